@@ -180,14 +180,14 @@ absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
 // Of an operand that earlier launches have left something in: that is there from here on.
 absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
-  const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
-  if (arriving == nullptr) return absl::OkStatus();
+  const auto arriving = session_.Restore(array, device);
+  if (!arriving.has_value()) return absl::OkStatus();
   changes_.AddAnything();
-  for (const agents::ArrivingCopy& copy : arriving->copies) {
-    AsyncRequest request = session_.RequestFor(array, copy);
+  for (const agents::ArrivingCopy* copy : *arriving) {
+    AsyncRequest request = session_.RequestFor(array, *copy);
     memory_model::AgentTable& agents = model_.agents();
     agents.Acquire(residents_.Before(), agents.ClockOf(current_));  // that the device has entered
-    PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), &copy));
+    PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), copy));
   }
   return absl::OkStatus();
 }

@@ -194,6 +194,7 @@ def pytest_runtest_call(item: pytest.Item):
     except Exception as error:
         _record(item, session.report, plan)
         if plan.params.on_unsupported == "skip" and _is_unsupported(error):
+            _conclude(item, session.report, plan)  # what the target refuses of the kernel fails the test
             raise _skipped(item, str(error)) from error
         if _is_from_a_kernel(error):
             _conclude(item, session.report, plan)

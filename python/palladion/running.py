@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, tensors
+from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, refusals, tensors
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.check_options import wants_legality, whole
@@ -120,7 +120,7 @@ class _KernelCall:
         if self.session.listening.interrupted:  # since the function began; no kernel was under way then
             raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET)
         if self.program is None:
-            self.program = self.session.program(self.text, self.session.target)
+            self.program = self._prepared(start)
         prepared = time.perf_counter()
         inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
         parts = (self.devices,) if self.devices else ()
@@ -151,6 +151,17 @@ class _KernelCall:
             _write_call(self.session.out, len(self.session.runs) - 1, self.text, self.info, inputs, outputs)
         return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
 
+
+    def _prepared(self, start):
+        try:
+            return self.session.program(self.text, self.session.target)
+        except _library.PalladionError as error:
+            check = self.session.check
+            legality = self.session.legality if check is None else check["legality"] and check["contracts"]
+            error = refusals.refused(error, self.text, None, self.session.target, legality)
+            if error.report is not None:
+                self._keep(error.code, error.report, start, time.perf_counter())
+            raise error from None
 
     def _check_in_a_row(self, inputs):
         """The same launch several times, in which a device may be ahead of the others: for its report alone."""

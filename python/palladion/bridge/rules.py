@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, tensors
+from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, refusals, tensors
 from palladion._library import UNSUPPORTED, PalladionError
 from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
@@ -134,6 +134,7 @@ def _answer(name, context, nodes, params, fallback):
         call = _call_of(name, context, params, how)
     except (ExportError, PalladionError) as error:
         if how.on_unsupported == "raise" or not elsewhere.is_unsupported(error):
+            elsewhere.refused(how.session, _name_of(params), error)
             raise
         return _elsewhere(context, nodes, params, how, error, fallback)
     return transport.lowered(context, nodes, call, lambda: _silent(context, call, how))
@@ -150,11 +151,15 @@ class _NotForFiles:
                           "process, which no other has. Compile it outside of palladion.emulate, or where it is to run", self.place)
 
 
+def _name_of(params) -> str:
+    return params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
+
+
 def _elsewhere(context, nodes, params, how: Params, error, fallback):
     """A kernel that Palladion cannot run, as `on_unsupported` says."""
     where = elsewhere.JAX if how.on_unsupported == "jax" else elsewhere.SKIPPED
-    kernel = params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
-    elsewhere.tells(context, how.session, elsewhere.Elsewhere(kernel, where, str(error)))
+    note = elsewhere.Elsewhere(_name_of(params), where, str(error), report=elsewhere.report_text(error))
+    elsewhere.tells(context, how.session, note)
     if where == elsewhere.SKIPPED:
         return elsewhere.skipped(context, nodes)
     try:
@@ -184,7 +189,10 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
     options = how.options_text(_may_fail(context, how))
     call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
-    call.prepare()  # now, so that what cannot run is an error of the call that asks for it
+    try:
+        call.prepare()  # now, so that what cannot run is an error of the call that asks for it
+    except PalladionError as error:
+        raise refusals.refused(error, call.text, None, target, how.legality == "on" and how.contracts) from None
     return call
 
 
