@@ -16,6 +16,7 @@
 #include "emu/checks/refusal.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/module_json.h"
+#include "emu/legality/lanes_of_accesses.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -78,6 +79,15 @@ const agents::StaticReport& agents::PreparedKernelState::static_report() const {
 }
 
 agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
+const legality::LanesOfAccesses& agents::PreparedKernelState::lanes_of_accesses() const {
+  std::call_once(lanes_once_, [this] {
+    const bool triton = program_->target.backend == TargetBackend::kTriton;
+    lanes_of_accesses_ = std::make_shared<const legality::LanesOfAccesses>(
+        triton ? legality::LanesOfAccesses::OfTriton(*text_) : legality::LanesOfAccesses::OfMosaicGpu(*text_));
+  });
+  return *lanes_of_accesses_;
+}
+
                                                  std::shared_ptr<const Program> program)
     : module_(std::move(module)), program_(std::move(program)) {
   for (const Kernel& kernel : module_->module().kernels) {

@@ -18,6 +18,10 @@ namespace palladion {
 class ShadowRules;  // semantics/program/frame_shadow.h
 }  // namespace palladion
 
+namespace palladion::legality {
+class LanesOfAccesses;  // emu/legality/lanes_of_accesses.h
+}  // namespace palladion::legality
+
 namespace palladion::agents {
 
 // What is known to be wrong before anything runs, and how much was looked at.
@@ -49,6 +53,8 @@ class PreparedKernelState {
   simd::Parallel* threads() const { return threads_.get(); }  // nullptr where no operation is large enough
 
  private:
+  // How its accesses are spread over lanes, on Triton and Mosaic GPU; made at the first call.
+  const legality::LanesOfAccesses& lanes_of_accesses() const;
   std::shared_ptr<const VerifiedModule> module_;
   std::shared_ptr<const Program> program_;
   const Kernel* text_ = nullptr;
@@ -60,6 +66,8 @@ class PreparedKernelState {
   mutable std::once_flag shadow_once_;
   mutable absl::StatusOr<std::shared_ptr<const ShadowRules>> shadow_rules_;
   std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them
+  mutable std::once_flag lanes_once_;
+  mutable std::shared_ptr<const legality::LanesOfAccesses> lanes_of_accesses_;
 };
 
 }  // namespace palladion::agents
