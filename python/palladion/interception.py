@@ -73,6 +73,11 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
 
 
+def target_of(info, target: str | None) -> str | None:
+    """What the library is to run a kernel on that `write_kernel` wrote for this target: one that still names no backend is no Mosaic GPU's."""
+    return target if target is None or info.backend else _library.resolved_target(target)
+
+
 def file_for(target: str | None) -> TextFile:
     """A text whose kernels say that they are for this target; None: what each says itself."""
     return TextFile(None if target is None else functools.partial(_target_of_kernel, target))

@@ -23,7 +23,7 @@ from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.check_options import wants_legality, whole
 from palladion.exporter.errors import ExportError
-from palladion.interception import call_place, file_for, lower_with, write_kernel
+from palladion.interception import call_place, file_for, lower_with, target_of, write_kernel
 from palladion.latest import set_latest
 from palladion.listening import Listening
 from palladion.printable import printable
@@ -120,7 +120,7 @@ class _KernelCall:
         if self.session.listening.interrupted:  # since the function began; no kernel was under way then
             raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET)
         if self.program is None:
-            self.program = self.session.program(self.text, self.session.target)
+            self.program = self.session.program(self.text, target_of(self.info, self.session.target))
         prepared = time.perf_counter()
         inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
         parts = (self.devices,) if self.devices else ()
@@ -155,7 +155,7 @@ class _KernelCall:
     def _check_in_a_row(self, inputs):
         """The same launch several times, in which a device may be ahead of the others: for its report alone."""
         start = time.perf_counter()
-        program = _library.Program(self.text, None, self.session.target, self.session.launches)
+        program = _library.Program(self.text, None, target_of(self.info, self.session.target), self.session.launches)
         prepared = time.perf_counter()
         code, report = program.check(inputs, (), **self.session.check)
         self._keep(code, report, start, prepared)
