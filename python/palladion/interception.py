@@ -21,7 +21,7 @@ from palladion.exporter.kernel import infer_backend
 from palladion.exporter.mpmd import mpmd_map_text
 from palladion.exporter.types import semaphore_name
 from palladion.exporter.writer import TextFile
-from palladion.short_errors import short_errors
+from palladion.short_errors import given_function, short_errors
 
 _TEXT_OF = {"pallas_call": gpu_call_text, "mpmd_map": mpmd_map_text}
 
@@ -33,7 +33,7 @@ def lower_with(function, args, rule_of):
     """
     with lowering.answering(rule_of):
         try:
-            return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
+            return jax.jit(lambda *a: given_function(function, a)).trace(*args).lower(lowering_platforms=("cpu",))
         except (AssertionError, AttributeError, ValueError) as error:
             if (ours := probes.explained(error)) is None:
                 raise

@@ -22,6 +22,7 @@ from palladion.exporter.kernel import alias_pairs, infer_backend
 from palladion.exporter.writer import TextFile
 from palladion.interception import call_place, target_of, write_kernel
 from palladion.running import PalladionWarning
+from palladion.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,7 @@ def register():
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
+@short_errors
 def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -> None:
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
