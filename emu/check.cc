@@ -46,6 +46,7 @@ class Checker {
     report_ = {.kernel = kernel_.name(),
                .target = kernel_.target(),
                .steps = static_cast<std::int64_t>(kernel_.state().program().steps.size()),
+               .remarks = kernel_.state().remarks(),
                .checked = true,
                .strict = options_.strict};
     absl::Status status = RunSchedules();

@@ -102,6 +102,15 @@ struct NeverRan {
   std::vector<SourceFrame> frames;
 };
 
+// What a report says beside its findings, in one line that can be read alone.
+struct ReportedRemark {
+  std::string name;   // "not-finite": NaN or an infinity of finite operands; "backend": the one that was assumed
+  std::string words;  // with the place, where it has one
+  std::string source;
+  int text_line = 0;
+  std::vector<SourceFrame> frames;
+};
+
 // Why there is no result: the kernel is malformed or not supported, the budget is spent, or we are wrong.
 struct ReportedError {
   std::string kind;  // "malformed", "unsupported", "internal", "budget"
@@ -114,6 +123,7 @@ struct Report {
   std::int64_t programs = 0;  // grid points that ran
   std::int64_t steps = 0;     // of the prepared program: its length, not how often each ran
   std::vector<ReportedFinding> findings;
+  std::vector<ReportedRemark> remarks;
   std::vector<std::string> printed;  // lines of debug_print
 
   // Of a check only.

@@ -47,8 +47,7 @@ LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
     : kernel_(kernel),
       triton_(IsTriton(kernel)),
       in_order_(way == launch::Way::kInOrder),
-      lanes_(triton_ ? legality::LanesOfAccesses::OfTriton(kernel.text())
-                     : legality::LanesOfAccesses::OfMosaicGpu(kernel.text())) {}
+      lanes_(kernel.lanes_of_accesses()) {}
 
 // ---- who runs, and on what
 

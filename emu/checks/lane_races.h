@@ -101,7 +101,7 @@ class LaneRaces final : public run::Watcher {
 
   const agents::PreparedKernelState& kernel_;
   const bool triton_, in_order_;
-  const legality::LanesOfAccesses lanes_;
+  const legality::LanesOfAccesses& lanes_;
   const threads::ThreadMachine* machine_ = nullptr;
   memory_model::Memory* memory_ = nullptr;
   std::set<BufferId> arrays_;                             // of the caller's, that the kernel writes

@@ -15,7 +15,8 @@ namespace palladion::checks {
 Report ReportBeforeRun(const agents::PreparedKernelState& kernel) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
-                .steps = static_cast<std::int64_t>(kernel.program().steps.size())};
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .remarks = kernel.remarks()};
   for (const Finding& finding : kernel.static_report().findings)
     report.findings.push_back(launch::Reported(finding, kernel.module()));
   report.verdict = VerdictOf(report);
@@ -44,6 +45,7 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::La
                 .target = ToString(kernel.program().target),
                 .programs = result.programs,
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .remarks = kernel.remarks(),
                 .printed = std::move(result.printed),
                 .interrupted = interrupted};
   if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/debug/element_sources.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/json.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
@@ -110,6 +111,7 @@ void Trap::LookAtProduct(AgentId operation, const BoxAccess& access, const std::
                  .op = watch::OpName(*product.instr),
                  .source = watch::SourceText(state_.module(), product.instr->loc),
                  .text_line = product.instr->text_line,
+                 .frames = launch::FramesOf(state_.module(), product.instr->loc),
                  .result = Cat(std::string(memory_->NameOf(access.buffer)), IndexText(type.shape, at)),
                  .value = watch::ElementValueText(type, value, at),
                  .operands = {}};
@@ -222,6 +224,7 @@ TrapHit Trap::HitAt(const Mark& mark, const Agent& agent, std::size_t result, st
           .op = watch::OpName(*mark.instr),
           .source = watch::SourceText(state_.module(), mark.instr->loc),
           .text_line = mark.instr->text_line,
+          .frames = launch::FramesOf(state_.module(), mark.instr->loc),
           .result = Cat("%", kernel_.values[mark.out[result].value.index()].name,
                         type.shape.empty() ? "" : IndexText(type.shape, element)),
           .value = watch::ElementValueText(type, frame.slot(mark.out[result].slot), element),

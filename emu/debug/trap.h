@@ -22,6 +22,7 @@ struct TrapHit {
   std::string program, iterations;  // "program (2, 0)"; "" outside loops
   std::string op, source;
   int text_line = 0;
+  std::vector<SourceFrame> frames;  // what `source` says
   std::string result;  // "%y[0, 3]"
   std::string value;   // "nan"
   struct Operand {

@@ -96,6 +96,20 @@ void Write(const std::vector<ReportedFact>& facts, JsonWriter& json) {
   json.Close(']');
 }
 
+void Write(const std::vector<ReportedRemark>& remarks, JsonWriter& json) {
+  json.Open('[');
+  for (const ReportedRemark& remark : remarks) {
+    json.Open('{');
+    json.Key("name").String(remark.name);
+    json.Key("words").String(remark.words);
+    json.Key("source").String(remark.source);
+    json.Key("text_line").Number(remark.text_line);
+    Write(remark.frames, json.Key("frames"));
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 void WriteCoverage(const Report& report, JsonWriter& json) {
   json.Key("checks").Open('[');
   for (const CheckTally& check : report.checks) {
@@ -142,6 +156,7 @@ std::string JsonOf(const Report& report) {
   json.Key("schedules").Number(report.schedules);
   json.Key("argument").String(report.argument);
   Write(report.facts, json.Key("facts"));
+  Write(report.remarks, json.Key("remarks"));
   WriteCoverage(report, json);
   WriteStrings(report.unused_suppressions, json.Key("unused_suppressions"));
   json.Key("interrupted").Bool(report.interrupted);

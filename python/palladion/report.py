@@ -193,6 +193,7 @@ class Report:
 
     def raise_if_defect(self) -> "Report":
         """DefectError unless `ok`; returns the report, so that calls can be chained."""
+        __tracebackhide__ = True  # of pytest and IPython
         if not self.ok:
             raise DefectError(self)
         return self

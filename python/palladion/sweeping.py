@@ -38,6 +38,7 @@ class Task:
     that say how a kernel is checked (seeds, fill, races, ...).
     """
 
+    @short_errors
     def __init__(self, kernel: str | os.PathLike, inputs: Sequence[Any] = (), *, target: str | None = None, name: str | None = None,
                  entry: str | None = None, **options: Any):
         if isinstance(kernel, os.PathLike):

@@ -20,8 +20,9 @@ from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import alias_pairs, infer_backend
 from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, write_kernel
+from palladion.interception import call_place, target_of, write_kernel
 from palladion.running import PalladionWarning
+from palladion.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,7 @@ def register():
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
+@short_errors
 def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -> None:
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
@@ -188,6 +190,7 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     bounds = len(context.avals_in) - _operand_count(name, params) if name == "pallas_call" else 0
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
     options = how.options_text(_may_fail(context, how))
+    target = target_of(info, target)
     call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
     try:
         call.prepare()  # now, so that what cannot run is an error of the call that asks for it

@@ -96,6 +96,7 @@ class SessionReport:
 
         A kernel that is wrong and then could not go on is wrong: its findings are told with the error.
         """
+        __tracebackhide__ = True  # of pytest and IPython
         for call in self.calls:
             if call.error is not None and call.exit_code != _library.DEFECT:
                 found = "\n\n" + tell([call], "findings") if call.findings else ""
