@@ -108,13 +108,20 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   return trial;
 }
 
-void TrialRunner::PrepareSearch(launch::ScheduledOptions* options) const {
-  options->launch.run = options_.run;
-  options->launch.fill = fill_;                                // branches may look at it
-  options->launch.tasks_apart = options_.races && !threads();  // as what it finds runs
-  options->fences = *memory_model::FencePolicyFromName(options_.proxy);
-  options->ordered_links = HasOrderedLinks(options_);
-  options->loop.budget = std::min(options->loop.budget, options_.step_budget);
+launch::ScheduledOptions TrialRunner::OptionsOfSearch(std::int64_t programs) const {
+  launch::ScheduledOptions options;
+  const Program& program = kernel_.state().program();
+  const bool cores = program.grid_in_agent;
+  options.launch.run = options_.run;
+  options.launch.fill = fill_;                                           // branches may look at it
+  options.launch.tasks_apart = options_.races && (cores || !threads());  // as what it finds runs
+  // Every task has a core of its own, and all are there from the start.
+  const bool tasks = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
+  if (cores && tasks && threads() && options_.races) options.clusters_at_once = programs;
+  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
+  options.ordered_links = HasOrderedLinks(options_);
+  options.loop.budget = std::min(options.loop.budget, options_.step_budget);
+  return options;
 }
 
 void TrialRunner::TakeEvidence(Trial& trial) const {
