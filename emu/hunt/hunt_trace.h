@@ -22,14 +22,14 @@ struct Event {
 
 class TraceRecorder final : public agents::RunObserver {
  public:
-  TraceRecorder(const Written& written, int blocks);
+  TraceRecorder(const Written& written, const HuntKernel& kernel);
 
   // Of the first run alone: a check may run a schedule again.
   void Attach(agents::LaunchOptions& launch);
   const std::vector<Event>& events() const { return events_; }
 
   bool watches_steps() const override { return true; }
-  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++runs_; }
+  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++bound_; }
   void After(const Step& step, Frame& frame) override;
   void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
@@ -38,11 +38,13 @@ class TraceRecorder final : public agents::RunObserver {
   void Add(absl::Span<const std::int64_t> index, int line, bool half);
 
   const std::int64_t threads_;  // of a block
+  const int devices_;           // each is bound once in a run
   std::set<int> lines_;
+  std::map<int, int> agents_;  // of TPUs: by line, whose it is
   std::map<int, int> copies_;  // by line: how many accesses its reading is
   std::map<int, int> read_;    // of them so far
   std::vector<Event> events_;
-  int runs_ = 0;
+  int bound_ = 0;
 };
 
 // Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end. When the
