@@ -65,7 +65,7 @@ Arguments Read(absl::Span<char* const> given) {
 
 int Hunt(const Arguments& arguments) {
   const auto [which, kernels, first, more_seeds, show] = arguments;
-  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .part_seeds = 24};
+  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .related_seeds = 16, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
   std::int64_t compared = 0, racy = 0;

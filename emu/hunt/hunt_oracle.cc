@@ -9,6 +9,7 @@
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
+#include "emu/hunt/hunt_related.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/interaction.h"
@@ -75,16 +76,12 @@ class Judgement {
     CompareTrials();
     if (options_.elided_seeds > 0) CompareWithElided();
     if (options_.part_seeds > 0) CompareWithParts();
+    if (options_.related_seeds > 0) CompareWithRelated(kernel_.target, inputs_, options_.related_seeds, &result_);
     return std::move(result_);
   }
 
  private:
-  void Contradict(std::string kind, std::string detail) {
-    for (const Contradiction& known : result_.contradictions) {
-      if (known.kind == kind) return;
-    }
-    result_.contradictions.push_back({std::move(kind), std::move(detail)});
-  }
+  void Contradict(std::string kind, std::string detail) { result_.Contradict(std::move(kind), std::move(detail)); }
 
   std::optional<Report> RunCheck(const CheckOptions& options) {
     absl::StatusOr<Report> report = Check(*prepared_, inputs_, options);
