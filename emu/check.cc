@@ -236,12 +236,12 @@ class Checker {
   // The search tells the schedules; each then runs once more with everything watching.
   absl::Status RunAll() {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    agents::LaunchOptions options;
-    runner_.PrepareSearch(&options);
+    const agents::LaunchOptions options = runner_.OptionsOfSearch(baseline_.programs);
     const auto visit = [&](const agents::Ran& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
       scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
       schedule.moves = result.run.moves;
+      schedule.at_once = options.scheduled.clusters_at_once;
       PALLADION_RETURN_IF_ERROR(RunOne(schedule));
       Done(report_.schedules);
       return !Interrupted();

@@ -104,13 +104,20 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   return trial;
 }
 
-void TrialRunner::PrepareSearch(agents::LaunchOptions* options) const {
-  options->run = options_.run;
-  options->fill = fill_;                                // branches may look at it
-  options->tasks_apart = options_.races && !threads();  // as what it finds runs
-  options->fences = *memory_model::FencePolicyFromName(options_.proxy);
-  options->ordered_links = HasOrderedLinks(options_);
-  options->loop.budget = options_.step_budget;
+agents::LaunchOptions TrialRunner::OptionsOfSearch(std::int64_t programs) const {
+  agents::LaunchOptions options;
+  const Program& program = kernel_.state().program();
+  const bool cores = program.grid_in_agent;
+  options.run = options_.run;
+  options.fill = fill_;                                           // branches may look at it
+  options.tasks_apart = options_.races && (cores || !threads());  // as what it finds runs
+  // Every task has a core of its own, and all are there from the start.
+  const bool tasks = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
+  if (cores && tasks && threads() && options_.races) options.clusters_at_once = programs;
+  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
+  options.ordered_links = HasOrderedLinks(options_);
+  options.loop.budget = options_.step_budget;
+  return options;
 }
 
 void TrialRunner::TakeEvidence(Trial& trial) {

@@ -42,8 +42,9 @@ class TrialRunner final : public Trials {
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
-  // Of a search whose schedules this runner runs once more: as its trials, with no more operations than a step budget.
-  void PrepareSearch(agents::LaunchOptions* options) const;
+  // Of a search whose schedules this runner runs once more, of a launch of so many programs: as its trials, with no
+  // more operations than a step budget.
+  agents::LaunchOptions OptionsOfSearch(std::int64_t programs) const;
 
   // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
   const scheduler::ScheduleOrigin& Origin() const;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "emu/hunt/hunt_text.h"
+#include "emu/hunt/hunt_tpu.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
@@ -115,6 +116,7 @@ class Writer {
       Ops(agents[i]);
       if (last) {
         Record(What::kResult, nullptr);
+        code_->back().place = static_cast<int>(i);
         Line(Cat("_ = swap(%or.at[", i, "], ", sum_, ") : i32[];"));
       }
       Line(last ? "return;" : Cat("return ", sum_, ";"));
@@ -371,6 +373,8 @@ class Writer {
 
 }  // namespace
 
-Written Write(const HuntKernel& kernel) { return Writer(kernel).Take(); }
+Written Write(const HuntKernel& kernel) {
+  return kernel.family == Family::kTpu ? WriteTpu(kernel) : Writer(kernel).Take();
+}
 
 }  // namespace palladion::hunt

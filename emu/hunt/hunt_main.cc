@@ -1,10 +1,10 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor] [KERNELS [FIRST]] [--show] [--seeds N]
+//   build/hunt [tensor | tpu] [KERNELS [FIRST]] [--show] [--seeds N]
 //
-// `tensor`: kernels of Blackwell, which have numbers of their own. `--seeds N`: schedules beyond the check's own that
-// each `proved` kernel runs under (256). Prints each contradiction with a kernel that is shrunk to what it needs, then
-// a table by verdict. Exits nonzero when there was one.
+// `tensor`: kernels of Blackwell, `tpu`: of TPUs, which have numbers of their own. `--seeds N`: schedules beyond the
+// check's own that each `proved` kernel runs under (256). Prints each contradiction with a kernel that is shrunk to
+// what it needs, then a table by verdict. Exits nonzero when there was one.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -48,6 +48,8 @@ Arguments Read(absl::Span<char* const> given) {
     const std::string_view word = given[i];
     if (word == "tensor") {
       read.which = Kernels::kTensor;
+    } else if (word == "tpu") {
+      read.which = Kernels::kTpu;
     } else if (word == "--show") {
       read.show = true;
     } else if (word == "--seeds" && i + 1 < given.size()) {
@@ -63,7 +65,7 @@ Arguments Read(absl::Span<char* const> given) {
 
 int Hunt(const Arguments& arguments) {
   const auto [which, kernels, first, more_seeds, show] = arguments;
-  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .part_seeds = 24};
+  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .related_seeds = 16, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
   std::int64_t compared = 0, racy = 0;

@@ -9,6 +9,7 @@
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
+#include "emu/hunt/hunt_related.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/interaction.h"
@@ -17,7 +18,7 @@
 namespace palladion::hunt {
 namespace {
 
-const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER"};
+const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER", "RACE_XDEV"};
 // With these a barrier is not what it was: what a wait learns is nobody's promise.
 const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "BAR_BYTES", "PEER_LIFETIME", "COLL_MISMATCH"};
 
@@ -26,8 +27,11 @@ bool Has(const Report& report, const std::string& code) {
                      [&](const ReportedFinding& finding) { return finding.code == code; });
 }
 
-Tensor Rows(int rows, std::int64_t (*value)(int)) {
-  Tensor tensor(DType::kI32, {rows, kRowElements});
+Tensor Rows(const HuntKernel& kernel, std::int64_t (*value)(int)) {
+  const bool devices = kernel.family == Family::kTpu && kernel.cores == Cores::kDevices && kernel.blocks > 1;
+  std::vector<std::int64_t> shape = {kernel.rows, kRowElements};
+  if (devices) shape.insert(shape.begin(), kernel.blocks);
+  Tensor tensor(DType::kI32, shape);
   const auto numbers = tensor.span<std::int32_t>();
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = static_cast<std::int32_t>(value(static_cast<int>(static_cast<std::int64_t>(i) / kRowElements)));
@@ -45,7 +49,7 @@ class Judgement {
   Judgement(const HuntKernel& kernel, const HuntOptions& options)
       : kernel_(kernel), options_(options), written_(Write(kernel)) {
     result_.text = written_.text;
-    inputs_ = {Rows(kernel.rows, InputOfX), Rows(kernel.rows, InputOfM)};
+    inputs_ = {Rows(kernel, InputOfX), Rows(kernel, InputOfM)};
   }
 
   HuntResult Take() {
@@ -72,16 +76,12 @@ class Judgement {
     CompareTrials();
     if (options_.elided_seeds > 0) CompareWithElided();
     if (options_.part_seeds > 0) CompareWithParts();
+    if (options_.related_seeds > 0) CompareWithRelated(kernel_.target, inputs_, options_.related_seeds, &result_);
     return std::move(result_);
   }
 
  private:
-  void Contradict(std::string kind, std::string detail) {
-    for (const Contradiction& known : result_.contradictions) {
-      if (known.kind == kind) return;
-    }
-    result_.contradictions.push_back({std::move(kind), std::move(detail)});
-  }
+  void Contradict(std::string kind, std::string detail) { result_.Contradict(std::move(kind), std::move(detail)); }
 
   std::optional<Report> RunCheck(const CheckOptions& options) {
     absl::StatusOr<Report> report = Check(*prepared_, inputs_, options);
@@ -110,13 +110,14 @@ class Judgement {
   void CompareWithReference(const Report& report, const std::string& how) {
     if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel without a loop that waits", how);
     if (!reached_.complete || Has(report, "GRID_ORDER")) return;  // on generic, another order is no order of the kernel
-    const bool counts = !report.findings.empty();
+    const bool counts = !report.findings.empty(), tpu = kernel_.family == Family::kTpu;
     if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {
       if (Reaches("deadlock")) Contradict("proved, but an order deadlocks", OutcomesText());
       if (Reaches("broken")) Contradict("proved, but a barrier completes twice", OutcomesText());
       if (Reaches("stale")) Contradict("proved, but a copy has memory of another scope", OutcomesText());
       if (Reaches("undefined")) Contradict("proved, but an order shows undefined data", OutcomesText());
       if (Values() > 1) Contradict("proved, but orders differ", OutcomesText());
+      if (tpu && reached_.leaves) Contradict("proved, but an order leaves a semaphore", OutcomesText());
     }
     if (!counts && !Proved() && (Values() > 1 || Reaches("deadlock") || Reaches("undefined"))) result_.missed = true;
     const bool promised =
@@ -226,7 +227,7 @@ class Judgement {
         checks::TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
     if (!runner.ok()) return Contradict("error", runner.status().ToString());
     for (std::int64_t seed = 0; seed < options_.trials; ++seed) {
-      TraceRecorder recorder(written_, kernel_.blocks);
+      TraceRecorder recorder(written_, kernel_);
       agents::LaunchOptions launch;
       recorder.Attach(launch);
       const absl::StatusOr<checks::Trial> trial =

@@ -5,6 +5,7 @@
 
 #include "emu/hunt/hunt_dress.h"
 #include "emu/hunt/hunt_tensor.h"
+#include "emu/hunt/hunt_tpu.h"
 #include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
@@ -33,7 +34,9 @@ class Generator {
   void Body(std::vector<std::vector<Op>>* agents, int most) {
     body_ = agents;
     if (Below(8) == 0) {
-      for (std::vector<Op>& agent : *agents) Fill(&agent, 2 + Below(5));
+      for (std::vector<Op>& agent : *agents) {
+        for (int n = 2 + Below(5); n > 0; --n) agent.push_back(AnyOp());
+      }
     } else {
       for (int n = 1 + Below(most) / 2 + (most > 1 && Below(3) == 0); n > 0; --n) Pattern();
     }
@@ -85,7 +88,6 @@ class Generator {
   }
   static Op CopyOut(int row, int to) { return {.what = What::kCopyOut, .row = row, .to = to}; }
   Op Await(int n) { return {.what = What::kAwait, .amount = n, .flag = Below(3) == 0}; }
-
   Op AnyOp() {
     const bool programs = kernel_.family == Family::kPrograms;
     if (kernel_.tensor && Below(2) == 0) return AnyTensorOp(&random_, &kernel_);
@@ -133,10 +135,6 @@ class Generator {
             .row = row,
             .amount = Number()};
   }
-  void Fill(std::vector<Op>* ops, int n) {
-    for (; n > 0; --n) ops->push_back(AnyOp());
-  }
-
   int threads() const { return agents() / kernel_.blocks; }  // of a block
   void Pattern() {
     if (kernel_.tensor && Below(4) > 0) return TensorPattern(&random_, &kernel_, body_);
@@ -395,6 +393,8 @@ class Generator {
 
 }  // namespace
 
-HuntKernel RandomKernel(std::uint64_t seed, Kernels which) { return Generator(seed).Make(which); }
+HuntKernel RandomKernel(std::uint64_t seed, Kernels which) {
+  return which == Kernels::kTpu ? RandomTpuKernel(seed) : Generator(seed).Make(which);
+}
 
 }  // namespace palladion::hunt

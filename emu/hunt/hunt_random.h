@@ -9,7 +9,8 @@
 
 namespace palladion::hunt {
 
-enum class Kernels : std::uint8_t { kAll, kTensor };  // kTensor: of Blackwell, with tensor memory and named barriers
+// kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs.
+enum class Kernels : std::uint8_t { kAll, kTensor, kTpu };
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slows them down
 
-constexpr int kTensorKernels = kKernels / 2;
+constexpr int kTensorKernels = kKernels / 2, kTpuKernels = kKernels / 2;
 
 struct Tally {
   std::map<std::string, int> by_verdict, by_kind;
@@ -57,6 +57,24 @@ TEST(Hunt, VerdictsOfTensorKernelsAreTrue) {
   EXPECT_GT(tally.by_verdict.at("proved"), 0);
   EXPECT_GT(tally.by_verdict.at("defect"), kTensorKernels / 5);
   EXPECT_GT(tally.racy, kTensorKernels / 10);
+}
+
+TEST(Hunt, VerdictsOfTpuKernelsAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kTpuKernels, options, true, Kernels::kTpu);
+  EXPECT_GT(tally.by_verdict.at("clean"), kTpuKernels / 10);
+  EXPECT_GT(tally.by_verdict.at("defect"), kTpuKernels / 5);
+  EXPECT_GT(tally.racy, kTpuKernels / 10);
+}
+
+// What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
+// schedules.
+TEST(Hunt, TpuKernelsThatWereContradicted) {
+  for (const std::uint64_t seed : {118, 223, 1047, 1059, 1090, 1216}) {
+    const HuntResult result = Judge(RandomKernel(seed, Kernels::kTpu), {.seeds = 16});
+    for (const Contradiction& contradiction : result.contradictions)
+      ADD_FAILURE() << "kernel " << seed << ": " << contradiction.kind << ": " << contradiction.detail;
+  }
 }
 
 // The second thread's product overwrites what the first's makes: nothing that it reads is written there.
@@ -116,6 +134,12 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kKernels / 2, damaged, false);
     EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+  for (const Mutation mutation : {Mutation::kNoSemaphoreEdges, Mutation::kNoCompletions}) {
+    HuntOptions damaged = options;
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kTpuKernels, damaged, false, Kernels::kTpu);
+    EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << "of TPUs, mutation " << static_cast<int>(mutation);
   }
 }
 

@@ -7,15 +7,17 @@
 
 namespace palladion::hunt {
 
-TraceRecorder::TraceRecorder(const Written& written, int blocks)
-    : threads_(static_cast<std::int64_t>(written.code.size()) / blocks) {
-  for (const std::vector<Instr>& code : written.code) {
-    for (const Instr& instr : code) {
+TraceRecorder::TraceRecorder(const Written& written, const HuntKernel& kernel)
+    : threads_(static_cast<std::int64_t>(written.code.size()) / kernel.blocks),
+      devices_(kernel.family == Family::kTpu && kernel.cores == Cores::kDevices ? kernel.blocks : 1) {
+  for (std::size_t agent = 0; agent < written.code.size(); ++agent) {
+    for (const Instr& instr : written.code[agent]) {
+      if (kernel.family == Family::kTpu) agents_[instr.line] = static_cast<int>(agent);
       if (instr.what == What::kIf || instr.what >= What::kJump) continue;
       lines_.insert(instr.line);
       const bool tensor = instr.what == What::kProduct || instr.what == What::kTensorCopy;
-      if (tensor || instr.what == What::kTensorStore || instr.what == What::kCopyIn || instr.what == What::kCopyOut)
-        copies_.insert(instr.line);
+      const bool copy = instr.what == What::kCopyIn || instr.what == What::kCopyOut || instr.what == What::kDma;
+      if (tensor || copy || instr.what == What::kTensorStore) copies_.insert(instr.line);
     }
   }
 }
@@ -23,7 +25,8 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
 void TraceRecorder::Attach(agents::LaunchOptions& launch) { launch.observers.push_back(this); }
 
 void TraceRecorder::Add(absl::Span<const std::int64_t> index, int line, bool half) {
-  if (runs_ != 1) return;
+  if (bound_ > devices_) return;
+  if (const auto at = agents_.find(line); at != agents_.end()) return events_.push_back({at->second, line, half});
   const std::int64_t agent = index.size() == 2 ? index[0] * threads_ + index[1] : index.empty() ? 0 : index[0];
   events_.push_back({static_cast<int>(agent), line, half});
 }

@@ -22,7 +22,7 @@ struct Event {
 
 class TraceRecorder final : public run::Watcher {
  public:
-  TraceRecorder(const Written& written, int blocks);
+  TraceRecorder(const Written& written, const HuntKernel& kernel);
 
   // Of the first run alone: a check may run a schedule again.
   void Attach(agents::LaunchOptions& launch);
@@ -31,7 +31,7 @@ class TraceRecorder final : public run::Watcher {
   memory_model::EventSet wants() const override {
     return {memory_model::EventKind::kStep, memory_model::EventKind::kIssue, memory_model::EventKind::kHalf};
   }
-  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++runs_; }
+  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++bound_; }
   void After(const Step& step, Frame& frame) override;
   void Issued(const Who& who, const AsyncRequest& request) override;
   void HalfDone(const Who& who) override;
@@ -40,15 +40,17 @@ class TraceRecorder final : public run::Watcher {
   void Add(absl::Span<const std::int64_t> index, int line, bool half);
 
   const std::int64_t threads_;  // of a block
+  const int devices_;           // each is bound once in a run
   std::set<int> lines_;
-  std::set<int> copies_;  // lines
+  std::map<int, int> agents_;  // of TPUs: by line, whose it is
+  std::set<int> copies_;       // lines
   struct UnderWay {
     std::vector<std::int64_t> program;
     int line = 0;
   };
   std::map<AgentId, UnderWay> under_way_;  // by operation
   std::vector<Event> events_;
-  int runs_ = 0;
+  int bound_ = 0;
 };
 
 // Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end. When the

@@ -42,6 +42,8 @@ class Listener {
   virtual void Signal(int agent, int semaphore, std::int64_t amount) = 0;
   virtual void SemWait(int agent, int semaphore, std::int64_t amount, bool take) = 0;
   virtual void SemRead(int agent, int semaphore) = 0;
+  // A copy has done so many halves, and its semaphore counts it.
+  virtual void Credit(int copy, int halves, int semaphore, std::int64_t amount) = 0;
   // Of the agent's copies out, the first `count` are known: their reading, or both halves.
   virtual void Await(int agent, int count, int halves) = 0;
   // A copy begins when an earlier one is over, and knows it.
@@ -99,9 +101,10 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
+  bool LeavesSemaphores() const;  // is one of them not zero?
   bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
   std::set<int> CellsOfTensor() const;  // of all blocks
-  int first_shared_cell() const { return 2 * rows_ * 4; }
+  int first_shared_cell() const { return tpu_ ? static_cast<int>(cells_.size()) : 2 * rows_ * 4; }
 
  private:
   struct BarrierState {
@@ -136,6 +139,15 @@ class ReferenceMachine {
   void DoHalf(std::size_t at);
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
+
+  // ---- reference_tpu.cc: copies that semaphores count
+  void AddTpuCells();
+  CellSpan TpuCellsOf(int agent, Array array, int row, Part part) const;
+  int SemaphoreOf(int agent, const Op& op) const;  // the number of `object` among all
+  int DmaSemaphoreOf(int agent, int object) const { return agent * sems_per_ + semaphores_per_ + object; }
+  void StartDma(int agent, const Instr& instr);
+  void DoDmaHalf(std::size_t at);
+  void Count(const Copy& copy, int semaphore, std::int64_t amount);
 
   // ---- reference_tensor.cc: tensor memory, and named barriers
   struct NamedState {
@@ -182,6 +194,8 @@ class ReferenceMachine {
   std::vector<TensorOp> tensor_ops_;
   std::vector<std::vector<int>> loads_, stores_, core_;  // of each agent: its loads, stores, and what it gave the core
   std::vector<NamedState> named_;
+  bool tpu_ = false, shares_ = false;  // do its agents share m and x?
+  int semaphores_per_ = 0, sems_per_ = 0;
   bool leaked_ = false, broken_ = false, stale_ = false;
   Listener* listener_ = nullptr;
 };
@@ -190,6 +204,7 @@ struct Reached {
   std::set<std::string> outcomes;
   std::int64_t states = 0;
   bool complete = true;
+  bool leaves = false;  // an order ends with a semaphore that is not zero
 };
 Reached ExploreFrom(const ReferenceMachine& machine, std::int64_t max_states);
 
