@@ -42,7 +42,7 @@ std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> di
   return dims;
 }
 
-// Does a core keep a block of an output? Then a program's index maps are computed before it begins.
+// Does a core keep a block of an output?
 bool HasResidentOutput(const Program& program) {
   return std::any_of(program.operand_infos.begin(), program.operand_infos.end(), [](const OperandInfo& info) {
     return info.role == Role::kOut && info.mode == BlockMode::kResident;
@@ -62,7 +62,7 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       looks_(options.looks),
       sweep_(dims_),
       blocks_(CoresOf(options)),
-      maps_(CoresOf(options), kernel.text(), HasResidentOutput(kernel.program())),
+      maps_(CoresOf(options), kernel.text()),
       emitted_(kernel.module()),
       inputs_(kernel.program(), dims_) {
   const Program& program = kernel.program();

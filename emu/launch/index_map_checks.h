@@ -33,8 +33,8 @@ struct LateIndex {
 
 class IndexMapChecks final : public memory_model::MemoryWatcher {
  public:
-  // `maps_first`: a program's maps are computed before it is said to begin.
-  IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel, bool maps_first);
+  // A program's maps are computed before it is said to begin (semantics/prepare/maps_ahead.h).
+  IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel);
 
   // Do index maps read a prefetched operand?
   bool any() const { return !lines_.empty(); }
@@ -77,6 +77,7 @@ class IndexMapChecks final : public memory_model::MemoryWatcher {
     BufferId buffer;
     std::int64_t element;
     CodeSite site;
+    AgentId agent;
   };
 
   bool IsOfMap(const Site& site) const { return lines_.contains(site.text_line); }
@@ -86,8 +87,9 @@ class IndexMapChecks final : public memory_model::MemoryWatcher {
   void Stored(const Watched& watched, std::int64_t element, const Site& site, bool changes);
   void Add(const Watched& watched, std::int64_t element, const Uses& uses, bool before);
 
+  const bool take_turns_;
   CoreStates<OfCore> cores_;
-  const bool maps_first_;
+  AgentId running_;
   std::set<int> lines_;  // of the text, of reads in index maps
   const memory_model::Memory* memory_ = nullptr;
   std::set<std::string> names_;
