@@ -199,6 +199,11 @@ std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
 
 void Bridge::EndSemaphores(std::int64_t session) {
   for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report));
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    found->second.last = {};  // its number may be given again
+    found->second.rows.clear();
+  }
 }
 
 namespace {

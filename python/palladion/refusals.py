@@ -14,7 +14,9 @@ def refused(error: _library.PalladionError, text: str, kernel: str | None, targe
         return error
     found = json.loads(said)
     told = f"{error}\nits target refuses it as well:\n{found['text']}".rstrip("\n")
-    return _library.PalladionError(told, error.code, found["report"])
+    both = _library.PalladionError(told, error.code, found["report"])
+    both.reason = str(error)  # for those who show the findings themselves
+    return both
 
 
 def program(text: str, kernel: str | None = None, target: str | None = None, launches: int = 1,

@@ -65,13 +65,18 @@ _notes = _Notes()
 def refused(session: int, kernel: str, error: Exception) -> None:
     """The kernel's call fails; what its target refuses of it is the session's all the same."""
     if report := report_text(error):
-        _notes.add(session, Elsewhere(kernel, REFUSED, str(error), report=report))
+        _notes.add(session, Elsewhere(kernel, REFUSED, reason_of(error), report=report))
+
+
+def reason_of(error: Exception) -> str:
+    """Why a kernel does not run, without what its target refuses."""
+    return getattr(error, "reason", str(error))
 
 
 def report_text(error: Exception) -> str:
-    """Of an error that has a report (refusals.py), as JSON."""
+    """Of an error that has a report (refusals.py), as JSON, without the reason."""
     report = getattr(error, "report", None)
-    return json.dumps(report) if report else ""
+    return json.dumps(report | {"error": None}) if report else ""
 
 
 def take(session: int) -> list:
