@@ -1,6 +1,5 @@
-// The driver of a check: which schedules run, what watches them, and what their outputs say together. Rules:
-// docs/checks.md. Where programs do not synchronise with each other, what the sweep of their accesses finds holds for
-// every order, so two orders suffice; else there are as many schedules as seeds.
+// The driver of a check: which schedules run, what watches them, what their outputs say. Rules: docs/checks.md.
+// Two orders suffice where programs do not synchronise: what the sweep finds holds for every order. Else: seeds.
 #include "emu/check.h"
 
 #include <algorithm>

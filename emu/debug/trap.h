@@ -23,8 +23,8 @@ struct TrapHit {
   std::string op, source;
   int text_line = 0;
   std::vector<SourceFrame> frames;  // what `source` says
-  std::string result;  // "%y[0, 3]"
-  std::string value;   // "nan"
+  std::string result;               // "%y[0, 3]"
+  std::string value;                // "nan"
   struct Operand {
     std::string name;  // "%x[0, 3]"
     std::string value;

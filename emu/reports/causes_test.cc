@@ -62,8 +62,9 @@ TEST(Causes, OneShapeThatTheTargetRefuses) {
     finding.why = "the block of 'x' is [3,100]";
     finding.frames = {{.file = "k.py", .line = 5, .function = "body"}};
   }
-  report.findings[0].frames.insert(report.findings[0].frames.begin(),
-                                   {.file = "/lib/python3.11/site-packages/jax/pipeline.py", .line = 9, .function = ""});
+  report.findings[0].frames.insert(
+      report.findings[0].frames.begin(),
+      {.file = "/lib/python3.11/site-packages/jax/pipeline.py", .line = 9, .function = ""});
   report.findings[3].why = "the block of 'y' is [5]";
   EXPECT_EQ(CausesOf(report), (Causes{1, kNone, 1, kNone}));
   report.findings[2].why = report.findings[3].why = "";
