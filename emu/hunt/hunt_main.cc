@@ -1,12 +1,13 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor | tpu] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE] [--record FILE --commit NAME]
+//   build/hunt [tensor | tpu | loops] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
+//     [--record FILE --commit NAME]
 //
-// `tensor`: kernels of Blackwell, `tpu`: of TPUs, which have numbers of their own. `--seeds N`: schedules beyond the
-// check's own that each `proved` kernel runs under (1000 for each fifth number, 64 for the others). `--resume FILE`:
-// the counts so far are there after each kernel, and a hunt that finds them goes on behind them. `--record FILE`: a row
-// of the table of all runs. Prints each contradiction with a kernel that is shrunk to what it needs, then a table by
-// verdict. Exits nonzero when there was one.
+// `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, which have numbers of their own.
+// `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
+// for the others). `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on
+// behind them. `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk
+// to what it needs, then a table by verdict. Exits nonzero when there was one.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -52,8 +53,8 @@ Arguments Read(absl::Span<char* const> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
     const auto value = [&] { return i + 1 < given.size() ? given[++i] : ""; };
-    if (word == "tensor" || word == "tpu") {
-      read.which = word == "tpu" ? Kernels::kTpu : Kernels::kTensor;
+    if (word == "tensor" || word == "tpu" || word == "loops") {
+      read.which = word == "tpu" ? Kernels::kTpu : word == "tensor" ? Kernels::kTensor : Kernels::kLoops;
       read.family = word;
     } else if (word == "--show") {
       read.show = true;

@@ -69,6 +69,13 @@ TEST(Hunt, VerdictsOfTpuKernelsAreTrue) {
   EXPECT_GT(tally.racy, kTpuKernels / 10);
 }
 
+TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kLoops);
+  EXPECT_GT(tally.by_verdict.at("proved"), 0);
+  EXPECT_GT(tally.by_verdict.at("clean"), kKernels / 20);
+}
+
 // What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
 // schedules.
 TEST(Hunt, TpuKernelsThatWereContradicted) {
