@@ -203,6 +203,19 @@ def dev_commands() -> str:
     return "```console\n$ ./dev help\n" + text.rstrip("\n") + "\n```\n"
 
 
+def hunted() -> str:
+    """The runs of `./dev hunt --record`, a column for each family: sums over the runs of one commit."""
+    sums = collections.defaultdict(collections.Counter)
+    with open(os.path.join(ROOT, "emu/hunt/runs.tsv"), encoding="utf-8") as file:
+        names = file.readline().rstrip("\n").split("\t")
+        for line in file:
+            row = dict(zip(names, line.rstrip("\n").split("\t"), strict=True))
+            sums[row["family"], row["commit"]].update({name: int(row[name]) for name in names if name not in ("commit", "family", "first")})
+    lines = ["| family | commit | " + " | ".join(name.replace("_", " ") for name in names[3:]) + " |", "|---" * (len(names) - 1) + "|"]
+    lines += [f"| {family} | `{commit}` | " + " | ".join(str(count[name]) for name in names[3:]) + " |" for (family, commit), count in sorted(sums.items())]
+    return "\n".join(lines) + "\n"
+
+
 def python_versions() -> str:
     def told(pin: re.Match) -> str:
         where = {None: "", "<": " (Python before {})", ">=": " (Python from {})"}[pin["compare"]]

@@ -335,8 +335,28 @@ class Writer {
     }
   }
 
+  // A loop that looks again until it has seen what it waits for.
+  void Spin(const Op& op) {
+    const bool atomic = kernel_.family == Family::kPrograms;
+    const std::string result = Fresh(), seen = Fresh(), more = Fresh(), again = Fresh(), value = Fresh();
+    if (atomic && kernel_.target == "triton/h100") Line("debug_barrier();");
+    const std::string view = atomic ? View(op) : "";
+    Line(Cat(result, " = while(init=-1:i32) (", seen, ": i32[]) {"));
+    Line(Cat(more, " = ", atomic ? "ne" : "lt", "(", seen, ", ", op.amount, ":i32) : bool[];"));
+    Line(Cat("return ", more, ";"));
+    Line(Cat("} (", again, ": i32[]) {"));
+    code_->back().line = line_;
+    Line(atomic ? Cat(value, " = atomic_rmw{op=add}(", view, ", 0:i32) : i32[];")
+                : Cat(value, " = semaphore_read(ref=%g", op.object, ") : i32[];"));
+    Line(Cat("return ", value, ";"));
+    Line("} : i32[];");
+    Add(result);
+  }
+
   void One(const Op& op) {
     switch (op.what) {
+      case What::kSpin:
+        return Spin(op);
       case What::kFence:
         return Line("commit_smem();");
       case What::kCopyIn:

@@ -53,6 +53,7 @@ enum class What : std::uint8_t {
   kDma,        // `part` of row `row` of `array` to row `to` of `there`: dma semaphore `object` counts its bytes, and of
                // another device (`peer`) `other` those that were read; `flag`: semaphore `object` counts copies
   kDmaWait,    // dma semaphore `object`, for the bytes of `part`
+  kSpin,       // of programs: until element 0 of row `row` of m is `amount`; of others: until semaphore `object` has it
   kIf,         // the sum is odd: `body`, else `otherwise`
   kLoop,       // `body`, twice
   kResult,     // o[agent] = sum: the last thing that every agent does

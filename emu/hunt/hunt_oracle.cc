@@ -108,7 +108,7 @@ class Judgement {
   }
 
   void CompareWithReference(const Report& report, const std::string& how) {
-    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel without a loop that waits", how);
+    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel whose loops only wait", how);
     if (!reached_.complete || Has(report, "GRID_ORDER")) return;  // on generic, another order is no order of the kernel
     const bool counts = !report.findings.empty(), tpu = kernel_.family == Family::kTpu;
     if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/hunt/hunt_dress.h"
+#include "emu/hunt/hunt_loops.h"
 #include "emu/hunt/hunt_tensor.h"
 #include "emu/hunt/hunt_tpu.h"
 #include "scheduler/policies/random.h"
@@ -19,6 +20,7 @@ class Generator {
 
   HuntKernel Make(Kernels which) {
     kernel_ = RandomSizes(&random_);
+    spins_ = which == Kernels::kLoops;
     if (which == Kernels::kTensor) AddTensor(&kernel_);
     Body(&kernel_.agents, 3);
     if (kernel_.shared && Below(10) == 0) {
@@ -139,6 +141,7 @@ class Generator {
   void Pattern() {
     if (kernel_.tensor && Below(4) > 0) return TensorPattern(&random_, &kernel_, body_);
     const int from = Below(agents()), any = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
+    if (spins_ && Below(2) == 0) return WaitInALoop(&random_, &kernel_, &Agent(from), &Agent(any));
     if (kernel_.family == Family::kPrograms) return ProgramPattern(from, any);
     if (kernel_.blocks > 1 && Below(3) > 0 && !kernel_.cluster) return SemaphoreHandoff(from, any);
     const int first = from / threads() * threads();  // of the block: barriers are its own
@@ -177,7 +180,6 @@ class Generator {
     Agent(to).push_back(On(Below(8) == 0 ? What::kTest : What::kWait, barrier));
     Agent(to).push_back(Load(array, row, AnyPart()));
   }
-
   void Ring(int from, int to) {
     const Array array = Shared();
     const int row = Row(), full = Barrier(1), empty = Barrier(1);
@@ -192,7 +194,6 @@ class Generator {
       Agent(from).push_back(Store(array, row));
     }
   }
-
   void LoadByCopy(int from, int to) {
     const int row = Row(), barrier = Barrier(1);
     Agent(from).push_back(CopyIn(Row(), row, barrier));
@@ -223,7 +224,6 @@ class Generator {
     Agent(from).push_back(Await(0));
     if (Below(2) == 0) Agent(from).push_back(Below(2) == 0 ? Store(Array::kShared, row) : Load(Array::kM, there));
   }
-
   void SemaphoreHandoff(int from, int to) {
     const Array array = kernel_.family == Family::kThreads ? Shared() : Array::kM;
     const int row = Row(), semaphore = Semaphore(), amount = 1 + Below(2);
@@ -298,7 +298,6 @@ class Generator {
       Agent(i).push_back(Load(array, 0, AnyPart()));
     }
   }
-
   void OwnRows() {
     for (int i = 0; i < agents(); ++i) {
       const int row = std::min(i, kernel_.rows - 1);
@@ -338,7 +337,6 @@ class Generator {
         Agent(to).push_back(Load(Array::kM, row, AnyPart()));
     }
   }
-
   void OwnRowsOfM() {
     for (int i = 0; i < agents() && i < kernel_.rows; ++i) {
       Agent(i).push_back(Load(Array::kX, i));
@@ -346,7 +344,6 @@ class Generator {
       if (Below(2) == 0) Agent(i).push_back(Load(Array::kM, i));
     }
   }
-
   // One mistake.
   void Damage() {
     std::vector<Op>* at_ops = &Agent(Below(agents()));
@@ -377,7 +374,8 @@ class Generator {
         return;
       case 4:
         if (!kernel_.arrivals.empty() && op.what != What::kSignal && op.what != What::kSemWait &&
-            op.what != What::kSemRead && op.what != What::kNamedArrive && op.what != What::kNamedSync)
+            op.what != What::kSemRead && op.what != What::kSpin && op.what != What::kNamedArrive &&
+            op.what != What::kNamedSync)
           op.object = Below(static_cast<int>(kernel_.arrivals.size()));
         return;
       default:
@@ -389,6 +387,7 @@ class Generator {
   HuntKernel kernel_;
   std::vector<std::vector<Op>>* body_ = nullptr;  // that is made
   int numbers_ = 0;
+  bool spins_ = false;  // have some patterns loops that wait?
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace palladion::hunt {
 
-// kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs.
-enum class Kernels : std::uint8_t { kAll, kTensor, kTpu };
+// kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
+enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops };
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

@@ -71,15 +71,6 @@ std::string InBranch(std::string text) {
   return text.insert(open, " cond(1:i32) { return; } {");
 }
 
-// What is compared of a check.
-struct Said {
-  std::string error;
-  std::string verdict;
-  bool tried = false;              // several schedules, of which more might say more
-  std::set<std::string> findings;  // code and lines
-  std::vector<Tensor> outputs;
-};
-
 // NONDET of what races is said of whichever output differs first, and chance is whether UNINIT is met on the way.
 Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inputs, std::int64_t seeds) {
   Said said;
@@ -101,7 +92,8 @@ Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inp
   return said;
 }
 
-// "": the two say the same.
+}  // namespace
+
 std::string Difference(const Said& a, const Said& b) {
   if (!a.error.empty() || !b.error.empty()) return a.error == b.error ? "" : Cat(a.error, b.error);
   if (a.verdict != b.verdict) return Cat(a.verdict, " and ", b.verdict);
@@ -117,8 +109,6 @@ std::string Difference(const Said& a, const Said& b) {
   for (std::size_t i = 0; i < a.outputs.size(); ++i) same &= a.outputs[i].BitwiseEquals(b.outputs[i]);
   return same || by_chance ? "" : "other outputs";
 }
-
-}  // namespace
 
 void CompareWithRelated(const std::string& target, const std::vector<Tensor>& inputs, std::int64_t seeds,
                         HuntResult* result) {

@@ -4,6 +4,7 @@
 #define PALLADION_EMU_HUNT_HUNT_RELATED_H_
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,16 @@ struct Related {
 };
 
 std::vector<Related> RelatedTexts(const std::string& text);
+
+// What is compared of a check.
+struct Said {
+  std::string error = {};
+  std::string verdict = {};
+  bool tried = false;                   // several schedules, of which more might say more
+  std::set<std::string> findings = {};  // code and lines
+  std::vector<Tensor> outputs = {};
+};
+std::string Difference(const Said& a, const Said& b);  // "": the two say the same
 
 // Checks the kernel of `result` and those with so many seeds each; where schedules differ, a difference must be there
 // with many more.

@@ -9,6 +9,8 @@
 
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
+#include "emu/hunt/hunt_record.h"
+#include "emu/hunt/hunt_related.h"
 
 namespace palladion::hunt {
 namespace {
@@ -67,6 +69,13 @@ TEST(Hunt, VerdictsOfTpuKernelsAreTrue) {
   EXPECT_GT(tally.racy, kTpuKernels / 10);
 }
 
+TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kLoops);
+  EXPECT_GT(tally.by_verdict.at("proved"), 0);
+  EXPECT_GT(tally.by_verdict.at("clean"), kKernels / 20);
+}
+
 // What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
 // schedules.
 TEST(Hunt, TpuKernelsThatWereContradicted) {
@@ -110,6 +119,40 @@ TEST(Hunt, ACheckInPartsHasTheReportOfTheWhole) {
   const Tally tally = JudgeMany(1, kKernels, options, true);
   EXPECT_GT(tally.in_parts, kKernels);
   EXPECT_GT(tally.again, kKernels / 10);
+}
+
+// Renamed, permuted, in a branch, in a grid with a dimension more.
+TEST(Hunt, AKernelInOtherWordsHasTheSameReport) {
+  for (const Kernels which : {Kernels::kAll, Kernels::kTensor, Kernels::kTpu}) {
+    const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .related_seeds = 8};
+    JudgeMany(1, kKernels / 6, options, true, which);
+  }
+}
+
+TEST(Hunt, OtherWordsThatAreAnotherKernelAreCaught) {
+  const std::string text = Write(RandomKernel(1, Kernels::kTpu)).text;
+  EXPECT_GE(RelatedTexts(text).size(), 3u);
+  for (const Related& related : RelatedTexts(text)) {
+    EXPECT_NE(related.text, text) << related.name;
+    EXPECT_EQ(std::count(related.text.begin(), related.text.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
+  }
+  const Said one{.verdict = "clean", .findings = {"SAME_VALUE@3-4"}};
+  EXPECT_EQ(Difference(one, one), "");
+  EXPECT_NE(Difference(one, {.verdict = "proved", .findings = {"SAME_VALUE@3-4"}}), "");
+  EXPECT_NE(Difference(one, {.verdict = "clean", .findings = {"SAME_VALUE@3-5"}}), "");
+  EXPECT_NE(Difference(one, {.error = "refused"}), "");
+}
+
+// A hunt that stopped goes on behind what it has counted.
+TEST(Hunt, CountsAreReadBack) {
+  HuntTotals totals{.commit = "abc", .family = "tpu", .first = 7};
+  totals.Add(Judge(RandomKernel(7, Kernels::kTpu), {.seeds = 1, .trials = 1, .max_schedules = 0}));
+  totals.contradicted["a race is missed"] = 2;
+  const absl::StatusOr<HuntTotals> again = TotalsOf(TotalsText(totals));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(TotalsText(*again), TotalsText(totals));
+  EXPECT_EQ(again->kernels, 1);
+  EXPECT_FALSE(TotalsOf("something else\t3\n").ok());
 }
 
 // A commit that nobody waits for comes before another one of its thread that somebody waits for.

@@ -174,6 +174,19 @@ class TpuWriter {
     Line(Cat("_ = swap(", View(op, op.array, op.row), ", ", value, ") : ", TypeOf(op.part), ";"));
   }
 
+  void Spin(const Op& op) {
+    const std::string result = Fresh(), seen = Fresh(), more = Fresh(), again = Fresh(), value = Fresh();
+    Line(Cat(result, " = while(init=-1:i32) (", seen, ": i32[]) {"));
+    Line(Cat(more, " = lt(", seen, ", ", op.amount, ":i32) : bool[];"));
+    Line(Cat("return ", more, ";"));
+    Line(Cat("} (", again, ": i32[]) {"));
+    code_->back().line = line_;
+    Line(Cat(value, " = semaphore_read(ref=%g", op.object, "r) : i32[];"));
+    Line(Cat("return ", value, ";"));
+    Line("} : i32[];");
+    Add(result);
+  }
+
   int Peer() const { return (agent_ + 1) % kernel_.blocks; }
 
   void Dma(const Op& op) {
@@ -203,6 +216,8 @@ class TpuWriter {
                         ":i32, device_id=", device ? Cat(Peer(), ":i32") : "none",
                         ", core_index=", core ? Cat(Peer(), ":i32") : "none", ");"));
       }
+      case What::kSpin:
+        return Spin(op);
       case What::kSemWait:
         return Line(Cat("semaphore_wait(ref=%g", op.object, "r, value=", op.amount, ":i32, decrement=true);"));
       default: {

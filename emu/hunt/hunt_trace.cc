@@ -127,6 +127,10 @@ std::string FollowStep(const Event& event, ReferenceMachine* machine) {
   if (next == nullptr || next->line != event.line)
     return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",
                next == nullptr ? "its end" : Cat("line ", next->line));
+  if (next->what == What::kSpin) {
+    machine->Look(event.agent);
+    return "";
+  }
   if (const std::string unknown = TellCommits(event.agent, machine); !unknown.empty()) return unknown;
   if (next->op != nullptr && IsUnknown(*machine, event.agent, next->what, next->op->object)) return kUnknown;
   if (!machine->CanGo(event.agent))

@@ -34,6 +34,32 @@ std::string ReferenceMachine::State() const {
   return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
 }
 
+bool ReferenceMachine::SpinEnds(int agent, const Op& op) const {
+  if (!programs_) return semaphores_[static_cast<std::size_t>(SemaphoreOf(agent, op))] >= op.amount;
+  return cells_[static_cast<std::size_t>(CellsOf({agent, false}, Array::kM, op.row, Part::kFirst).cells[0])].number ==
+         op.amount;
+}
+
+// An atomic update by nothing, or a look at a semaphore.
+void ReferenceMachine::Look(int agent) {
+  const Instr& instr = *Next(agent);
+  const Op& op = *instr.op;
+  const bool ends = SpinEnds(agent, op);
+  const int semaphore = programs_ ? 0 : SemaphoreOf(agent, op);
+  const CellSpan cells = CellsOf({agent, false}, Array::kM, op.row, Part::kFirst);
+  if (listener_ != nullptr && programs_) {
+    listener_->Acquire(agent, cells);
+    listener_->Touch(agent, Access::kUpdate, cells, instr.line);
+    listener_->Release(agent, cells);
+  } else if (listener_ != nullptr) {
+    listener_->SemRead(agent, semaphore);
+  }
+  if (!ends) return;
+  Add(agent, programs_ ? Read(cells) : Value{semaphores_[static_cast<std::size_t>(semaphore)], false});
+  ++pc_[static_cast<std::size_t>(agent)];
+  Settle(agent);
+}
+
 // m comes first, of each device that has one.
 std::vector<std::int64_t> ReferenceMachine::CellsOfM() const {
   std::vector<std::int64_t> numbers;

@@ -19,6 +19,7 @@ std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_
 ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
   const std::size_t agents = written.code.size();
   tpu_ = kernel.family == Family::kTpu;
+  programs_ = kernel.family == Family::kPrograms;
   shares_ = kernel.cores != Cores::kDevices;
   blocks_ = kernel.blocks;
   threads_ = static_cast<int>(agents) / blocks_;
@@ -121,6 +122,7 @@ bool ReferenceMachine::CanGo(int agent) const {
   }
   if (next->what == What::kSemWait)
     return semaphores_[static_cast<std::size_t>(SemaphoreOf(agent, *next->op))] >= next->op->amount;
+  if (next->what == What::kSpin) return SpinEnds(agent, *next->op);
   if (next->what == What::kDmaWait)
     return semaphores_[static_cast<std::size_t>(DmaSemaphoreOf(agent, next->op->object))] >= BytesOf(next->op->part);
   if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
@@ -343,6 +345,8 @@ void ReferenceMachine::Do(const Choice& choice) {
     case What::kExchange:
       Memory(choice.agent, instr);
       break;
+    case What::kSpin:
+      return Look(choice.agent);
     case What::kDma:
       StartDma(choice.agent, instr);
       break;

@@ -85,6 +85,7 @@ class ReferenceMachine {
 
   std::vector<Choice> Choices() const;
   void Do(const Choice& choice);
+  void Look(int agent);  // its loop that waits looks, and goes on if it has seen what it waits for
 
   // The agent's next operation that others can see; nullptr at its end.
   const Instr* Next(int agent) const;
@@ -130,6 +131,7 @@ class ReferenceMachine {
   void Add(int agent, const Value& value);
   Value Read(const CellSpan& cells) const;
   void Memory(int agent, const Instr& instr);
+  bool SpinEnds(int agent, const Op& op) const;
   void Sync(int agent, const Op& op);
   void ArriveAt(int who, int barrier, const Issues* told);
   void ArriveFrom(int agent, int object);
@@ -194,6 +196,7 @@ class ReferenceMachine {
   std::vector<TensorOp> tensor_ops_;
   std::vector<std::vector<int>> loads_, stores_, core_;  // of each agent: its loads, stores, and what it gave the core
   std::vector<NamedState> named_;
+  bool programs_ = false;              // of a grid, whose loops look at m
   bool tpu_ = false, shares_ = false;  // do its agents share m and x?
   int semaphores_per_ = 0, sems_per_ = 0;
   bool leaked_ = false, broken_ = false, stale_ = false;
