@@ -54,24 +54,22 @@ constexpr const char* kTwoCopies =
     "dst_sem=%sr.at[1], src_sem=none, device_id=none);\n"
     "    return;\n  }\n}\n";
 
-// Each of two threads multiplies its half of x with y.
+// Each of two threads multiplies its half of x, in registers, with y.
 constexpr const char* kTwoProducts =
     "pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n"
     "  in %x: f16[128,16] space gmem;\n  in %y: f16[8,16] space gmem;\n  out %o: f32[128,8] space gmem;\n"
     "  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=2, thread_name=\"wg\"};\n"
     "  body @k (%xr: ref<gmem,f16[128,16]> as \"x_ref\", %yr: ref<gmem,f16[8,16]> as \"y_ref\", "
     "%or: ref<gmem,f32[128,8]> as \"o_ref\") {\n"
-    "    run_scoped{collective_axes=[\"wg\"]}() (%a: ref<smem,f16[2,8,1,8,16]> as \"a\", "
-    "%b: ref<smem,f16[2,1,1,8,16]> as \"b\", %l: ref<smem,barrier{arrivals=2}[2]> as \"loaded\") {\n"
+    "    run_scoped{collective_axes=[\"wg\"]}() (%b: ref<smem,f16[2,1,1,8,16]> as \"b\", "
+    "%l: ref<smem,barrier{arrivals=1}[2]> as \"loaded\") {\n"
     "      %wg = axis_index{axis=\"wg\"}() : i32[];\n"
     "      %r = mul(%wg, 64:i32) : i32[];\n"
-    "      copy_gmem_to_smem(src=%xr.at[%r +: 64, *], dst=%a.at[%wg, *, *, *, *].unswizzle(32).untile[8,16], "
-    "barrier=%l.at[%wg]);\n"
     "      copy_gmem_to_smem(src=%yr, dst=%b.at[%wg, *, *, *, *].unswizzle(32).untile[8,16], barrier=%l.at[%wg]);\n"
     "      barrier_wait(barrier=%l.at[%wg]);\n"
+    "      %a = get(%xr.at[%r +: 64, *]) : f16[64,16];\n"
     "      %v = run_scoped{collective_axes=[]}() (%acc: ref<regs,f32[64,8]> as \"acc\") {\n"
-    "        wgmma_ref(acc=%acc, a=%a.at[%wg, *, *, *, *].unswizzle(32).untile[8,16], "
-    "b=%b.at[%wg, *, *, *, *].unswizzle(32).untile[8,16].transpose[1,0]);\n"
+    "        wgmma_ref(acc=%acc, a=%a, b=%b.at[%wg, *, *, *, *].unswizzle(32).untile[8,16].transpose[1,0]);\n"
     "        %d = wgmma_accumulator_deref{wait_n=0}(%acc) : f32[64,8];\n"
     "        return %d;\n      } : f32[64,8];\n"
     "      _ = swap(%or.at[%r +: 64, *], %v) : f32[64,8];\n"
