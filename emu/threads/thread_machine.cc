@@ -36,7 +36,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       base_{shape_, memory, model_, residents_},
       peers_(base_),
       session_(base_, options.between),
-      syncs_(base_, peers_, session_),
+      syncs_(base_, peers_, session_, options.races),
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
       windows_(base_),
@@ -207,6 +207,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
   if (hear_) hear_(semaphore);
+  syncs_.ExpectEntered(current_, semaphore, site);
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();
