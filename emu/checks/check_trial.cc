@@ -22,6 +22,13 @@ bool IsReverse(const scheduler::Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == scheduler::PolicyKind::kReverse;
 }
 
+// The reverse order is where it is asked; and program order, where its proof may be the end of the check.
+bool AsksStartOrder(const Trial& trial) {
+  const bool in_order = !trial.schedule.moves.has_value() && trial.schedule.seed == 0;
+  const FactSet waits = {Fact::kNothingDecides, Fact::kDeterminateWaits};
+  return IsReverse(trial.schedule) || (in_order && trial.facts.Holds(waits));
+}
+
 }  // namespace
 
 std::string InWords(const scheduler::Schedule& schedule) {
@@ -96,7 +103,7 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   }
   const absl::Status ran = RunAs(launch, lengths, trial, everything && options_.races);
   if (!ran.ok()) trial.trouble = ran;
-  if (trial.trouble.ok() && everything && IsReverse(schedule)) trial.trouble = AskStartOrder(trial);
+  if (trial.trouble.ok() && everything && AsksStartOrder(trial)) trial.trouble = AskStartOrder(trial);
   if (everything && options_.contracts) {
     for (Finding& finding : inspections.Findings()) trial.findings.push_back(std::move(finding));
   }
@@ -140,7 +147,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
   return trial;
 }
 
-// The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
+// Begun backwards, would it hang? (docs/schedules.md)
 absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
@@ -212,7 +219,7 @@ absl::Status TrialRunner::RunAs(launch::Way way, const agents::LaunchOptions& la
     return run(unused, again).status();
   });
   trial.facts = check->evidence().facts;
-  trial.unseen_lanes = check->evidence().unseen_lanes;
+  trial.why = check->evidence().why;
   trial.every_order_alike = check->evidence().every_order_alike;
   trial.tallies = check->evidence().tallies;
   if (launch.definedness) trial.tallies["definedness"] = result.launch.definedness_checks;

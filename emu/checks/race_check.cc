@@ -149,6 +149,8 @@ class RacesOfThreads final : public RaceCheck {
     evidence_.facts.Set(Fact::kOrderedLanes, judges_);
     const bool left = LeavesArrivalsOfPeers(program_, found);
     evidence_.facts.Set(Fact::kOrderedArrivals, judges_ && !result.arrivals_race && !left);
+    evidence_.facts.Set(Fact::kDeterminateWaits, judges_ && result.racing_wait.empty());
+    if (judges_) evidence_.why.racing_wait = result.racing_wait;
     if (judges_) evidence_.tallies["races between threads"] = result.launch.accesses;
     return status;
   }
@@ -222,7 +224,7 @@ class RacesAndLanes final : public RaceCheck {
     const absl::Status status = agents_->Finish(result, rerun);
     evidence_ = agents_->evidence();
     evidence_.facts.Set(Fact::kOrderedLanes, lanes_.unseen().empty() && lanes_.Found().empty());
-    if (lanes_.Found().empty()) evidence_.unseen_lanes = lanes_.unseen();
+    if (lanes_.Found().empty()) evidence_.why.unseen_lanes = lanes_.unseen();
     result.launch.findings = WithLanes(std::move(result.launch.findings));
     return status;
   }

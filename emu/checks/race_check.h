@@ -30,7 +30,7 @@ namespace palladion::checks {
 // What a schedule showed.
 struct RaceEvidence {
   FactSet facts;
-  std::string unseen_lanes;                     // why lanes are no proof where nothing was found; "" where they are
+  WhyWithheld why;
   std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
   bool every_order_alike = false;               // programs in order: other orders make the same outputs and findings
 };

@@ -176,6 +176,7 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
   if (arriving == nullptr) return absl::OkStatus();
   changes_.AddAnything();
+  model_.agents().Act(current_);
   for (const agents::ArrivingCopy& copy : arriving->copies) {
     AsyncRequest request = session_.RequestFor(array, copy);
     memory_model::AgentTable& agents = model_.agents();
