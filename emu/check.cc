@@ -265,7 +265,7 @@ class Checker {
     livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
     const checks::FactSet before = facts_;
     if (watch == checks::Watch::kEverything) facts_ &= trial.facts;
-    if (unseen_lanes_.empty()) unseen_lanes_ = trial.unseen_lanes;
+    why_.TakeWhatIsNew(trial.why);
     news_ |= livelock_ || !facts_.Holds(before);
     for (const auto& [name, times] : trial.tallies) tallies_[name] += counts_ ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
@@ -315,7 +315,7 @@ class Checker {
     checks::Argue({.options = options_,
                    .runner = runner_,
                    .facts = Facts(),
-                   .unseen_lanes = unseen_lanes_,
+                   .why = why_,
                    .forbids_proof = log_.AnyForbidsProof(),
                    .livelock = livelock_,
                    .agents = baseline_.run.agents,
@@ -339,7 +339,7 @@ class Checker {
   scheduler::Explored explored_;
   bool differs_ = false;
   checks::FactSet facts_ = checks::FactSet::All();  // that every watched schedule showed
-  std::string unseen_lanes_;                        // why one of them left them out; "" for none
+  checks::WhyWithheld why_;                         // of them all
   bool livelock_ = false;                           // one spends the whole budget: no more are tried
   CheckPart* part_ = nullptr;                       // of another check; nullptr: all of one
   bool seeds_needed_ = false;                       // beside the first

@@ -31,6 +31,7 @@ void ConcurrencyModel::Reallocate(AgentId agent, BufferId id, const CodeSite& si
 
 void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site) {
   Tracked& tracked = *memory_.Find(id);
+  agents_.Act(agent);
   AccessEvent event = EventOf(agent, AccessKind::kAlloc, site);
   event.time = time;
   const Vantage vantage = VantageOf(agent);
@@ -40,6 +41,7 @@ void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId i
 void ConcurrencyModel::Free(AgentId agent, BufferId id, const CodeSite& site) {
   Tracked* const buffer = Judged(id);
   if (buffer == nullptr) return;
+  agents_.Act(agent);
   const AccessEvent event = EventOf(agent, AccessKind::kFree, site);
   const Vantage vantage = VantageOf(agent);
   Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, ""));
@@ -50,7 +52,10 @@ void ConcurrencyModel::FreeAfter(absl::Span<const AgentId> agents, std::string n
   Tracked* const buffer = Judged(id);
   if (buffer == nullptr) return;
   ClockBundle clock;
-  for (const AgentId agent : agents) clock.Join(agents_.ClockOf(agent));
+  for (const AgentId agent : agents) {
+    clock.Join(agents_.ClockOf(agent));
+    agents_.Act(agent);
+  }
   FreeAt({clock, agents.front(), std::move(name)}, buffer, id, site);
 }
 
@@ -74,6 +79,7 @@ void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, c
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
   // Of tensor memory its operations tell, loads among them.
   if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
+  agents_.Act(began.agent);
   const AccessEvent event = EventOf(began.agent, kind, site);
   const Vantage vantage{began.known, ClockPart::kGeneric, began.agent};
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
@@ -81,7 +87,9 @@ void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, c
 
 void ConcurrencyModel::GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  if (buffer != nullptr) memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
+  if (buffer == nullptr) return;
+  agents_.Act(agent);
+  memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
 }
 
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
@@ -148,7 +156,8 @@ bool ConcurrencyModel::ArrivalsRace() const {
 
 SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
   const SemaphoreId id = semaphores_.Next();
-  semaphores_.Add(id, std::move(spec));
+  Semaphore& semaphore = semaphores_.Add(id, std::move(spec));
+  if (!tracks_accesses_) semaphore.DoNotJudgeWaits();
   return id;
 }
 
@@ -170,7 +179,11 @@ void ConcurrencyModel::HandOver(SemaphoreId id) {
 }
 
 void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, const SemaphoreWait& how) {
-  semaphores_[id].Wait(agent, value, how, &agents_);
+  SemaphoreWait wait = how;
+  wait.acts = agents_.ActsOf(agent);
+  wait.first = agents_.WaitsFirst(agent);
+  semaphores_[id].Wait(agent, value, wait, &agents_);
+  agents_.HasWaited(agent, wait.acts);
 }
 
 RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<AgentId> members) {
@@ -342,6 +355,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
           : barriers_[*barrier].Arrive(by, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
+      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // told of parts, which have clocks apart
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
     }
   }

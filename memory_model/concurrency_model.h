@@ -103,6 +103,9 @@ class ConcurrencyModel {
   void End(SemaphoreId id, const CodeSite& site);                              // its scope ends
   bool Leaks(SemaphoreId id) const { return semaphores_[id].Leaks(agents_); }  // would its end be told of, now?
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
+  // The name of a semaphore whose waits could have taken other credits in another schedule (Semaphore::waits_race);
+  // "": there has been none.
+  std::string RacingWait() const;
   // Who takes it over waits for the operations that it still tells of: none of these is left over.
   void HandOver(SemaphoreId id);
 
@@ -150,7 +153,7 @@ class ConcurrencyModel {
   // ended, a queue that nobody will wait for. Ids are not given again. What an agent did stays in the histories.
   void Retire(AgentId agent);
   void Retire(BarrierId id);
-  void Retire(SemaphoreId id) { semaphores_.Retire(id); }
+  void Retire(SemaphoreId id);
   void Retire(RendezvousId id) { meetings_.Retire(id); }
   void Retire(CollectiveId id) { collectives_.Retire(id); }
   void Retire(QueueId id);
@@ -215,6 +218,7 @@ class ConcurrencyModel {
   QueueClocks queue_clocks_;
   Pipelines pipelines_;
   bool arrivals_raced_ = false;    // at a barrier that has been retired
+  std::string waits_raced_;        // the name of a semaphore that has been retired
   std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;

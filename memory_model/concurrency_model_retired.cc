@@ -19,6 +19,21 @@ void ConcurrencyModel::Retire(BarrierId id) {
   barriers_.Retire(id);
 }
 
+void ConcurrencyModel::Retire(SemaphoreId id) {
+  const Semaphore* const semaphore = semaphores_.Find(id);
+  if (semaphore == nullptr) return;
+  if (waits_raced_.empty() && semaphore->waits_race()) waits_raced_ = semaphore->spec().name;
+  semaphores_.Retire(id);
+}
+
+std::string ConcurrencyModel::RacingWait() const {
+  std::string name = waits_raced_;
+  semaphores_.ForEach([&](SemaphoreId, const Semaphore& semaphore) {
+    if (name.empty() && semaphore.waits_race()) name = semaphore.spec().name;
+  });
+  return name;
+}
+
 void ConcurrencyModel::Retire(QueueId id) {
   engine_.Retire(id);
   queue_clocks_.Retire(id);

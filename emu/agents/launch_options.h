@@ -82,6 +82,7 @@ struct Ran {
   scheduler::LoopResult run;
   bool all_fit = true;         // every program, or block, could be under way from the start
   bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
+  std::string racing_wait;     // of threads: the semaphore of a wait that could have taken other credits; "": none
   bool engines = false;        // of threads: they started asynchronous operations
 
   bool stuck() const { return run.outcome == scheduler::Outcome::kDeadlock; }

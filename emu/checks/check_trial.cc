@@ -22,6 +22,13 @@ bool IsReverse(const scheduler::Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == scheduler::PolicyKind::kReverse;
 }
 
+// The reverse order is where it is asked; and program order, where its proof may be the end of the check.
+bool AsksStartOrder(const Trial& trial) {
+  const bool in_order = !trial.schedule.moves.has_value() && trial.schedule.seed == 0;
+  const FactSet waits = {Fact::kNothingDecides, Fact::kDeterminateWaits};
+  return IsReverse(trial.schedule) || (in_order && trial.facts.Holds(waits));
+}
+
 }  // namespace
 
 std::string InWords(const scheduler::Schedule& schedule) {
@@ -98,7 +105,7 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
                                   .contracts = everything && options_.contracts,
                                   .counts = everything});
   if (!ran.ok()) trial.trouble = ran;
-  if (trial.trouble.ok() && everything && IsReverse(schedule)) trial.trouble = AskStartOrder(trial);
+  if (trial.trouble.ok() && everything && AsksStartOrder(trial)) trial.trouble = AskStartOrder(trial);
   if (!ran.ok() && trial.findings.empty()) return ran;
   if (everything) TakeEvidence(trial);
   return trial;
@@ -147,7 +154,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
   return trial;
 }
 
-// The reverse order is where it is asked: begun backwards, would it hang? (docs/schedules.md)
+// Begun backwards, would it hang? (docs/schedules.md)
 absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
@@ -219,7 +226,7 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
     return launched(unused, again).status();
   });
   trial.facts = checkers.looked().facts;
-  trial.unseen_lanes = checkers.looked().unseen_lanes;
+  trial.why = checkers.looked().why;
   trial.every_order_alike = checkers.looked().every_order_alike;
   trial.tallies = checkers.looked().tallies;
   if (run.way == launch::Way::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());

@@ -169,6 +169,8 @@ class RacesOfThreads final : public Checker {
     const bool left = LeavesArrivalsOfPeers(program_, ran.findings);
     looked.facts.Set(Fact::kNoConflict, true);
     looked.facts.Set(Fact::kOrderedArrivals, !ran.arrivals_race && !left);
+    looked.facts.Set(Fact::kDeterminateWaits, ran.racing_wait.empty());
+    looked.why.racing_wait = ran.racing_wait;
     looked.tallies["races between threads"] = ran.accesses;
     return status;
   }
@@ -218,7 +220,7 @@ class Lanes final : public Checker {
   absl::Status Finish(Ran& ran, const Rerun&, Looked& looked) override {
     std::vector<Finding> found = FoundBefore(absl::OkStatus());
     looked.facts.Set(Fact::kOrderedLanes, found.empty() && (!lanes_.has_value() || lanes_->unseen().empty()));
-    if (found.empty() && lanes_.has_value()) looked.unseen_lanes = lanes_->unseen();
+    if (found.empty() && lanes_.has_value()) looked.why.unseen_lanes = lanes_->unseen();
     Append(std::move(found), ran.findings);
     return absl::OkStatus();
   }
@@ -296,7 +298,7 @@ constexpr CheckerRow kCheckers[] = {
      "accesses, and arrivals at barriers, that nothing orders: vector clocks of threads, cores and asynchronous "
      "operations",
      "threads of GPU blocks, cores of a TPU that have engines",
-     {Fact::kNoConflict, Fact::kOrderedArrivals},
+     {Fact::kNoConflict, Fact::kOrderedArrivals, Fact::kDeterminateWaits},
      [](const CheckedRun& run) { return run.way == Way::kThreads && run.races; },
      Make<RacesOfThreads>},
     {"block residency",

@@ -42,7 +42,7 @@ struct CheckedRun {
 // What the checkers of a run know after it.
 struct Looked {
   FactSet facts;                                // that they established for this run
-  std::string unseen_lanes;                     // why lanes are no proof where nothing was found; "" where they are
+  WhyWithheld why;                              // others are
   std::map<std::string, std::int64_t> tallies;  // by name: how often each looked at something
   bool every_order_alike = false;               // programs in order: other orders make the same outputs and findings
 };

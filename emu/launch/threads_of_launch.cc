@@ -101,6 +101,7 @@ class Threads final : public AgentsOfLaunch {
   void Tell(agents::Ran& result, const scheduler::LoopOptions&) const override {
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
+    result.racing_wait = machine_->model().RacingWait();
     result.engines = agents_->engines();
     result.left = left_;
   }

@@ -36,7 +36,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       base_{shape_, memory, model_, residents_},
       peers_(base_),
       session_(base_, options.between),
-      syncs_(base_, peers_, session_),
+      syncs_(base_, peers_, session_, options.races),
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
       windows_(base_),
@@ -183,6 +183,7 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const auto arriving = session_.Restore(array, device);
   if (!arriving.has_value()) return absl::OkStatus();
   changes_.AddAnything();
+  model_.agents().Act(current_);
   for (const agents::ArrivingCopy* copy : *arriving) {
     AsyncRequest request = session_.RequestFor(array, *copy);
     memory_model::AgentTable& agents = model_.agents();
@@ -215,6 +216,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
   TellArrival({.at = semaphore, .semaphore = true, .amount = amount});
+  syncs_.ExpectEntered(current_, semaphore, site);
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();
