@@ -186,7 +186,8 @@ std::string AccessFindings::Issue(const AccessEvent& operation) const {
 // orders the two.
 bool AccessFindings::IsAwaitedAtOnce(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who, issuer = agents_.IssuerOf(operation);
-  return wanted.later.text_line > 0 && wanted.later.who != issuer && engine_.IsInGroup(operation) &&
+  const bool by_another = wanted.later.who != issuer && wanted.buffer.freed_by.empty();  // not by its block's end
+  return wanted.later.text_line > 0 && by_another && engine_.IsInGroup(operation) &&
          Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
 }
 
