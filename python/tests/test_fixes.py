@@ -39,7 +39,7 @@ def test_the_fixes_of_kernels_that_lack_one_wait_work(tmp_path):
     ("gpu/page_gather", "drop_sync_1", r"plgpu\.barrier_wait\(full\) before its next arrival, at line 14 of the kernel text"),
     # Another thread waits there for each completion already, or the wait is of a loop's turn: no line of the text.
     ("findings/proxy_war_right", "drop_sync_1", r"let the completion of copy_gmem_to_smem #0 issued by thread 0 be awaited before the issue at .*"),
-    ("gpu/page_mma_pipelined", "drop_sync_6", r"let the completion of copy_gmem_to_smem #0 issued by the block be awaited before the issue at .*"),
+    ("gpu/quiet_matmul_pipeline", "drop_sync_2", r"let the completion of copy_gmem_to_smem #1 issued by the block be awaited before the issue at .*"),
     ("gpu/predicates", "drop_sync_2", r"let the completion of copy_gmem_to_smem #1 issued by the block be awaited before the kernel ends"),
     ("tpu/block_sent_right", "drop_sync_2", r"let the completion of DMA #3 issued by the core .* be awaited before the kernel ends"),
     # Both blocks of a pair read, or are read: each waits, and then they meet.
