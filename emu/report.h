@@ -45,6 +45,22 @@ struct ReportedAccess {
   std::vector<SourceFrame> frames;  // what `source` says: the innermost first, its callers after it
 };
 
+// A change of the kernel text. All of a fix's go together.
+struct TextEdit {
+  enum class Where : std::uint8_t {
+    kBefore,   // `insert` comes before the line
+    kAfter,    // after it
+    kEnd,      // before the `return` of the region that the line is in
+    kInstead,  // the line goes, and `insert` comes where it was
+    kSet,      // the next attribute `name` from the line on, of what is declared as `of` where that says so, is `value`
+  };
+  Where where = Where::kBefore;
+  int line = 0;                     // from 1
+  std::vector<std::string> insert;  // lines, without the indentation
+  std::string name, value, of;
+};
+PALLADION_EXPORT std::string_view Name(TextEdit::Where where);  // "before", "after", ...
+
 struct ReportedFinding {
   std::string code;      // "OOB"
   std::string severity;  // "defect", "warning", "note"
@@ -60,6 +76,7 @@ struct ReportedFinding {
   std::string replay;      // the schedule that shows it, for --replay; "" for a plain run
   std::string suppressed;  // the reason that a suppression gives; "" when it counts
   std::vector<SourceFrame> frames;
+  std::vector<TextEdit> edits = {};  // the fix, where it is a change of the kernel text
 };
 
 enum class Verdict : std::uint8_t {

@@ -66,7 +66,7 @@ void ConcurrencyModel::FreeAt(AgentId end, std::string name, BufferId id, const 
 
 void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const CodeSite& site) {
   const AccessEvent event = EventOf(end.who, AccessKind::kFree, site);
-  const Vantage vantage{end.known, ClockPart::kGeneric, end.who};
+  const Vantage vantage{end.known, ClockPart::kGeneric, end.who, Noted()};
   Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, std::move(end.name)));
 }
 
@@ -81,7 +81,7 @@ void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, c
   if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
   agents_.Act(began.agent);
   const AccessEvent event = EventOf(began.agent, kind, site);
-  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent};
+  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent, Noted()};
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
 }
 
@@ -252,11 +252,11 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
     follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
   for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
   const ClockBundle& known = agents_.Fork(id);
-  TouchOperands({id, 1, request.site}, request.sources, Half::kRead, known);
+  TouchOperands({id, 1, request.site, after_all}, request.sources, Half::kRead, known);
   std::optional<ClockBundle> landing;
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding)
     landing.emplace(known).Join(queue_clocks_.Issued(request.queue));
-  TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite,
+  TouchOperands({id, request.parts(), request.site, after_all}, request.destinations, Half::kWrite,
                 landing.has_value() ? *landing : known);
   ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
@@ -304,7 +304,7 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
                             .loc = site.loc,
                             .text_line = site.text_line};
     const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
-    const Vantage vantage{known, part, operation};
+    const Vantage vantage{known, part, operation, issued.in_turn ? nullptr : Noted()};
     Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
   }
 }
@@ -361,11 +361,17 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
   }
 }
 
-void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
-  for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
-    agents_.AcquireCompletion(agent, operation, static_cast<std::uint32_t>(half));
+void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, const GroupWait& wait) {
+  const std::size_t groups = engine_.Groups(queue);
+  for (const AgentId operation : engine_.GroupsBut(queue, wait.may_remain)) {
+    agents_.AcquireCompletion(agent, operation, static_cast<std::uint32_t>(wait.half));
+    if (wait.promised) promises_.Make(queue, operation, wait.site);
   }
-  if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
+  if (!wait.promised && wait.half == Half::kWrite) {
+    const std::size_t of_these = wait.may_remain > groups ? wait.may_remain - groups : 0;
+    promises_.Keep(queue, of_these, {agent, agents_.NowOf(agent)});
+  }
+  if (wait.half == Half::kWrite) engine_.DropGroupsBut(queue, wait.may_remain);
 }
 
 // ---- ends

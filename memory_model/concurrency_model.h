@@ -19,6 +19,7 @@
 #include "memory_model/engine/queue_clocks.h"
 #include "memory_model/order/agents.h"
 #include "memory_model/order/fence_rule.h"
+#include "memory_model/order/promises.h"
 #include "memory_model/order/tracked_memory.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/collective.h"
@@ -144,7 +145,13 @@ class ConcurrencyModel {
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
     return engine_.GroupsDone(queue, may_remain, half);
   }
-  void AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half);
+  struct GroupWait {
+    std::size_t may_remain = 0;
+    Half half = Half::kWrite;
+    bool promised = false;  // WaitTarget's; the operation that is issued has this site
+    CodeSite site = {};
+  };
+  void AwaitGroups(AgentId agent, QueueId queue, const GroupWait& wait);
 
   void AgentEnds(AgentId agent);
 
@@ -169,14 +176,15 @@ class ConcurrencyModel {
   void End(const CodeSite& site);
 
  private:
-  AccessFindings Words() const { return {{agents_, engine_, barriers_, semaphores_}, rule_, namer_}; }
+  AccessFindings Words() const { return {{agents_, engine_, barriers_, semaphores_, promises_}, rule_, namer_}; }
   AccessEvent EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const;
   void Begins(const TrackedBuffer& buffer) {
     if (buffer.space == ProxySpace::kTensor) agents_.KeepTensorCore();
   }
   // What the operation follows in its tensor core.
   std::vector<AgentId> Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request);
-  Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent}; }
+  const Promises* Noted() const { return rule_.NotesPromises() ? &promises_ : nullptr; }
+  Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent, Noted()}; }
   Tracked* Judged(BufferId id) { return tracks_accesses_ ? memory_.Find(id) : nullptr; }  // nullptr: not to be judged
   void AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site);
   struct LifeEnd {
@@ -193,6 +201,7 @@ class ConcurrencyModel {
     AgentId operation;
     std::size_t parts = 1;  // several: one for each operand
     const CodeSite& site;
+    bool in_turn = false;  // its queue has completed all before it: no promise is needed
   };
   // `known`: what was known when its half begins.
   void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
@@ -216,6 +225,7 @@ class ConcurrencyModel {
   LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
   QueueClocks queue_clocks_;
+  Promises promises_;
   Pipelines pipelines_;
   bool arrivals_raced_ = false;    // at a barrier that has been retired
   std::string waits_raced_;        // the name of a semaphore that has been retired

@@ -37,6 +37,7 @@ std::string ConcurrencyModel::RacingWait() const {
 void ConcurrencyModel::Retire(QueueId id) {
   engine_.Retire(id);
   queue_clocks_.Retire(id);
+  promises_.Retire(id);
 }
 
 ConcurrencyModel::Kept ConcurrencyModel::kept() const {
@@ -93,6 +94,7 @@ void ConcurrencyModel::Sweep() {
   std::sort(live.begin(), live.end());
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
+  promises_.Forget(gone);
   Remaining remaining(live);
   agents_.Sweep(remaining, looked);
   queue_clocks_.Forget(remaining);

@@ -37,10 +37,16 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
 
 // What the proof takes for granted and no document promises.
 std::string Assumed(const Report& report) {
-  const auto is_read = [](const ReportedFinding& finding) { return finding.code == Code(FindingCode::kProxyWar); };
-  if (std::none_of(report.findings.begin(), report.findings.end(), is_read)) return "";
-  return "; it takes it that a read needs no fence before an asynchronous write that a barrier orders after it "
-         "(PROXY_WAR)";
+  const auto has = [&report](FindingCode code) {
+    return std::any_of(report.findings.begin(), report.findings.end(),
+                       [code](const ReportedFinding& finding) { return finding.code == Code(code); });
+  };
+  return Cat(has(FindingCode::kProxyWar) ? "; it takes it that a read needs no fence before an asynchronous write that "
+                                           "a barrier orders after it (PROXY_WAR)"
+                                         : "",
+             has(FindingCode::kWgmmaOrder)
+                 ? "; it takes it that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
+                 : "");
 }
 
 // The proof, and what was run. A search of all schedules says both: it goes on where a proof is there already, and may

@@ -311,6 +311,8 @@ Finding LaneRaces::FindingOf(const Later& later, const LaneConflict& conflict) c
                 : triton_        ? "plt.debug_barrier() between the two accesses, or let both go over the elements "
                                    "in the same order"
                                  : "plgpu.commit_smem() between the two accesses, or leave out unsafe_no_auto_barriers";
+  if (!conflict.at_once && conflict.first.text_line < site.text_line)
+    finding.mend = {.kind = triton_ ? Mend::Kind::kLanes : Mend::Kind::kFence, .line = site.text_line, .object = {}};
   return finding;
 }
 

@@ -220,6 +220,7 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
   finding.count = conflict.count;
   finding.why = WhyUnordered(first.program, conflict.program);
   finding.fix = FixFor(conflict, first.program);
+  finding.mend = MendFor(conflict, first.program);
   return finding;
 }
 

@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -99,6 +100,10 @@ class GridChecks final : public run::Watcher {
   std::string OnEachBackend(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
   bool AreApart(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
   std::string FixFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
+  Mend MendFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
+  std::vector<std::size_t> ParallelDims(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
+  std::string ElementsOfItsOwn(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other,
+                               std::string_view else_words) const;
   Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
                     const std::string& element, bool one_value) const;
   Finding OneSided(const memory_model::SweepConflict& conflict) const;

@@ -28,8 +28,9 @@ bool IsOfOrder(const ReportedFinding& finding) {
   return code.has_value() && RowOf(*code).denies == Denies::kOrder;
 }
 bool IsOfPair(const ReportedFinding& finding) {
-  return IsRace(finding) || IsOneOf(finding, std::array<std::string_view, 5>{"PROXY", "PROXY_WAR", "BAR_TC_ORDER",
-                                                                             "USE_AFTER_SCOPE", "PEER_LIFETIME"});
+  return IsRace(finding) ||
+         IsOneOf(finding, std::array<std::string_view, 6>{"PROXY", "PROXY_WAR", "WGMMA_ORDER", "BAR_TC_ORDER",
+                                                          "USE_AFTER_SCOPE", "PEER_LIFETIME"});
 }
 
 // A severity as a number; what was suppressed is below all.

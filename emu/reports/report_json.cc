@@ -49,6 +49,22 @@ void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
   json.Close(']');
 }
 
+void Write(const std::vector<TextEdit>& edits, JsonWriter& json) {
+  json.Open('[');
+  for (const TextEdit& edit : edits) {
+    json.Open('{');
+    json.Key("where").String(std::string(Name(edit.where)));
+    json.Key("line").Number(edit.line);
+    if (edit.where == TextEdit::Where::kSet) {
+      json.Key("name").String(edit.name).Key("value").String(edit.value).Key("of").String(edit.of);
+    } else {
+      WriteStrings(edit.insert, json.Key("insert"));
+    }
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 // By fingerprints; the cause's is null where the finding stands for itself.
 struct Relations {
   const std::string* cause = nullptr;
@@ -70,6 +86,7 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, const
   Write(finding.second, json.Key("second"));
   json.Key("why").String(finding.why);
   json.Key("fix").String(finding.fix);
+  Write(finding.edits, json.Key("edits"));
   json.Key("confidence").String(finding.confidence);
   json.Key("replay").String(finding.replay);
   json.Key("suppressed").String(finding.suppressed);

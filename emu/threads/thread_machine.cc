@@ -145,7 +145,7 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
                   {.decrement = target.decrement, .scope = target.scope});
       break;
     case WaitTarget::Kind::kGroups:
-      queues_.Await(current_, target);
+      queues_.Await(current_, target, CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kMeeting:
       model_.Leave(current_, MeetingOf(current_));
@@ -321,7 +321,7 @@ void ThreadMachine::JoinWarps() {
 
 bool ThreadMachine::EndThread(AgentId id) {
   // What it has read of tensor memory is in its registers.
-  queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads});
+  queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads}, {});
   windows_.Ends(id);
   model_.AgentEnds(id);
   if (shape_.has_peers()) collectives_.ThreadEnds(id);

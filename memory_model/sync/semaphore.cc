@@ -139,6 +139,9 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
                                 .object = spec_.name,
                                 .loc = last.site.loc,
                                 .text_line = last.site.text_line};
+  if (UnitOf(spec_.kind) != CompletionUnit::kBytes)
+    finding.mend = {
+        .kind = Mend::Kind::kTakeRest, .line = last.site.text_line, .object = spec_.python, .amount = count_};
   log->Add(std::move(finding));
 }
 
