@@ -61,9 +61,14 @@ enum class What : std::uint8_t {
   kJump,       // the next two: a thread comes to the second scope, and goes on in it
   kMeet,
   kEnter,
+  kFetchStart,  // and these, of a TPU's pipeline: row `place` of m to the slot, or from it
+  kFetchWait,
+  kNewBlock,
+  kFlushStart,
+  kFlushWait,
 };
 
-enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer, kOperands, kTensor };
+enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer, kOperands, kTensor, kBlockIn, kBlockOut };
 // kPeer: shared memory of the cluster's next block; kOperands: i8, of products
 
 // What of a row of 128 elements an access has.
@@ -86,6 +91,13 @@ struct Op {
   std::vector<Op> body, otherwise;
 };
 
+// An operand of a TPU kernel that goes by blocks of a row: which one program `step` has.
+struct Blocked {
+  bool on = false, single = false;  // one buffer, not two
+  int factor = 0, start = 0;
+  int Row(int step, int rows) const { return (factor * step + start) % rows; }
+};
+
 struct HuntKernel {
   Family family = Family::kThreads;
   std::string target = "mosaic_gpu/h100";
@@ -103,7 +115,9 @@ struct HuntKernel {
   // i.
   Cores cores = Cores::kDevices;
   int steps = 1;
-  int dmas = 0;                         // dma semaphores
+  int dmas = 0;                 // dma semaphores
+  Blocked in_block, out_block;  // c and m, where there is one agent
+  bool pipelined() const { return in_block.on || out_block.on; }
   bool shared = false, unions = false;  // is there shared memory, and a union of refs?
   std::vector<std::vector<Op>> agents;  // what each does
   // What each does then, in a scope of its own whose shared memory has the bytes of that before; empty: there is none.
@@ -117,7 +131,8 @@ struct Instr {
   int line = 0;        // of the text
   bool later = false;  // in the second scope
   int skip = 0;        // kIf: instructions to leave out where the sum is even; kJump: always
-  int place = 0;       // kResult: which one it is
+  int place = 0;       // kResult: which one it is; of a pipeline: the row
+  int slot = 0;        // of a pipeline
 };
 
 struct Written {

@@ -1,9 +1,10 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor | tpu | loops] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
+//   build/hunt [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
 //     [--record FILE --commit NAME]
 //
-// `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, which have numbers of their own.
+// `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
+// which have numbers of their own.
 // `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
 // for the others). `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on
 // behind them. `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,14 +49,19 @@ struct Arguments {
 
 constexpr std::int64_t kMany = 1000, kFew = 64;
 
+const std::map<std::string_view, Kernels> kFamilies = {{"tensor", Kernels::kTensor},
+                                                       {"tpu", Kernels::kTpu},
+                                                       {"loops", Kernels::kLoops},
+                                                       {"pipelines", Kernels::kPipelines}};
+
 Arguments Read(absl::Span<char* const> given) {
   Arguments read;
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
     const auto value = [&] { return i + 1 < given.size() ? given[++i] : ""; };
-    if (word == "tensor" || word == "tpu" || word == "loops") {
-      read.which = word == "tpu" ? Kernels::kTpu : word == "tensor" ? Kernels::kTensor : Kernels::kLoops;
+    if (const auto family = kFamilies.find(word); family != kFamilies.end()) {
+      read.which = family->second;
       read.family = word;
     } else if (word == "--show") {
       read.show = true;
@@ -78,7 +85,7 @@ Arguments Read(absl::Span<char* const> given) {
 void PrintTotals(const HuntTotals& totals) {
   const auto count = [&](const char* name) { return static_cast<long long>(totals.Count(name)); };
   std::printf("%lld kernels from %lld\n", static_cast<long long>(totals.kernels), static_cast<long long>(totals.first));
-  for (const char* const verdict : {"proved", "clean", "nondeterministic", "defect", "refused"}) {
+  for (const char* const verdict : {"proved", "clean", "nondeterministic", "warning", "defect", "refused"}) {
     if (count(verdict) > 0) std::printf("  %s: %lld\n", verdict, count(verdict));
   }
   std::printf("every order searched: by the reference machine %lld, by the check %lld\n", count("searched"),

@@ -393,6 +393,7 @@ class Generator {
 }  // namespace
 
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which) {
+  if (which == Kernels::kPipelines) return RandomPipeline(seed);
   return which == Kernels::kTpu ? RandomTpuKernel(seed) : Generator(seed).Make(which);
 }
 

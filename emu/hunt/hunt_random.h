@@ -10,7 +10,8 @@
 namespace palladion::hunt {
 
 // kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
-enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops };
+// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back.
+enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines };
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

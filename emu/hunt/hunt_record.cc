@@ -10,7 +10,7 @@
 namespace palladion::hunt {
 namespace {
 
-constexpr const char* kColumns[] = {"proved",    "clean",  "nondeterministic", "defect",     "searched",
+constexpr const char* kColumns[] = {"proved",    "clean",  "nondeterministic", "warning",    "defect", "searched",
                                     "exhausted", "missed", "races_compared",   "with_races", "related"};
 
 }  // namespace

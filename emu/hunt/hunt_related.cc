@@ -81,13 +81,16 @@ Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inp
   const absl::StatusOr<Report> report = Check(*prepared, inputs, options, &said.outputs);
   if (!report.ok()) return {.error = report.status().ToString()};
   if (text.permuted) std::reverse(said.outputs.begin(), said.outputs.end());
+  const std::string head = text.text.substr(0, text.text.find("\nbody @k"));
+  const auto body = 2 + std::count(head.begin(), head.end(), '\n');
   said.verdict = Name(report->verdict);
   said.tried = report->schedules > 2;
   for (const ReportedFinding& finding : report->findings) {
     const int first = finding.first.has_value() ? finding.first->text_line : finding.text_line;
     const int second = finding.second.has_value() ? finding.second->text_line : finding.text_line;
     const auto [low, high] = std::minmax(first, second);
-    said.findings.insert(finding.code == "NONDET" ? finding.code : Cat(finding.code, "@", low, "-", high));
+    const bool operand = high < body;  // its line may be another one
+    said.findings.insert(finding.code == "NONDET" || operand ? finding.code : Cat(finding.code, "@", low, "-", high));
   }
   return said;
 }

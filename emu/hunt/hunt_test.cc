@@ -69,6 +69,13 @@ TEST(Hunt, VerdictsOfTpuKernelsAreTrue) {
   EXPECT_GT(tally.racy, kTpuKernels / 10);
 }
 
+TEST(Hunt, VerdictsOfKernelsWithPipelinesAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 0, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kPipelines);
+  EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 10);
+  EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 10);
+}
+
 TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
   const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
   const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kLoops);

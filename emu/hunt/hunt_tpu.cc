@@ -15,19 +15,21 @@ class TpuGenerator {
  public:
   explicit TpuGenerator(std::uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15 + 3) {}
 
-  HuntKernel Make() {
+  HuntKernel Make(bool pipelined) {
     Sizes();
-    if (Below(10) == 0) {
+    if (pipelined) Blocks();
+    if (!pipelined && Below(10) == 0) {
       for (std::vector<Op>& ops : kernel_.agents) {
         for (int n = 1 + Below(5); n > 0; --n) ops.push_back(AnyOp());
       }
     } else {
-      for (int n = 1 + Below(3); n > 0; --n) Pattern();
+      for (int n = pipelined ? Below(2) : 1 + Below(3); n > 0; --n) Pattern();
     }
     for (int n = Below(3); n > 0; --n) Damage(&kernel_.agents[static_cast<std::size_t>(Below(programs()))]);
     for (std::vector<Op>& ops : kernel_.agents) {
       if (ops.size() > kMostOps) ops.resize(kMostOps);
       Dress(&ops);
+      if (kernel_.in_block.on && kernel_.out_block.on) NoWholeM(&ops);
     }
     return kernel_;
   }
@@ -52,6 +54,30 @@ class TpuGenerator {
     kernel_.target = kernel_.cores == Cores::kOfChip ? "mosaic_tpu/v5p" : "mosaic_tpu/v5e";
     kernel_.agents.resize(static_cast<std::size_t>(kernel_.blocks * kernel_.steps));
     kernel_.dmas = 1;
+  }
+
+  // One core, whose c and m, or one of them, go by blocks.
+  void Blocks() {
+    kernel_.cores = Cores::kDevices;
+    kernel_.blocks = 1;
+    kernel_.steps = 2 + Below(3);
+    kernel_.target = "mosaic_tpu/v5e";
+    kernel_.agents.assign(static_cast<std::size_t>(kernel_.steps), {});
+    const int which = Below(3);
+    kernel_.in_block = {which != 0, Below(3) == 0, Below(3), Below(kernel_.rows)};
+    kernel_.out_block = {which != 1, Below(3) == 0, Below(3), Below(kernel_.rows)};
+    for (std::vector<Op>& ops : kernel_.agents) {
+      if (kernel_.in_block.on && Below(6) > 0) ops.push_back({.what = What::kLoad, .array = Array::kBlockIn});
+      if (!kernel_.out_block.on || Below(8) == 0) continue;
+      ops.push_back({.what = What::kStore, .array = Array::kBlockOut, .amount = Below(2) == 0 ? 0 : Number()});
+    }
+  }
+  // Nobody sees all of m.
+  static void NoWholeM(std::vector<Op>* ops) {
+    for (Op& op : *ops) {
+      if (op.array == Array::kM) op.array = Array::kX;
+      if (op.there == Array::kM) op.there = Array::kShared;
+    }
   }
 
   int DmaSemaphore() {
@@ -299,6 +325,8 @@ class TpuGenerator {
 
 }  // namespace
 
-HuntKernel RandomTpuKernel(std::uint64_t seed) { return TpuGenerator(seed).Make(); }
+HuntKernel RandomTpuKernel(std::uint64_t seed) { return TpuGenerator(seed).Make(/*pipelined=*/false); }
+
+HuntKernel RandomPipeline(std::uint64_t seed) { return TpuGenerator(seed).Make(/*pipelined=*/true); }
 
 }  // namespace palladion::hunt

@@ -23,8 +23,11 @@ class TpuWriter {
       agent_ = static_cast<int>(i) / kernel_.steps;
       code_ = &out_.code[static_cast<std::size_t>(agent_)];
       sum_ = "0:i32";
+      const int step = static_cast<int>(i) % kernel_.steps;
+      for (const Instr& instr : PipelineBefore(kernel_, step)) code_->push_back(instr);
       Ops(kernel_.agents[i]);
       Result(static_cast<int>(i));
+      for (const Instr& instr : PipelineAfter(kernel_, step)) code_->push_back(instr);
       Line("return;");
     }
     Line("};");
@@ -65,10 +68,16 @@ class TpuWriter {
                    : Cat(head, " %", name, ": ", array, " space ", space, tail, ";"));
       Append(&refs, refs.empty() ? "" : ", ", "%", name, "r: ", type, " as \"", name, "\"");
     };
+    const auto blocked = [&](const std::string& head, const std::string& name, const std::string& map) {
+      Line(Cat(head, " %", name, ": ", matrix, map, ";"));
+      Append(&refs, ", %", name, "r: ref<default,i32[1,", kRowElements, "]> as \"", name, "\"");
+    };
     operand("in", "x", Cat("ref<any,", matrix, ">"), "");
-    operand("in", "c", Cat("ref<any,", matrix, ">"), "");
+    if (!kernel_.in_block.on) operand("in", "c", Cat("ref<any,", matrix, ">"), "");
+    if (kernel_.in_block.on) blocked("in", "c", Map(kernel_.in_block));
     operand("out", "o", Cat("ref<", shares_ ? "any" : "smem", ",", sums, ">"), "");
-    operand("out", "m", Cat("ref<any,", matrix, ">"), " alias %c");
+    if (!kernel_.out_block.on) operand("out", "m", Cat("ref<any,", matrix, ">"), " alias %c");
+    if (kernel_.out_block.on) blocked("out", "m", Cat(Map(kernel_.out_block), " alias %c"));
     if (kernel_.cores == Cores::kOfChip) Line(Cat("mesh tensorcore {axes=[\"d\"], sizes=[", kernel_.blocks, "]};"));
     operand("scratch", "s", Cat("ref<vmem,", matrix, ">"), "");
     if (shares_) operand("scratch", "t", "ref<smem,i32[1]>", "");
@@ -76,6 +85,12 @@ class TpuWriter {
     for (int i = 0; i < kernel_.dmas; ++i) operand("scratch", Cat("q", i), "ref<semaphore,dma_sem[]>", "");
     for (int i = 0; i < kernel_.semaphores; ++i) operand("scratch", Cat("g", i), "ref<semaphore,sem[]>", "");
     Line(Cat("body @k (", refs, ") {"));
+  }
+
+  std::string Map(const Blocked& blocked) const {
+    return Cat(" block (1,", kRowElements, ") map (%i: i32[]) { %a = mul(%i, ", blocked.factor,
+               ":i32) : i32[]; %b = add(%a, ", blocked.start, ":i32) : i32[]; %r = rem(%b, ", kernel_.rows,
+               ":i32) : i32[]; return %r, 0:i32; }", blocked.single ? " buffered {buffer_count=1}" : "");
   }
 
   // The number of the agent's program.
@@ -141,8 +156,11 @@ class TpuWriter {
   }
   static bool IsPoint(Part part) { return part == Part::kFirst || part == Part::kMiddle; }
   static std::string TypeOf(Part part) { return IsPoint(part) ? "i32[]" : part == Part::kRow ? "i32[128]" : "i32[64]"; }
-  static std::string View(const Op& op, Array array, int row) {
-    const char* const ref = array == Array::kX ? "%xr" : array == Array::kShared ? "%sr" : op.alias ? "%cr" : "%mr";
+  std::string View(const Op& op, Array array, int row) const {
+    const bool block = array == Array::kBlockIn || array == Array::kBlockOut;
+    if (block) return Cat(array == Array::kBlockIn ? "%cr" : "%mr", ".at[0, ", Columns(op.part), "]");
+    const bool alias = kernel_.pipelined() ? kernel_.out_block.on : op.alias;
+    const char* const ref = array == Array::kX ? "%xr" : array == Array::kShared ? "%sr" : alias ? "%cr" : "%mr";
     return Cat(ref, ".at[", row, ", ", Columns(op.part), "]");
   }
 

@@ -122,6 +122,8 @@ bool ReferenceMachine::CanGo(int agent) const {
   }
   if (next->what == What::kSemWait)
     return semaphores_[static_cast<std::size_t>(SemaphoreOf(agent, *next->op))] >= next->op->amount;
+  if (next->what == What::kFetchWait) return !InFlight(What::kFetchStart, next->slot);
+  if (next->what == What::kFlushWait) return !InFlight(What::kFlushStart, next->slot);
   if (next->what == What::kSpin) return SpinEnds(agent, *next->op);
   if (next->what == What::kDmaWait)
     return semaphores_[static_cast<std::size_t>(DmaSemaphoreOf(agent, next->op->object))] >= BytesOf(next->op->part);
@@ -139,7 +141,7 @@ bool ReferenceMachine::CanGo(int agent) const {
 
 // Copies out of one agent read in the order of issue, and write in it; copies in have no order.
 bool ReferenceMachine::MayGo(const Copy& copy) const {
-  if (copy.what == What::kCopyIn || copy.what == What::kDma) return true;
+  if (copy.what == What::kCopyIn || copy.what == What::kDma || OfPipeline(copy.what)) return true;
   if (copy.what != What::kCopyOut) return TensorMayGo(copy);
   return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return other.op->what == What::kCopyOut && other.issuer == copy.issuer && other.sequence < copy.sequence &&
@@ -306,6 +308,7 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
 void ReferenceMachine::DoHalf(std::size_t at) {
   Copy& copy = copies_[at];
   if (copy.what == What::kDma) return DoDmaHalf(at);
+  if (OfPipeline(copy.what)) return DoPipelineHalf(at);
   if (copy.what != What::kCopyIn && copy.what != What::kCopyOut) return DoTensorHalf(at);
   const bool in = copy.op->what == What::kCopyIn;
   const bool reads = copy.halves++ == 0;
@@ -374,7 +377,11 @@ void ReferenceMachine::Do(const Choice& choice) {
         listener_->Await(choice.agent, copies_out_[agent] - static_cast<int>(instr.op->amount), instr.op->flag ? 1 : 2);
       break;
     default:
-      Sync(choice.agent, *instr.op);
+      if (OfPipeline(instr.what)) {
+        Pipeline(instr);
+      } else {
+        Sync(choice.agent, *instr.op);
+      }
   }
   ++pc_[agent];
   Settle(choice.agent);

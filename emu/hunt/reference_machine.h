@@ -150,6 +150,14 @@ class ReferenceMachine {
   void StartDma(int agent, const Instr& instr);
   void DoDmaHalf(std::size_t at);
   void Count(const Copy& copy, int semaphore, std::int64_t amount);
+  static bool OfPipeline(What what) { return what >= What::kFetchStart; }
+  bool InFlight(What what, int slot) const;
+  void Pipeline(const Instr& instr);
+  void DoPipelineHalf(std::size_t at);
+  int SlotRow(bool out, int slot) const {
+    return (shares_ ? 1 : blocks_) * 2 * rows_ + blocks_ * rows_ + 2 * out + slot;
+  }
+  CellSpan RowOfCells(int row) const { return {{4 * row, 4 * row + 1, 4 * row + 2, 4 * row + 3}, 4}; }
 
   // ---- reference_tensor.cc: tensor memory, and named barriers
   struct NamedState {
@@ -199,6 +207,7 @@ class ReferenceMachine {
   bool programs_ = false;              // of a grid, whose loops look at m
   bool tpu_ = false, shares_ = false;  // do its agents share m and x?
   int semaphores_per_ = 0, sems_per_ = 0;
+  int in_slot_ = 0, out_slot_ = 0;
   bool leaked_ = false, broken_ = false, stale_ = false;
   Listener* listener_ = nullptr;
 };

@@ -9,20 +9,24 @@ constexpr int kCellsOfRow = 4;
 
 }  // namespace
 
-// The cells: m of each device, x of each, the scratch of each agent. Cores and tasks have one m and one x.
+// The cells: m of each device, x of each, the scratch of each agent, two slots of an input's and
+// two of an output's blocks. Cores and tasks have one m and one x.
 void ReferenceMachine::AddTpuCells() {
   const int rows = rows_ * (shares_ ? 1 : blocks_);
   for (int row = 0; row < rows; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
   for (int row = 0; row < rows; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
-  cells_.insert(cells_.end(), static_cast<std::size_t>(blocks_ * rows_ * kCellsOfRow), {0, true});
+  cells_.insert(cells_.end(), static_cast<std::size_t>((blocks_ * rows_ + 4) * kCellsOfRow), {0, true});
   for (int i = 0; i < agents(); ++i) Settle(i);
 }
 
 CellSpan ReferenceMachine::TpuCellsOf(int agent, Array array, int row, Part part) const {
   const int matrix = rows_ * kCellsOfRow, device = shares_ ? 0 : agent, devices = shares_ ? 1 : blocks_;
-  const int first = row * kCellsOfRow + matrix * (array == Array::kM   ? device
-                                                  : array == Array::kX ? devices + device
-                                                                       : 2 * devices + agent);
+  const bool block = array == Array::kBlockIn || array == Array::kBlockOut;
+  const int slot = array == Array::kBlockIn ? in_slot_ : out_slot_;
+  const int first = block ? SlotRow(array == Array::kBlockOut, slot) * kCellsOfRow
+                          : row * kCellsOfRow + matrix * (array == Array::kM   ? device
+                                                          : array == Array::kX ? devices + device
+                                                                               : 2 * devices + agent);
   switch (part) {
     case Part::kFirst:
       return {{first}, 1};
@@ -81,6 +85,55 @@ void ReferenceMachine::DoDmaHalf(std::size_t at) {
     cells_[static_cast<std::size_t>(to.cells[i])] = {done.values[i], (done.undefined >> i & 1u) != 0};
   if (op.flag) return Count(done, target * sems_per_ + op.object, 1);
   Count(done, DmaSemaphoreOf(target, op.object), BytesOf(op.part));
+}
+
+bool ReferenceMachine::InFlight(What what, int slot) const {
+  for (const Copy& copy : copies_) {
+    if (copy.what == what && copy.number == slot) return true;
+  }
+  return false;
+}
+
+// Of a copy of the pipeline `sequence` is the row, `number` the slot.
+void ReferenceMachine::Pipeline(const Instr& instr) {
+  static const Op kNone{};
+  switch (instr.what) {
+    case What::kFetchStart:
+    case What::kFlushStart: {
+      const int line = 1000 * static_cast<int>(instr.what) + 8 * instr.place + instr.slot;
+      copies_.push_back(
+          {.sequence = instr.place, .op = &kNone, .what = instr.what, .line = line, .number = instr.slot});
+      return;
+    }
+    case What::kFetchWait:
+      in_slot_ = instr.slot;
+      return;
+    case What::kNewBlock: {
+      out_slot_ = instr.slot;
+      const CellSpan cells = RowOfCells(SlotRow(true, instr.slot));
+      for (int i = 0; i < cells.count; ++i) cells_[static_cast<std::size_t>(cells.cells[i])] = {0, true};
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void ReferenceMachine::DoPipelineHalf(std::size_t at) {
+  Copy& copy = copies_[at];
+  const bool reads = copy.halves++ == 0, flush = copy.what == What::kFlushStart;
+  const CellSpan cells = RowOfCells(reads == flush ? SlotRow(flush, copy.number) : copy.sequence);
+  for (int i = 0; i < cells.count; ++i) {
+    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    const unsigned bit = 1u << i;
+    if (reads) {
+      copy.values[i] = cell.number;
+      copy.undefined |= cell.undefined ? bit : 0u;
+    } else {
+      cell = {copy.values[i], (copy.undefined & bit) != 0};
+    }
+  }
+  if (!reads) copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 bool ReferenceMachine::LeavesSemaphores() const {
