@@ -31,7 +31,9 @@ class Shape:
     late: bool  # a program's copy into the output is awaited in the next one
     accumulates: bool  # programs of one output block that follow one another add to it
     stores: str  # the table that bodies store into: "reads", "writes" or ""
+    marks: bool = False  # bodies store into x's block, too, which stays until the index changes
     parallel: bool = False  # the first dimension of the grid
+    semaphores: bool = True  # the kernel has some, whether it needs them or not
 
     @property
     def steps_of_task(self):
@@ -57,10 +59,12 @@ def shapes():
         for buffers in itertools.product(*((2, 1) if kind == "blocks" else (2,) for kind in (x_in, out))):
             number = len(found)
             shape = Shape(GRIDS[number % 3], x_in, out, aliased, buffers, late=out == "copies" and number % 2 == 0,
-                          accumulates=out == "blocks" and number % 2 == 1, stores=stores)
+                          accumulates=out == "blocks" and number % 2 == 1, stores=stores,
+                          marks=x_in == "blocks" and number % 5 < 2)
             found.append(shape)
             if not stores:
                 found.append(dataclasses.replace(shape, grid=GRIDS[1 + number % 2], parallel=True))
+    found += [dataclasses.replace(shape, semaphores=False) for shape in found if shape.x_in == shape.out == "blocks"]
     return found
 
 
@@ -146,10 +150,17 @@ def revisits(pipeline):
     return len(set(flushed)) < len(flushed)
 
 
+def hands_on(pipeline):
+    """Does a task that begins with a block of x depend on whether one that ends with it is on the same core?"""
+    shape, x_at = pipeline.shape, pipeline.tables["reads"]
+    tasks = [range(first, first + shape.steps_of_task) for first in range(0, STEPS, shape.steps_of_task)]
+    return shape.marks and any(x_at[one[-1]] == x_at[two[0]] for one, two in itertools.permutations(tasks, 2))
+
+
 def has_hazard(pipeline):
-    """Of the copies of one array, or of index maps."""
+    """Of the copies of one array, of index maps, or of what a core keeps."""
     shape, at = pipeline.shape, pipeline.tables["at"]
-    if any(s - 1 <= at[s] <= min(s + 1, STEPS - 1) for s in range(STEPS)):
+    if any(s - 1 <= at[s] <= min(s + 1, STEPS - 1) for s in range(STEPS)) or hands_on(pipeline):
         return True
     for one, two in itertools.combinations(copies_of(pipeline), 2):
         met = one.block == two.block and (one.writes and two.writes or shape.aliased and (one.writes or two.writes))
@@ -178,7 +189,7 @@ def step_of(shape, ids):
 
 def body_of(shape, table, x_ref, o_ref, scratch):
     """What a program does, by its number."""
-    got, sent, x_sem, o_sem = scratch
+    got, sent, x_sem, o_sem = scratch if scratch else [None] * 4
 
     def copy_out(t):
         return pltpu.make_async_copy(sent.at[t % 2], o_ref.at[rows(table["writes"][t])], o_sem.at[t % 2])
@@ -201,6 +212,8 @@ def body_of(shape, table, x_ref, o_ref, scratch):
         if shape.late:
             pl.when(s % shape.steps_of_task > 0)(lambda: copy_out(jnp.maximum(s - 1, 0)).wait())
         value = (got if shape.x_in == "copies" else x_block)[...] + w_block[...] + table["steps"][s]
+        if shape.marks:
+            x_block[...] += 1000
         if shape.out == "copies":
             send(s, value)
         elif shape.accumulates:
@@ -251,12 +264,13 @@ def kernel_of(shape, *, interpret=None, emitted=False):
     if emitted:
         grid, in_specs, out_spec = (), [ANY, ANY], ANY
     words = ("parallel" if shape.parallel else "arbitrary",) + ("arbitrary",) * (len(shape.grid) - 1)
-    scratch = [pltpu.VMEM((ROWS, 128), jnp.int32), pltpu.VMEM((2, ROWS, 128), jnp.int32)]
+    scratch = [pltpu.VMEM((ROWS, 128), jnp.int32), pltpu.VMEM((2, ROWS, 128), jnp.int32), pltpu.SemaphoreType.DMA,
+               pltpu.SemaphoreType.DMA((2,))]
     call = pl.pallas_call(
         kernel, out_shape=jax.ShapeDtypeStruct((BLOCKS * ROWS, 128), jnp.int32),
         grid_spec=pltpu.PrefetchScalarGridSpec(
             num_scalar_prefetch=len(TABLES), grid=grid, in_specs=in_specs, out_specs=out_spec,
-            scratch_shapes=[*scratch, pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA((2,))]),
+            scratch_shapes=scratch if shape.semaphores else []),
         input_output_aliases={len(TABLES): 0} if shape.aliased else {},
         compiler_params=pltpu.CompilerParams(dimension_semantics=words) if grid else pltpu.CompilerParams(),
         interpret=pltpu.InterpretParams(dma_execution_mode=interpret) if interpret else False)

@@ -248,14 +248,16 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
   return finding;
 }
 
-// One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
-// array depends on the order at all is one finding where no backend is named.
+// One pair of places is one finding, whichever of the two came later and whatever else is wrong between them; but that
+// one task comes back to a block is another mistake than that two of them have it. That an array depends on the order
+// at all is one finding where no backend is named.
 void GridChecks::Add(Finding finding) {
   const auto same = [](const FindingAccess& a, const FindingAccess& b) {
     return a.object == b.object && a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
   };
   for (Finding& known : findings_) {
     if (!known.first.has_value() || !finding.first.has_value()) continue;
+    if ((known.code == FindingCode::kOutRevisit) != (finding.code == FindingCode::kOutRevisit)) continue;
     const bool equal = same(*known.first, *finding.first) && same(*known.second, *finding.second);
     const bool mirrored = same(*known.first, *finding.second) && same(*known.second, *finding.first);
     const bool of_array = kernel_.program().target.backend == TargetBackend::kGeneric &&
