@@ -85,6 +85,11 @@ struct RecordedAccess {
   bool by_engine = false;             // of a thread's asynchronous operation
   ElementCount elements = {};         // of its value; of an engine's accesses
   std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
+
+  // Of an engine's access: how many elements of its value it touched.
+  std::int64_t places() const {
+    return is_points ? static_cast<std::int64_t>(offsets.size() / pieces_per_element) : elements.value();
+  }
 };
 
 // An allocation, or an array of the caller.

@@ -327,6 +327,12 @@ absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string
   Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program.index()], node)));
   const std::vector<std::int64_t>& reads = access.sources;
   if (reads.empty()) return absl::OkStatus();
+  const RecordedAccess& source = whole_->accesses()[static_cast<std::size_t>(reads[0])];
+  if (node.instr->row->access == RefAccess::kCopy && source.places() != access.places()) {
+    Say(level + 1, Cat("bits of elements of ", whole_->memories()[source.memory].name,
+                       ", which a view of the copy shows as elements of another width"));
+    return absl::OkStatus();
+  }
   PALLADION_RETURN_IF_ERROR(Read(reads[0], value, level + 1));
   const bool multiplies = node.instr->row->access == RefAccess::kProduct;
   if (!multiplies) return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();

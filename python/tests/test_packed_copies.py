@@ -9,6 +9,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from test_packed_views import I4, P, W, bits
+from test_said_without_being_asked import command
 
 ANYWHERE = pl.BlockSpec(memory_space=pl.ANY)
 WORDS, NIBBLES = (W.shape, jnp.int32), (P.shape, jnp.int4)
@@ -141,3 +142,12 @@ def test_what_was_never_written_stays_so():
 
     report = checked(kernel, W, WORDS, [pltpu.VMEM(W.shape, jnp.int32)])
     assert codes(report) & {"UNINIT", "OUT_MISSING"}, report
+
+
+def test_why_does_not_name_a_wrong_element(tmp_path):
+    """The bytes that a copy reads and the elements that it writes are not one for one here."""
+    call = pl.pallas_call(copies(seen_as(jnp.int4), as_it_is), out_shape=jax.ShapeDtypeStruct(*NIBBLES),
+                          in_specs=[ANYWHERE], out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA((2,))])
+    (tmp_path / "k.pkir").write_text(palladion.export(call, W, target="v5e"), encoding="utf-8")
+    told = command("why", "k.pkir", "--in", "x=iota", "--element", "o[64,0]", cwd=tmp_path)
+    assert told.returncode == 0 and "bits of elements of x, which a view of the copy shows" in told.stdout, told
