@@ -255,7 +255,7 @@ constexpr GpuLimit<CopySite> kCopyLimits[] = {
     {{"copy.step", "a slice of GMEM has no step", kCopy, "copy whole slices"}, GmemStep},
     {{"copy.multicast-ref", "a multicast ref is a destination", kCopy, "use plgpu.remote_ref"}, MulticastRef},
     {{"copy.type", "the elements are integers, f32, bf16, f16, f8e4m3fn, f8e5m2, f8e8m0fnu or f4e2m1fn",
-      "CUDA driver API, cuTensorMapEncodeTiled", "view the array as integers"},
+      "CUDA driver API, cuTensorMapEncodeTiled", "view the array as integers", false, false, About::kType},
      ElementType},
     {{"copy.strides", "every stride of the GMEM array but the last is a multiple of 16 bytes", kCopy,
       "pad the array's last dimension", false, false, About::kRows},

@@ -78,7 +78,8 @@ constexpr std::string_view kLayout = "Mosaic GPU, WGStridedFragLayout";
 
 constexpr GpuLimit<StridedSite> kLimits[] = {
     {{"layout.bool", "with lane semantics no array of truth values is read or written without tiles",
-      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true},
+      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true, false,
+      About::kType},
      TruthValues},
     {{"layout.strided",
       "with lane semantics an array that is read in no tiles and no layout has a multiple of 128 elements", kLayout,

@@ -222,7 +222,7 @@ constexpr std::string_view kUseVmem = "use pltpu.VMEM";
 
 constexpr Limit<TpuOperandSite> kOperandLimits[] = {
     {{"tpu.operand.bits", "there are no 64-bit numbers", "lowering.py, _convert_element_type_lowering_rule",
-      "use 32-bit types"},
+      "use 32-bit types", false, false, About::kType},
      WideOperand},
     {{"tpu.operand.space", "memory is vmem, smem, hbm, any or semaphores",
       "lowering.py, _memory_space_to_mosaic_attribute", "use a memory space of jax.experimental.pallas.tpu"},

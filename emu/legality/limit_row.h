@@ -16,10 +16,11 @@
 
 namespace palladion::legality {
 
-// What a rule judges: findings about one shape are one mistake (shape_causes.h).
+// What a rule judges: findings about one shape, or one type, are one mistake (shape_causes.h).
 enum class About : std::uint8_t {
   kOther,
   kShape,  // of what is made, read, written or copied; of an operand, of its block
+  kType,   // of elements: the same fix for one type is one mistake
   kRows,   // how long the rows of the array are: its own mistake, unless whole rows are copied
 };
 

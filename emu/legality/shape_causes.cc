@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,20 +73,39 @@ struct Group {
   int bits = 32;
   std::vector<std::size_t> findings;
   std::vector<Seen> seen;
+  std::size_t into = kNone;  // the group that it is a part of
+};
+
+// Findings about one element type.
+struct OfType {
+  DType type = DType::kF32;
+  std::string fix = {};
+  std::vector<std::size_t> findings = {};
 };
 
 class ShapeNames {
  public:
   explicit ShapeNames(Legality& legality) : legality_(legality), group_of_(legality.kernel().values.size(), kNone) {
     for (const Legality::OfShape& one : legality.of_shapes()) {
-      if (one.operand != nullptr) AddBlock(one);
-      if (one.op != nullptr) about_[one.op].push_back(one);
+      if (one.about == About::kType) {
+        AddType(one);
+      } else if (one.operand != nullptr) {
+        AddBlock(one);
+      } else if (one.op != nullptr) {
+        about_[one.op].push_back(one);
+      }
     }
   }
 
   void Name() {
     if (!about_.empty()) Walk(legality_.kernel().bodies[0].region);
-    for (const Group& group : groups_) Tell(group);
+    for (const Group& group : groups_) {
+      if (group.into == kNone) Tell(group);
+    }
+    for (const OfType& of : types_) {
+      for (const std::size_t number : of.findings)
+        legality_.finding(number).why = Cat("elements of the kernel are ", palladion::Name(of.type));
+    }
   }
 
  private:
@@ -99,6 +119,33 @@ class ShapeNames {
     Group& group = groups_[GroupOf(shape, array.shape)];
     group.findings.push_back(one.finding);
     See({legality_.NameOf(operand), shape, true}, group);
+  }
+
+  // The same to be done about the same element type.
+  void AddType(const Legality::OfShape& one) {
+    const std::optional<DType> type = one.operand == nullptr ? ElementsOf(*one.op) : ElementsOf(*one.operand);
+    if (!type.has_value()) return;
+    const std::string& fix = legality_.finding(one.finding).fix;
+    const auto same = [&](const OfType& it) { return it.type == *type && it.fix == fix; };
+    auto known = std::find_if(types_.begin(), types_.end(), same);
+    if (known == types_.end()) known = types_.insert(types_.end(), {.type = *type, .fix = fix});
+    known->findings.push_back(one.finding);
+  }
+
+  std::optional<DType> ElementsOf(const Operand& operand) const {
+    return legality_.kernel().values[operand.value.index()].type.dtype;
+  }
+
+  // Of what it makes; of the last of what it takes where it makes truth values, or nothing.
+  std::optional<DType> ElementsOf(const Instr& op) const {
+    for (const Type& type : op.types) {
+      if (type.is_array() && !IsBool(type.dtype)) return type.dtype;
+    }
+    for (auto arg = op.args.rbegin(); arg != op.args.rend(); ++arg) {
+      const Type type = TypeOfArg(legality_.kernel(), *arg);
+      if ((type.is_array() || type.is_ref()) && type.element == ElementKind::kData) return type.dtype;
+    }
+    return std::nullopt;
   }
 
   std::size_t GroupOf(const Shape& shape, const Shape& array) {
@@ -125,11 +172,32 @@ class ShapeNames {
     }
   }
 
+  // The group that it has become a part of.
+  std::size_t RootOf(std::size_t group) const {
+    while (group != kNone && groups_[group].into != kNone) group = groups_[group].into;
+    return group;
+  }
+
+  // Shapes that meet in one operation have to change together: the later group becomes a part of the earlier one.
+  std::size_t Joined(std::size_t a, std::size_t b) {
+    a = RootOf(a), b = RootOf(b);
+    if (a == b || b == kNone) return a;
+    if (a == kNone) return b;
+    Group& to = groups_[std::min(a, b)];
+    Group& from = groups_[std::max(a, b)];
+    from.into = std::min(a, b);
+    to.bits = std::min(to.bits, from.bits);
+    to.findings.insert(to.findings.end(), from.findings.begin(), from.findings.end());
+    for (Seen& seen : from.seen) See(std::move(seen), to);
+    from.findings.clear();
+    return from.into;
+  }
+
   // What is computed of values of a group is the group's; what is made, read or copied is its shape's.
   void Step(const Instr& op) {
     std::size_t group = kNone;
     for (const Arg& arg : op.args) {
-      if (group == kNone && arg.kind == Arg::Kind::kValue) group = group_of_[arg.value.index()];
+      if (arg.kind == Arg::Kind::kValue) group = Joined(group, group_of_[arg.value.index()]);
     }
     if (const auto about = about_.find(&op); about != about_.end()) {
       for (const Legality::OfShape& one : about->second) group = Add(one, group);
@@ -143,7 +211,7 @@ class ShapeNames {
     const Type type = TypeOfAccess(*one.op);
     if (type.shape.empty()) return group;
     if (one.about == About::kRows && !CopiesRows(*one.op, type.shape)) return group;
-    if (group == kNone) group = GroupOf(type.shape, {});
+    if (group == kNone) group = RootOf(GroupOf(type.shape, {}));
     groups_[group].bits = std::min(groups_[group].bits, Info(type.dtype).bits);
     groups_[group].findings.push_back(one.finding);
     for (const Arg& arg : one.op->args) {
@@ -161,7 +229,9 @@ class ShapeNames {
   // Of what it makes or reads, stores or copies.
   Type TypeOfAccess(const Instr& op) const {
     const Kernel& kernel = legality_.kernel();
-    if (!op.types.empty() && op.types[0].is_array() && !op.types[0].shape.empty()) return op.types[0];
+    for (const Type& type : op.types) {
+      if (type.is_array() && !type.shape.empty()) return type;
+    }
     const OpRow& row = RowOf(op);
     if (row.access == RefAccess::kStore && row.stored < op.args.size()) return TypeOfArg(kernel, op.args[row.stored]);
     for (const Arg& arg : op.args) {
@@ -187,10 +257,23 @@ class ShapeNames {
       case TargetBackend::kTriton:
         return FitsTriton(shape);
       case TargetBackend::kMosaicGpu:
-        return FitsMosaicGpu(shape, group.bits);
+        return InSharedMemory(FitsMosaicGpu(shape, group.bits), group);
       default:
         return FitsTpu(shape, group.array);
     }
+  }
+
+  // Half as large, along the dimension that is largest, until all blocks of the group have room together.
+  Shape InSharedMemory(Shape shape, const Group& group) const {
+    constexpr std::int64_t kByteBits = 8;
+    const auto blocks = static_cast<std::int64_t>(std::max<std::size_t>(1, group.seen.size()));
+    const std::int64_t most = legality_.chip() == nullptr ? 0 : legality_.chip()->smem_bytes;
+    while (most > 0 && NumElements(shape) * group.bits / kByteBits * blocks > most) {
+      const auto largest = std::max_element(shape.begin(), shape.end());
+      if (*largest <= kLanesOfWarpgroup) break;
+      *largest /= 2;
+    }
+    return shape;
   }
 
   // "the blocks of 'x_ref' and 'o_ref' are [3,100]", of each shape.
@@ -241,6 +324,7 @@ class ShapeNames {
   Legality& legality_;
   std::map<const Instr*, std::vector<Legality::OfShape>> about_;
   std::vector<Group> groups_;
+  std::vector<OfType> types_;
   std::vector<std::size_t> group_of_;  // by value
 };
 

@@ -1,4 +1,4 @@
-"""A shape that a target does not take is one mistake, with the block, the user's line and a shape that it takes."""
+"""A shape or a type that a target does not take is one mistake, with the block, the user's line and a shape that it takes."""
 
 import math
 import os
@@ -88,6 +88,53 @@ def test_what_is_computed_of_it_goes_with_it():
     assert mistake.why == "the block of 'x_ref' is [6,100], the block of 'o_ref' is [6]"
     assert mistake.fix.startswith("use [8,128] for [6,100] and [8] for [6]"), mistake.fix
     assert collected("triton/h100", rows((8, 128))).verdict == "proved"
+
+
+def test_shapes_that_meet_change_together():
+    def product(x_ref, y_ref, o_ref):
+        o_ref[...] = jnp.dot(x_ref[...], y_ref[...])
+
+    f = lambda x, y: pl.pallas_call(product, out_shape=S((x.shape[0], y.shape[1]), x.dtype))(x, y)  # noqa: E731
+    (mistake,) = collected("triton/h100", (f, (jnp.ones((24, 48)), jnp.ones((48, 40))))).mistakes
+    assert mistake.fix.startswith("use [32,64] for [24,48] and [64,64] for [48,40] and [32,64] for [24,40]"), mistake.fix
+    assert collected("triton/h100", (f, (jnp.ones((32, 64)), jnp.ones((64, 64))))).verdict == "proved"
+
+
+def test_what_a_loop_carries_goes_with_it():
+    def loop(x_ref, o_ref):
+        o_ref[...] = jax.lax.fori_loop(0, 3, lambda i, acc: acc + x_ref[...], jnp.zeros(x_ref.shape))
+
+    f = lambda x: pl.pallas_call(loop, out_shape=S(x.shape, x.dtype))(x)  # noqa: E731
+    (mistake,) = collected("triton/h100", (f, [jnp.ones((3, 7))])).mistakes
+    assert mistake.fix.startswith("use [4,8]"), mistake
+
+
+def test_a_block_that_has_no_room_gets_a_shape_that_has():
+    def more(x_ref, o_ref):
+        o_ref[...] = x_ref[...] + 1
+
+    def call(block):
+        spec = pl.BlockSpec(block, lambda i, j: (i, j))
+        return lambda x: pl.pallas_call(more, out_shape=S(x.shape, x.dtype), grid=tuple(n // b for n, b in zip(x.shape, block)),
+                                        in_specs=[spec], out_specs=spec)(x)
+
+    x = jnp.ones((1024, 1024))
+    found = [one for one in collected("mosaic_gpu/h100", (call((1024, 512)), [x])).mistakes if one.code == "ILLEGAL"]
+    fitting = tuple(int(size) for size in re.search(r"^use \[([\d,]+)\]", found[0].fix)[1].split(","))
+    assert collected("mosaic_gpu/h100", (call(fitting), [x])).verdict == "proved", found[0].fix
+
+
+@pytest.mark.parametrize("target, dtype, entries", [("v5e", "int64", 1), ("mosaic_gpu/h100", "float64", 1), ("mosaic_gpu/h100", "int8", 2)])
+def test_a_type_that_a_target_refuses_is_one_mistake(target, dtype, entries):
+    def chosen(x_ref, y_ref, o_ref):
+        x, y = x_ref[...], y_ref[...]
+        o_ref[...] = jnp.where(x > 0, x * 2 + y, y)
+
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        x = jnp.ones((8, 128), dtype)
+        report = collected(target, (lambda x, y: pl.pallas_call(chosen, out_shape=S(x.shape, x.dtype))(x, y), [x, x]))
+    assert len(report.mistakes) == entries < len(illegal(report)), report  # i8: select_n is refused for a reason of its own
+    assert all(one.fix == report.mistakes[0].fix for one in report.mistakes[0].symptoms)
 
 
 def test_two_shapes_are_two_mistakes():
