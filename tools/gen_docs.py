@@ -292,6 +292,7 @@ BLOCKS = {
     "include-arrows": include_arrows,
     "dtypes": dtypes,
     "policies": policies,
+    "hunted": hunted,
     "verdicts": verdicts,
     "facts": facts,
     "proofs": proofs,
