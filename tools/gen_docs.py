@@ -303,6 +303,7 @@ BLOCKS = {
     "include-arrows": include_arrows,
     "dtypes": dtypes,
     "policies": policies,
+    "hunted": hunted,
     "verdicts": verdicts,
     "facts": facts,
     "checkers": checkers,

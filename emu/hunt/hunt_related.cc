@@ -71,7 +71,7 @@ std::string InBranch(std::string text) {
   return text.insert(open, " cond(1:i32) { return; } {");
 }
 
-// NONDET of what races is said of whichever output differs first, and chance is whether UNINIT is met on the way.
+// NONDET is said of whichever output differs first, so its line is not compared.
 Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inputs, std::int64_t seeds) {
   Said said;
   const absl::StatusOr<PreparedKernel> prepared = PrepareText(text.text, {.kernel = "", .target = target, .path = ""});
@@ -88,9 +88,9 @@ Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inp
   for (const ReportedFinding& finding : report->findings) {
     const int first = finding.first.has_value() ? finding.first->text_line : finding.text_line;
     const int second = finding.second.has_value() ? finding.second->text_line : finding.text_line;
-    const auto [low, high] = std::minmax(first, second);
-    const bool operand = high < body;  // its line may be another one
-    said.findings.insert(finding.code == "NONDET" || operand ? finding.code : Cat(finding.code, "@", low, "-", high));
+    const auto line = [&](int of) { return of < body ? 0 : of; };  // an operand's may be another one
+    const auto [low, high] = std::minmax(line(first), line(second));
+    said.findings.insert(finding.code == "NONDET" ? finding.code : Cat(finding.code, "@", low, "-", high));
   }
   return said;
 }

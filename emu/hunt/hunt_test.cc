@@ -11,6 +11,7 @@
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
 #include "emu/hunt/hunt_related.h"
+#include "emu/hunt/reference_machine.h"
 
 namespace palladion::hunt {
 namespace {
@@ -74,6 +75,29 @@ TEST(Hunt, VerdictsOfKernelsWithPipelinesAreTrue) {
   const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kPipelines);
   EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 10);
   EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 10);
+}
+
+// A fetch for program s, and the flush of program s - distance to the same row: the table of docs/spec/races.md#alias.
+TEST(Hunt, APipelineLeavesOpenWhatTheTableSays) {
+  for (const bool in_single : {false, true}) {
+    for (const bool out_single : {false, true}) {
+      const int open = 2 - in_single - out_single;
+      for (int distance = 1; distance <= 3; ++distance) {
+        HuntKernel kernel{.family = Family::kTpu, .target = "mosaic_tpu/v5e", .rows = 5, .steps = 4};
+        kernel.in_block = {true, in_single, 1, 0};
+        kernel.out_block = {true, out_single, 1, distance};
+        for (int step = 0; step < 4; ++step)
+          kernel.agents.push_back({{.what = What::kLoad, .array = Array::kBlockIn},
+                                   {.what = What::kStore, .array = Array::kBlockOut, .amount = 900 + step}});
+        const Written written = Write(kernel);
+        const Reached reached = ExploreFrom(ReferenceMachine(kernel, written), 100'000);
+        ASSERT_TRUE(reached.complete);
+        EXPECT_EQ(reached.outcomes.size() > 1, distance <= open) << in_single << out_single << distance;
+        const HuntResult result = Judge(kernel, {.seeds = 4, .max_schedules = 0});
+        EXPECT_EQ(result.verdict, distance <= open ? "defect" : "proved") << result.text;
+      }
+    }
+  }
 }
 
 TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
