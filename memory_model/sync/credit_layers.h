@@ -4,7 +4,7 @@
 // none of a later layer, the count is too small for the wait, and no credit of another layer can stand for the missing
 // one. Waits that take credits must be ordered as well, each knowing of the one before when it begins. Waits of one
 // agent with nothing between them that another agent, or an engine, could tell are one wait for their sum: which of
-// them took what is seen by nobody. The argument: docs/checks.md.
+// them took what has no effect. The argument: docs/checks.md.
 // Limits: on the safe side. It looks at the credits that a run took, oldest first, and withholds where others could
 // have stood for them, whether or not that would have mattered.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_CREDIT_LAYERS_H_
@@ -43,7 +43,7 @@ class CreditLayers {
   // Could a wait so far have taken other credits?
   bool race() const;
 
-  // f(who) for everybody whom it will ask a clock about.
+  // f(agent) for each one of which it will ask whether a clock knows.
   template <class F>
   void ForEachAgent(const F& f) const {
     for (const Layer& layer : layers_) {
