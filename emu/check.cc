@@ -240,7 +240,7 @@ class Checker {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
       scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
       schedule.moves = result.run.moves;
-      schedule.at_once = options.scheduled.clusters_at_once;
+      schedule.at_once = options.clusters_at_once;
       PALLADION_RETURN_IF_ERROR(RunOne(schedule));
       Done(report_.schedules);
       return !Interrupted();
