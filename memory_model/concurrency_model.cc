@@ -122,10 +122,6 @@ void ConcurrencyModel::Expect(AgentId agent, BarrierId id, const ExpectedBytes& 
   agents_.Tick(agent, site);
 }
 
-void ConcurrencyModel::Wait(AgentId agent, BarrierId id, const CodeSite& site) {
-  barriers_[id].Wait(agent, site, &agents_, &log_);
-}
-
 bool ConcurrencyModel::Test(AgentId agent, BarrierId id, const CodeSite& site) {
   if (!CanWait(agent, id)) return false;
   Wait(agent, id, site);
@@ -201,11 +197,6 @@ CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std:
   const CollectiveId id = collectives_.Next();
   collectives_.Add(id, std::move(name), std::move(members));
   return id;
-}
-
-QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
-  queue_clocks_.Add();
-  return engine_.AddQueue(order);
 }
 
 // ---- asynchronous operations: what one knows when it starts, and what its halves tell

@@ -85,7 +85,7 @@ class ConcurrencyModel {
   void Arrive(AgentId agent, BarrierId id, const CodeSite& site);
   void Expect(AgentId agent, BarrierId id, const ExpectedBytes& expected, const CodeSite& site);  // an arrival too
   bool CanWait(AgentId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
-  void Wait(AgentId agent, BarrierId id, const CodeSite& site);
+  void Wait(AgentId agent, BarrierId id, const CodeSite& site) { barriers_[id].Wait(agent, site, &agents_, &log_); }
   bool Test(AgentId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
   WaitRecord Waiting(AgentId agent, BarrierId id, const CodeSite& site) const {
     return barriers_[id].Waiting(agent, site, &agents_);
@@ -130,7 +130,10 @@ class ConcurrencyModel {
   // ResourceExhausted after two thousand million operations.
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   void MoveNothing() { engine_.MoveNothing(); }            // the same of Memory::MoveNothing
-  QueueId MakeQueue(QueueOrder order);
+  QueueId MakeQueue(QueueOrder order) {
+    queue_clocks_.Add();
+    return engine_.AddQueue(order);
+  }
   AsyncRequest NewRequest() { return engine_.NewRequest(); }
   // `as`: its id, where that has been given already (Memory::NewOperation); else the next one.
   absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request, AgentId as = {});
