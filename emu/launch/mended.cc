@@ -92,6 +92,8 @@ std::vector<TextEdit> Zeros(const Mend& mend, const TextPlaces& text) {
   const ValueInfo& info = text.kernel().values[ref.index()];
   const Type& type = info.type;
   if (type.element != ElementKind::kData || IsBool(type.dtype)) return {};
+  // A TPU's scalar memory is stored number by number.
+  if (text.kernel().backend != "mosaic_gpu" && type.space == Space::kSmem && !type.shape.empty()) return {};
   const Type values = ArrayType(type.dtype, type.shape);
   const std::string_view zero = IsFloat(type.dtype) ? "0.0:" : "0:";
   std::vector<std::string> lines = {Cat("%fix_zero = broadcast_in_dim{shape=", ToString(type.shape), ", dims=[]}(",
