@@ -238,10 +238,7 @@ class Checker {
     const agents::LaunchOptions options = runner_.OptionsOfSearch(baseline_.programs);
     const auto visit = [&](const agents::Ran& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
-      scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
-      schedule.moves = result.run.moves;
-      schedule.at_once = options.clusters_at_once;
-      PALLADION_RETURN_IF_ERROR(RunOne(schedule));
+      PALLADION_RETURN_IF_ERROR(RunOne(runner_.ScheduleOfSearch(result, options)));
       Done(report_.schedules);
       return !Interrupted();
     };

@@ -111,6 +111,13 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   return trial;
 }
 
+scheduler::Schedule TrialRunner::ScheduleOfSearch(const agents::Ran& ran, const agents::LaunchOptions& options) const {
+  scheduler::Schedule schedule = ScheduleOfSeed(0);
+  schedule.moves = ran.run.moves;
+  schedule.at_once = options.clusters_at_once;
+  return schedule;
+}
+
 agents::LaunchOptions TrialRunner::OptionsOfSearch(std::int64_t programs) const {
   agents::LaunchOptions options;
   const Program& program = kernel_.state().program();

@@ -45,6 +45,7 @@ class TrialRunner final : public Trials {
   // Of a search whose schedules this runner runs once more, of a launch of so many programs: as its trials, with no
   // more operations than a step budget.
   agents::LaunchOptions OptionsOfSearch(std::int64_t programs) const;
+  scheduler::Schedule ScheduleOfSearch(const agents::Ran& ran, const agents::LaunchOptions& options) const;
 
   // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
   const scheduler::ScheduleOrigin& Origin() const;
