@@ -13,6 +13,12 @@ import palladion
 
 S = jax.ShapeDtypeStruct
 TARGETS = ("triton/h100", "mosaic_gpu/h100", "v5e")
+# Later ones compile a bare pallas_call with Triton again, and have no pipeline of Mosaic GPU around it.
+BARE_IS_MOSAIC_GPU = jax.__version_info__ < (0, 11)
+
+
+def of_this_jax(target):
+    return BARE_IS_MOSAIC_GPU or target != "mosaic_gpu/h100"
 
 
 def several(x_ref, y_ref, o_ref):
@@ -68,7 +74,8 @@ CASES = [  # how it is called, with which shape; the targets that refuse it; wha
 ]
 
 
-@pytest.mark.parametrize("make, shape, target, named", [(make, shape, target, named) for make, shape, targets, named in CASES for target in targets])
+@pytest.mark.parametrize("make, shape, target, named", [(make, shape, target, named) for make, shape, targets, named in CASES
+                                                       for target in filter(of_this_jax, targets)])
 def test_one_entry_and_its_fix_works(make, shape, target, named):
     report = collected(target, make(shape))
     (mistake,) = report.mistakes
@@ -124,7 +131,9 @@ def test_a_block_that_has_no_room_gets_a_shape_that_has():
     assert collected("mosaic_gpu/h100", (call(fitting), [x])).verdict == "proved", found[0].fix
 
 
-@pytest.mark.parametrize("target, dtype, entries", [("v5e", "int64", 1), ("mosaic_gpu/h100", "float64", 1), ("mosaic_gpu/h100", "int8", 2)])
+@pytest.mark.parametrize("target, dtype, entries", [
+    one for one in (("v5e", "int64", 1), ("mosaic_gpu/h100", "float64", 1), ("mosaic_gpu/h100", "int8", 2)) if of_this_jax(one[0])
+])
 def test_a_type_that_a_target_refuses_is_one_mistake(target, dtype, entries):
     def chosen(x_ref, y_ref, o_ref):
         x, y = x_ref[...], y_ref[...]
