@@ -30,8 +30,8 @@ struct LaunchOptions {
   RunOptions run;
   std::optional<Way> way;  // where the caller has what is made for one way; else the launch chooses
   WalkOrder order = WalkOrder::kRowMajor;
-  std::vector<run::Watcher*> observers;  // whoever looks; they outlive the launch
-  absl::Span<std::uint8_t> ran;          // one for each step, set to 1 when it runs; empty: nobody asks
+  std::vector<run::Watcher*> observers;  // they outlive the launch
+  absl::Span<std::uint8_t> ran;          // one for each step, set to 1 when it runs; empty: not asked for
   // A TPU core's blocks are fetched and flushed anew wherever the index along a parallel dimension changes, as if each
   // such index ran on a core of its own: no order of them, and no number of cores, lets more be seen. Scratch that was
   // left by another is undefined (with `definedness`, except on `generic`).

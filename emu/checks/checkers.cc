@@ -229,7 +229,7 @@ class Lanes final : public Checker {
   std::optional<LaneRaces> lanes_;
 };
 
-// The loop itself sees that nobody can go on.
+// The run loop itself sees where no agent can go on.
 class Deadlocks final : public Checker {
  public:
   explicit Deadlocks(const CheckedRun&) {}
@@ -273,7 +273,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Bounds>},
     {"definedness",
      "definedness",
-     "memory that nobody wrote, or padding, at a branch, an index, a semaphore or an output",
+     "memory that was never written, or padding, at a branch, an index, a semaphore or an output",
      "every run",
      {Fact::kNothingUndefined},
      [](const CheckedRun& run) { return run.definedness; },
@@ -317,7 +317,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Lanes>},
     {"deadlocks",
      "",
-     "waits that nobody can end",
+     "waits that no agent can end",
      "every run under a policy",
      {},
      [](const CheckedRun& run) { return run.way != Way::kInOrder; },

@@ -32,7 +32,7 @@ absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::La
 std::size_t ProgramsAtOnce(const Program& program);
 
 // Would the kernel hang if the last blocks, or programs, began first? A note then. For a kernel that ends in order and
-// whose blocks do not all fit; the outputs are nobody's.
+// whose blocks do not all fit; the outputs are of no use.
 absl::StatusOr<std::optional<Finding>> StartOrderNote(const agents::LaunchCall& call,
                                                       const agents::LaunchOptions& options);
 

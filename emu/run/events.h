@@ -1,4 +1,4 @@
-// The events of a run, for whoever looks at it without changing what it does: checks, clocks, traces, logs. All are in
+// The events of a run, for watchers that do not change what it does: checks, clocks, traces, logs. All are in
 // one list (LaunchOptions::observers), and each is told what it wants (EventSet), in the order of that list:
 //
 //   step     Before, After          of the frame's agent
@@ -13,7 +13,7 @@
 //
 // and whether it wants events or not: Begun, Bound, Finished, Ended. Each event but a step and a turn, which are an
 // agent's by what they give, says Who did it: the agent, and the operation whose issue or half it is. A launch pays for
-// no kind that nobody wants. All but steps come from the memory of the run (memory_model/bytes/events.h), which a
+// no kind that no watcher wants. All but steps come from the memory of the run (memory_model/bytes/events.h), which a
 // watcher may hand further ones when operands are bound: they come after those of the list, and the machine's own
 // (clocks, spins, scratch of tasks) after these or before them.
 #ifndef PALLADION_EMU_RUN_EVENTS_H_

@@ -1,4 +1,4 @@
-// What memory, and the machine over it, tell of a run to whoever checks or records it: the part of its events
+// What memory, and the machine over it, report of a run to checks and recorders: the part of its events
 // (emu/run/events.h) that needs no program. Memory tells them at every request, after its bounds are known and before
 // its bytes move, so a store's old contents can still be seen. Each watcher says which kinds of events it wants, and
 // pays for no others. What it does not see: values, and which element of a value comes from where.
