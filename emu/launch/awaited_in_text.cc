@@ -236,7 +236,8 @@ Mended MendedByCount(const WaitedText& wait, const Place* access) {
   const Mended as_it_is{wait.finding.fix, {}};
   const bool barrier = mend.await.starts_with(kAtBarrier), at_end = mend.kind == Mend::Kind::kAwaitAtEnd;
   const Arg* const object = Named(*wait.issue.instr, barrier ? "barrier" : "dst_sem");
-  if (object == nullptr || (!at_end && access == nullptr)) return as_it_is;
+  const bool named = object != nullptr && object->kind == Arg::Kind::kValue && object->value.valid();
+  if (!named || (!at_end && access == nullptr)) return as_it_is;
   const bool collective = IsCollective(*wait.issue.instr) || (access != nullptr && IsCollective(*access->instr));
   const bool there = IsAwaitedAnywhere(wait.text, *object);
   const bool says_enough = barrier ? !there && !collective && IsConstant(*object) : !(at_end && there);
