@@ -18,7 +18,7 @@
 namespace palladion::debug {
 namespace {
 
-// Engines come when nobody else can go: they read in the order of issue, and write in the other one.
+// Engines come when no other agent can go: they read in the order of issue, and write in the other one.
 class LastLandsFirst final : public scheduler::Policy {
  public:
   const scheduler::Candidate& Choose(const scheduler::Choice& choice) override {

@@ -56,7 +56,7 @@ class MemoryWatcher {
  public:
   virtual ~MemoryWatcher() = default;
 
-  // Asked once, when the run begins: of these it is told, and of nothing else.
+  // Asked once, when the run begins: it gets these, and nothing else.
   virtual EventSet wants() const = 0;
 
   // Asked once too, of who wants accesses: the most elements of a box whose values it looks at. Engines may write those
@@ -86,7 +86,7 @@ class MemoryWatcher {
 
   // The agent has what it waited for. Of a queue: all that it started there is complete.
   virtual void Awaited(const Who&, const WaitTarget&) {}
-  // The agent's own; what operations tell comes with the ends of their halves. Nobody has heard of it yet.
+  // The agent's own; what operations tell comes with the ends of their halves. No other agent knows of it yet.
   virtual void Arrives(const Who&, const Arrival&) {}
 
   // The lanes of the agent have come together: what each of them did so far is before what any does from here on.

@@ -37,7 +37,7 @@ class CreditLayers {
   };
   void Take(const Wait& wait);
 
-  // What it is told is not enough to judge.
+  // What it knows is not enough to judge.
   void Withhold();
 
   // Could a wait so far have taken other credits?
