@@ -86,10 +86,11 @@ Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inp
   said.verdict = Name(report->verdict);
   said.tried = report->schedules > 2;
   for (const ReportedFinding& finding : report->findings) {
-    const int first = finding.first.has_value() ? finding.first->text_line : finding.text_line;
-    const int second = finding.second.has_value() ? finding.second->text_line : finding.text_line;
-    const auto line = [&](int of) { return of < body ? 0 : of; };  // an operand's may be another one
-    const auto [low, high] = std::minmax(line(first), line(second));
+    const auto line = [&](const std::optional<ReportedAccess>& site) {
+      const int of = site.has_value() ? site->text_line : finding.text_line;
+      return of < body ? 0 : of;  // an operand's may be another one
+    };
+    const auto [low, high] = std::minmax({line(finding.first), line(finding.second)});
     said.findings.insert(finding.code == "NONDET" ? finding.code : Cat(finding.code, "@", low, "-", high));
   }
   return said;
