@@ -139,6 +139,14 @@ TEST(Hunt, AProductFollowsAnotherThreads) {
     ADD_FAILURE() << contradiction.kind << ": " << contradiction.detail;
 }
 
+// A thread that knows of another one's first product, and not of the second, which has followed the first.
+TEST(Hunt, AProductFollowsOneThatAnotherHasFollowed) {
+  const HuntResult result = Judge(RandomKernel(200057, Kernels::kTensor), {.seeds = 1, .max_schedules = 0});
+  EXPECT_GT(result.races_compared, 0);
+  for (const Contradiction& contradiction : result.contradictions)
+    ADD_FAILURE() << contradiction.kind << ": " << contradiction.detail;
+}
+
 TEST(Hunt, SchedulesWithoutValuesChangeNoReport) {
   const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .elided_seeds = 24};
   const Tally tally = JudgeMany(1, kKernels, options, true);
