@@ -1,14 +1,19 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
+//   build/hunt [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--resume FILE]
 //     [--record FILE --commit NAME]
+//   build/hunt [FAMILY] [KERNELS [FIRST]] --policies N
 //
 // `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
-// which have numbers of their own.
+// `clusters`: of two blocks that copy together, `warps`: of threads whose warps do something of their own, `credits`:
+// of threads that take credits of semaphores and give them back, which have numbers of their own.
 // `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
-// for the others). `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on
-// behind them. `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk
-// to what it needs, then a table by verdict. Exits nonzero when there was one.
+// for the others). `--schedules N`: of the check's own exhaustive search. `--resume FILE`: the counts so far are there
+// after each kernel, and a hunt that finds them goes on behind them. `--record FILE`: a row of the table of all runs.
+// Prints each contradiction with a kernel that is shrunk to what it needs, then a table by verdict. Exits nonzero when
+// there was one.
+// `--policies N`: no hunt, but for each kernel which of so many seeds of each policy shows its deadlock or race
+// (hunt_seeds.h).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,6 +26,7 @@
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
+#include "emu/hunt/hunt_seeds.h"
 
 namespace palladion::hunt {
 namespace {
@@ -45,14 +51,16 @@ struct Arguments {
   std::uint64_t kernels = 10'000, first = 1;
   std::int64_t more_seeds = 0;  // 0: kMany of every fifth kernel, kFew of the others
   bool show = false;
+  std::int64_t max_schedules = 3'000;
+  std::int64_t policies = 0;  // seeds of each policy, instead of a hunt
 };
 
 constexpr std::int64_t kMany = 1000, kFew = 64;
 
-const std::map<std::string_view, Kernels> kFamilies = {{"tensor", Kernels::kTensor},
-                                                       {"tpu", Kernels::kTpu},
-                                                       {"loops", Kernels::kLoops},
-                                                       {"pipelines", Kernels::kPipelines}};
+const std::map<std::string_view, Kernels> kFamilies = {
+    {"tensor", Kernels::kTensor},       {"tpu", Kernels::kTpu},           {"loops", Kernels::kLoops},
+    {"pipelines", Kernels::kPipelines}, {"clusters", Kernels::kClusters}, {"warps", Kernels::kWarps},
+    {"credits", Kernels::kCredits}};
 
 Arguments Read(absl::Span<char* const> given) {
   Arguments read;
@@ -67,6 +75,10 @@ Arguments Read(absl::Span<char* const> given) {
       read.show = true;
     } else if (word == "--seeds") {
       read.more_seeds = std::atoi(value());
+    } else if (word == "--schedules") {
+      read.max_schedules = std::atoi(value());
+    } else if (word == "--policies") {
+      read.policies = std::atoi(value());
     } else if (word == "--commit") {
       read.commit = value();
     } else if (word == "--resume") {
@@ -99,6 +111,9 @@ void PrintTotals(const HuntTotals& totals) {
 }
 
 int Hunt(const Arguments& arguments) {
+  for (std::uint64_t i = 0; arguments.policies > 0 && i < arguments.kernels; ++i)
+    std::fputs(SeedsNeeded(arguments.first + i, arguments.which, arguments.policies).c_str(), stdout);
+  if (arguments.policies > 0) return 0;
   HuntTotals totals{
       .commit = arguments.commit, .family = arguments.family, .first = static_cast<std::int64_t>(arguments.first)};
   const auto fails = [](const absl::Status& status) {
@@ -110,6 +125,7 @@ int Hunt(const Arguments& arguments) {
     const std::uint64_t seed = arguments.first + static_cast<std::uint64_t>(totals.kernels);
     const std::int64_t more = seed % 5 == 0 ? kMany : kFew;
     const HuntOptions options{.more_seeds = arguments.more_seeds > 0 ? arguments.more_seeds : more,
+                              .max_schedules = arguments.max_schedules,
                               .elided_seeds = 24,
                               .related_seeds = 16,
                               .part_seeds = 24};

@@ -49,7 +49,7 @@ class Judgement {
   Judgement(const HuntKernel& kernel, const HuntOptions& options)
       : kernel_(kernel), options_(options), written_(Write(kernel)) {
     result_.text = written_.text;
-    inputs_ = {Rows(kernel, InputOfX), Rows(kernel, InputOfM)};
+    inputs_ = InputsOf(kernel);
   }
 
   HuntResult Take() {
@@ -339,6 +339,8 @@ class Judgement {
 };
 
 }  // namespace
+
+std::vector<Tensor> InputsOf(const HuntKernel& kernel) { return {Rows(kernel, InputOfX), Rows(kernel, InputOfM)}; }
 
 HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options) { return Judgement(kernel, options).Take(); }
 

@@ -107,6 +107,17 @@ TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
   EXPECT_GT(tally.by_verdict.at("clean"), kKernels / 20);
 }
 
+// Copies of two blocks together, and warps of a thread.
+TEST(Hunt, VerdictsOfClustersAndWarpsAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 20'000, .max_schedules = 20};
+  for (const Kernels which : {Kernels::kClusters, Kernels::kWarps}) {
+    const Tally tally = JudgeMany(1, kKernels / 6, options, true, which);
+    EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 60);
+    EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 30);
+    EXPECT_GT(tally.racy, kKernels / 60);
+  }
+}
+
 // What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
 // schedules.
 TEST(Hunt, TpuKernelsThatWereContradicted) {
@@ -222,6 +233,17 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kTpuKernels, damaged, false, Kernels::kTpu);
     EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << "of TPUs, mutation " << static_cast<int>(mutation);
+  }
+}
+
+// Without what a landing tells its block's barrier, and without what a mesh tells its warps and they their thread.
+TEST(Hunt, DamagedOrdersOfClustersAndWarpsAreCaught) {
+  HuntOptions damaged{.seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0};
+  for (const auto& [which, mutation] : std::map<Kernels, Mutation>{{Kernels::kClusters, Mutation::kNoCompletions},
+                                                                   {Kernels::kWarps, Mutation::kNoMeshes}}) {
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kKernels / 4, damaged, false, which);
+    EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << static_cast<int>(which);
   }
 }
 
