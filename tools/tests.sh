@@ -7,8 +7,9 @@ run_all_tests() {
   test_release
   if build_or_record clang-asan; then
     ctest_preset clang-asan-programs clang-asan -L whole_program
+    cases_on clang-asan "$EACH_CASE_ONCE" $(host_simd_targets | head -n -1) # the fastest is what the binaries run with
     binaries_of clang-asan
-    cases_on clang-asan "$EACH_CASE_ONCE" $(host_simd_targets | head -n -1) # the fastest is what the binaries ran with
+    all_ended
   fi
   test_newest_jax
   report_results
@@ -49,6 +50,7 @@ test_release() {
   build_or_record release || return 0
   ctest_preset release release
   cases_on release '*' $(host_simd_targets | head -n -1) # the fastest is what all tests ran with
+  all_ended
   python_tests -n "$JOBS" --dist loadfile
 }
 
