@@ -225,7 +225,8 @@ class CheckCommand {
   std::string Formatted(const Report& report, bool color) {
     if (format_ == "json") return ToJson(report) + "\n";
     const std::string path = line_.words.empty() ? "kernel" : line_.words[0];
-    if (format_ == "sarif") return reports::ToSarif(report, path, std::filesystem::current_path().string());
+    if (format_ == "sarif")
+      return reports::ToSarif(report, {path, kernel_text_}, std::filesystem::current_path().string());
     const TextOptions options{.color = color,
                               .kernel_text = kernel_text_,
                               .kernel_path = path,
