@@ -346,7 +346,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
           : barriers_[*barrier].Arrive(by, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
-      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // told of parts, which have clocks apart
+      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // signalled by parts, which have clocks apart
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
     }
   }

@@ -107,7 +107,7 @@ def told_and_awaited(tells, waits):
 
 @pytest.mark.parametrize("more, codes", [(0, set()), (1, {"SEM_LEAK"})])
 def test_counts_of_each_core_go_on(more, codes):
-    """A core tells the other one's semaphore; the next kernel's cores take what they find."""
+    """A core signals the other one's semaphore; the next kernel's cores take what they find."""
     f = told_and_awaited(lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
                          lambda sem, core: pl.semaphore_wait(sem, 1))
     result, found, report = emulated(f)
@@ -117,7 +117,7 @@ def test_counts_of_each_core_go_on(more, codes):
 
 
 def test_a_wait_for_the_other_cores_count():
-    """Core 0 alone is told, and core 1 waits."""
+    """Core 0 alone is signalled, and core 1 waits."""
     f = told_and_awaited(lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
                          lambda sem, core: pl.when(core == 1)(lambda: pl.semaphore_wait(sem, 1)))
     _, found, report = emulated(f)
