@@ -184,8 +184,7 @@ class RacesOfThreads final : public Checker {
 class Blocks final : public Checker {
  public:
   explicit Blocks(const CheckedRun& run)
-      : judges_(run.races),
-        blocks_(*run.kernel, run.inputs, {run.races ? Looks::kBlocks : Looks::kRevisits, /*take_turns=*/true}) {}
+      : judges_(run.races), blocks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/true}) {}
 
   void Attach(LaunchOptions& options) override { blocks_.Attach(options); }
   std::vector<Finding> FoundBefore(const absl::Status&) override {
@@ -200,6 +199,12 @@ class Blocks final : public Checker {
   }
 
  private:
+  // Tasks of one device have semaphores of their own, so nothing orders them.
+  static Looks LooksOf(const CheckedRun& run) {
+    if (!run.races) return Looks::kRevisits;
+    return run.program.grid_in_agent && !run.program.several_devices() ? Looks::kAll : Looks::kBlocks;
+  }
+
   const bool judges_;
   launch::GridChecks blocks_;
 };
