@@ -51,6 +51,8 @@ struct CheckOptions {
   // For tests. Schedules of which only the order can be news run without values (docs/checks.md), and the report is the
   // same; false: all in full. `elided` counts those that did; nullptr: nobody asks.
   bool elide = true;
+  // For tests: programs run under a policy also where they cannot see each other's effects.
+  bool by_policy = false;
   std::atomic<std::int64_t>* elided = nullptr;
   std::function<bool()> interrupted;  // asked between schedules, beside run.control; may be empty
 };

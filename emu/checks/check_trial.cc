@@ -43,6 +43,8 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
+  if (options.by_policy && !kernel.state().program().grid_in_agent)
+    runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
     if (runner.threads() && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
