@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "emu/hunt/hunt_cancel.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
@@ -116,6 +117,25 @@ TEST(Hunt, VerdictsOfClustersAndWarpsAreTrue) {
     EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 30);
     EXPECT_GT(tally.racy, kKernels / 60);
   }
+}
+
+// Of cluster launch control. Where every clean verdict is read as a proof, some are contradicted.
+TEST(Hunt, VerdictsOfLaunchControlAreTrue) {
+  HuntOptions options{.seeds = 16, .max_schedules = 100};
+  std::map<std::string, int> by_verdict, by_kind;
+  for (std::uint64_t seed = 1; seed <= kKernels / 6; ++seed) {
+    const CancelKernel kernel = RandomCancel(seed);
+    const HuntResult result = JudgeCancel(kernel, options);
+    ++by_verdict[result.verdict];
+    for (const Contradiction& contradiction : result.contradictions)
+      ADD_FAILURE() << "kernel " << seed << ": " << contradiction.kind << ": " << contradiction.detail << "\n"
+                    << result.text;
+    const HuntResult lied = JudgeCancel(kernel, {.seeds = 1, .max_schedules = 0, .lie = true});
+    for (const Contradiction& contradiction : lied.contradictions) ++by_kind[contradiction.kind];
+  }
+  EXPECT_GT(by_verdict["clean"], 0);
+  EXPECT_GT(by_verdict["defect"], kKernels / 60);
+  EXPECT_GT(by_kind["proved, but an order is wrong"] + by_kind["proved, but orders differ"], 0);
 }
 
 // What a device does first, before another one copies there; and what tasks of a parallel dimension do in all

@@ -179,6 +179,7 @@ std::string FollowStep(const Event& event, ReferenceMachine* machine) {
 std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine) {
   for (const Event& event : events) {
     const std::string wrong = event.half ? FollowHalf(event, machine) : FollowStep(event, machine);
+    if (machine->lost()) return kUnknown;
     if (!wrong.empty()) return wrong;
   }
   return "";

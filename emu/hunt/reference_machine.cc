@@ -301,6 +301,13 @@ void ReferenceMachine::DoHalf(std::size_t at) {
   if (in) ArriveAt(who, barrier, nullptr);
 }
 
+void ReferenceMachine::TellAwaited(int agent, const Op& op) {
+  for (const int queue : QueuesOf(agent)) {
+    const int count = copies_out_[static_cast<std::size_t>(queue)] - static_cast<int>(op.amount);
+    if (listener_ != nullptr) listener_->Await(agent, queue, count, op.flag ? 1 : 2);
+  }
+}
+
 void ReferenceMachine::Do(const Choice& choice) {
   if (choice.copy >= 0) return DoHalf(static_cast<std::size_t>(choice.copy));
   const Instr& instr = *Next(choice.agent);
@@ -346,23 +353,14 @@ void ReferenceMachine::Do(const Choice& choice) {
       Meet(choice.agent, instr.what == What::kEnter);
       break;
     case What::kAwait:
-      for (const int queue : QueuesOf(choice.agent)) {
-        const int count = copies_out_[static_cast<std::size_t>(queue)] - static_cast<int>(instr.op->amount);
-        if (listener_ != nullptr) listener_->Await(choice.agent, queue, count, instr.op->flag ? 1 : 2);
-      }
+      TellAwaited(choice.agent, *instr.op);
       break;
     case What::kFork:
-      Fork(choice.agent);
-      break;
     case What::kJoin:
-      Join(choice.agent);
+      instr.what == What::kFork ? Fork(choice.agent) : Join(choice.agent);
       break;
     default:
-      if (OfPipeline(instr.what)) {
-        Pipeline(instr);
-      } else {
-        Sync(choice.agent, *instr.op);
-      }
+      OfPipeline(instr.what) ? Pipeline(instr) : Sync(choice.agent, *instr.op);
   }
   ++pc_[agent];
   Settle(choice.agent);

@@ -106,7 +106,8 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
-  bool LeavesSemaphores() const;  // is one of them not zero?
+  bool lost() const { return lost_; }  // has a copy landed in a block that has ended?
+  bool LeavesSemaphores() const;       // is one of them not zero?
   int thread_of(int agent) const { return ThreadOf(agent); }
   bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
   std::set<int> CellsOfTensor() const;  // of all blocks
@@ -153,6 +154,7 @@ class ReferenceMachine {
   void MoveHalf(Copy* copy, const CellSpan& cells, bool reads);  // what it reads there, or writes
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
+  void TellAwaited(int agent, const Op& op);
 
   // ---- reference_warps.cc
   bool IsWarp(int agent) const { return agent >= threads_ * blocks_; }
@@ -245,7 +247,7 @@ class ReferenceMachine {
   bool tpu_ = false, shares_ = false;  // do its agents share m and x?
   int semaphores_per_ = 0, sems_per_ = 0;
   int in_slot_ = 0, out_slot_ = 0;
-  bool leaked_ = false, broken_ = false, stale_ = false;
+  bool leaked_ = false, broken_ = false, stale_ = false, lost_ = false;
   Listener* listener_ = nullptr;
 };
 
