@@ -92,19 +92,11 @@ void ConcurrencyModel::GoesOn(AgentId agent, BufferId id, AccessKind kind, const
   memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
 }
 
-bool ConcurrencyModel::IsLeft(const UnorderedPair& pair) const {
-  const AccessEvent &earlier = pair.conflict.earlier, &event = pair.event;
-  if (races_between_blocks_ || pair.conflict.order != Ordering::kUnordered) return false;
-  if (earlier.lifetime() || event.lifetime()) return false;
-  if (AgentTable::IsOperation(earlier.who) || AgentTable::IsOperation(event.who)) return false;
-  return agents_.PlaceOf(earlier.who) != agents_.PlaceOf(event.who);
-}
-
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
                               absl::Span<const AccessConflict> conflicts) {
   for (const AccessConflict& conflict : conflicts) {
     const UnorderedPair pair{buffer, event, vantage, conflict};
-    if (IsLeft(pair)) continue;
+    if (!races_between_blocks_ && IsRaceOfBlocks(pair, agents_)) continue;
     const std::optional<AccessFindings::Sort> sort = Words().SortOf(pair);
     const AccessEvent& earlier = conflict.earlier;
     if (!sort.has_value()) continue;

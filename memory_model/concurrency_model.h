@@ -200,7 +200,6 @@ class ConcurrencyModel {
   };
   void FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const CodeSite& site);
   // Reports what of an access's conflicts is new.
-  bool IsLeft(const UnorderedPair& pair) const;  // to somebody else
   void Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
               absl::Span<const AccessConflict> conflicts);
   absl::Status CheckUnits(const AsyncRequest& request) const;

@@ -284,6 +284,11 @@ void GridChecks::AddOfBlocks() {
   for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
 }
 
+void GridChecks::AddOneSided() {
+  for (const memory_model::SweepConflict& conflict : sweep_.conflicts()) Add(OneSided(conflict));
+  for (const Revisit& revisit : blocks_.revisits()) Add(FindingOf(revisit, std::nullopt));
+}
+
 absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun) {
   if (looks_ == Looks::kAll && sweep_.clock().too_many())
     return absl::ResourceExhaustedError(
@@ -297,8 +302,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
   if (!rerun) {
     order_is_no_matter_ &= conflicts.empty();
-    for (const memory_model::SweepConflict& conflict : conflicts) Add(OneSided(conflict));
-    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    AddOneSided();
     return absl::OkStatus();
   }
 
@@ -326,8 +330,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   if (take_turns_) again.observers.push_back(&equal);  // who each agent is it hears of there, and watches every array
   if (const absl::Status status = rerun(again); !status.ok()) {
     order_is_no_matter_ = false;
-    for (const memory_model::SweepConflict& conflict : conflicts) Add(OneSided(conflict));
-    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    AddOneSided();
     return status;
   }
   for (std::size_t i = 0; i < conflicts.size(); ++i) {

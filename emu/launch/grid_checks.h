@@ -117,6 +117,7 @@ class GridChecks final : public run::Watcher {
   static FindingAccess Describe(const memory_model::WitnessAccess& access, const std::string& object);
   void Add(Finding finding);
   void AddOfBlocks();
+  void AddOneSided();  // the first access of each is not known
 
   const agents::PreparedKernelState& kernel_;
   std::vector<memory_model::TaskDim> dims_;
