@@ -10,9 +10,8 @@
 #include "conformance/metamorphic/checked_report.h"
 #include "conformance/metamorphic/harmless.h"
 #include "conformance/metamorphic/insertion.h"
-#include "emu/agents/prepared_kernel.h"
+#include "emu/check.h"
 #include "emu/emulate.h"
-#include "emu/launch/interaction.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::conformance {
@@ -75,12 +74,6 @@ void Compare(const Report& in_order, const Report& by_policy, bool cores, std::v
   if (denied(in_order) != denied(by_policy)) differences.push_back("only one way has the fact no-conflict");
 }
 
-// Programs under a policy have scratch of their own; on `generic` those in order hand it on.
-bool HandsScratchOn(const Program& program) {
-  return !program.grid_in_agent && std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
-                                               [](const OperandInfo& info) { return info.role == Role::kScratch; });
-}
-
 }  // namespace
 
 BothWays RunBothWays(const Case& test) {
@@ -89,10 +82,10 @@ BothWays RunBothWays(const Case& test) {
   if (!text.ok() || test.launches > 1) return both;
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(*text, {.target = test.target});
   if (!kernel.ok()) return both;
-  const Program& program = kernel->state().program();
-  if (launch::ProgramsInteract(program) || HandsScratchOn(program)) return both;
+  const OtherWay way = OtherWayOf(*kernel);
+  if (way == OtherWay::kNone) return both;
   std::string other = *text;
-  const bool cores = program.grid_in_agent;
+  const bool cores = way == OtherWay::kAsCores;
   if (cores) {
     const absl::Span<const Harmless> all = AllHarmless();
     const auto semaphore =
