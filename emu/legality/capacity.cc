@@ -15,6 +15,7 @@
 #include "emu/legality/gpu_tensor_memory.h"
 #include "emu/legality/legality.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
@@ -48,7 +49,9 @@ std::string KiB(std::int64_t bytes) {
   return text + " KiB";
 }
 
-std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
+std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) {
+  return SaturatingAdd(n, multiple - 1) / multiple * multiple;
+}
 
 // In VMEM an array is stored in tiles: the last dimension in lanes, the one before in packed sublanes.
 std::int64_t TiledBytes(const Type& type, Shape shape, const machines::Chip& chip) {
@@ -100,7 +103,7 @@ std::int64_t Buffers(const Kernel& kernel, const Operand& operand, const Type& a
   if (!operand.block->buffered.has_value()) return 2;
   const Attr* attr = Find(*operand.block->buffered, "buffer_count");
   const auto* count = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
-  return count == nullptr ? 2 : *count;
+  return count == nullptr ? 2 : std::max<std::int64_t>(1, *count);
 }
 
 // The most that nested scopes hold at once.
@@ -129,7 +132,7 @@ class Holdings {
   void Add(std::string what, std::int64_t amount) {
     if (amount == 0) return;
     ++legality_.memories;
-    total_ += amount;
+    total_ = SaturatingAdd(total_, amount);
     Holding& part = parts_.emplace_back();  // a temporary here makes g++ 12 warn of its own string (-Warray-bounds)
     part.what = std::move(what);
     part.amount = amount;
@@ -137,10 +140,10 @@ class Holdings {
 
   // A block, of which there are several.
   void AddBuffers(const std::string& name, std::string what, std::int64_t one, std::int64_t buffers) {
-    Add(std::move(what), one * buffers);
+    Add(std::move(what), SaturatingMultiply(one, buffers));
     if (one == 0 || buffers < 2) return;
     parts_.back().name = name;
-    parts_.back().saved = one * (buffers - 1);
+    parts_.back().saved = SaturatingMultiply(one, buffers - 1);
   }
 
   std::int64_t total() const { return total_; }
@@ -175,7 +178,7 @@ class Holdings {
     std::int64_t all = 0;
     const Holding* most = nullptr;
     for (const Holding& part : parts_) {
-      all += part.saved;
+      all = SaturatingAdd(all, part.saved);
       if (part.saved > 0 && (most == nullptr || part.saved > most->saved)) most = &part;
     }
     if (most == nullptr || all < over) return "";
@@ -215,7 +218,7 @@ void CompareVmem(Legality& legality, Holdings& vmem) {
   constexpr std::int64_t kSpills = 2 * kMiB;          // 1.3 to 1.7 MiB for plain data movement
   if (!vmem.FitsIn({chip.vmem_bytes, "vmem", Cat("that of one core of ", chip.name), /*needed=*/true})) return;
   const std::optional<std::int64_t> given = IntegerParam(legality.kernel(), "vmem_limit_bytes");
-  const std::int64_t limit = given.value_or(DefaultVmemLimit(chip));
+  const std::int64_t limit = std::max<std::int64_t>(0, given.value_or(DefaultVmemLimit(chip)));
   const std::int64_t most = chip.vmem_bytes - kNotForKernels;
   std::string instead;
   if (vmem.total() <= most) {
@@ -278,10 +281,10 @@ void CheckGpuBlocks(Legality& legality, Holdings& smem) {
   for (std::size_t i = 0; i < kernel.operands.size(); ++i) {
     const OperandInfo& info = legality.program().operand_infos[i];
     if (info.mode == BlockMode::kResident) {
-      smem.Add(
-          Cat("'", info.name, "' (", buffers, " x ", Name(info.type.dtype),
-              ToString(BlockShape(kernel.operands[i], info.type)), ")"),
-          RoundUp(buffers * DenseBytes(info.type, BlockShape(kernel.operands[i], info.type)), kSharedMemoryAlignment));
+      smem.Add(Cat("'", info.name, "' (", buffers, " x ", Name(info.type.dtype),
+                   ToString(BlockShape(kernel.operands[i], info.type)), ")"),
+               RoundUp(SaturatingMultiply(buffers, DenseBytes(info.type, BlockShape(kernel.operands[i], info.type))),
+                       kSharedMemoryAlignment));
     } else if (info.role == Role::kScratch && legality.SpaceOf(i) == Space::kSmem) {
       smem.Add(Cat("scratch '", info.name, "' (", ToString(info.type), ")"),
                RoundUp(DenseBytes(info.type, info.type.shape), kSharedMemoryAlignment));

@@ -5,6 +5,7 @@
 
 #include "emu/legality/gpu_limits.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 
 namespace palladion::legality {
 namespace {
@@ -26,7 +27,7 @@ std::optional<std::string> ClusterBlocks(const KernelSite& site) {
 std::optional<std::string> BlockThreads(const KernelSite& site) {
   const std::int64_t threads = site.facts.ThreadCount();
   if (threads <= kMaxThreadsOfBlock / kLanesOfWarpgroup) return std::nullopt;
-  return Cat("num_threads=", threads, ", ", threads * kLanesOfWarpgroup, " CUDA threads");
+  return Cat("num_threads=", threads, ", ", SaturatingMultiply(threads, kLanesOfWarpgroup), " CUDA threads");
 }
 
 // The grid of CUDA: the last dimension is x, the one before y, the product of the others z, each times the cluster's.

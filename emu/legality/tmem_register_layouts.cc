@@ -74,7 +74,7 @@ bool IsSound(const TiledLayout& layout) {
   }
   const std::size_t inside = layout.Inside().size();
   if (inside + layout.Unit().size() != rank) return false;
-  const auto exists = [&](int dim) { return dim != 0 && (dim > 0 || static_cast<std::size_t>(-dim) <= inside); };
+  const auto exists = [&](int dim) { return dim != 0 && (dim > 0 || dim >= -static_cast<std::int64_t>(inside)); };
   for (const std::vector<int>* dims : {&layout.warps, &layout.lanes}) {
     for (const int dim : *dims) {
       if (!exists(dim)) return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "semantics/base/cat.h"
 #include "semantics/ir/tmem_layout.h"
 
 namespace palladion {
@@ -33,6 +34,9 @@ Cell CellOf(const TmemLayout& layout, std::int64_t r, std::int64_t q) {
   return {};
 }
 
+// A table of cells has an entry for each element.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+
 // Of an array that no layout holds, which legality tells of: one element after the other.
 TensorCells CellsInOrder(const Type& type) {
   const std::int64_t elements = NumElements(type.shape);
@@ -46,6 +50,10 @@ TensorCells CellsInOrder(const Type& type) {
 
 absl::StatusOr<TensorCells> TmemCells(const Type& type) {
   PALLADION_ASSIGN_OR_RETURN(const TmemLayout layout, TmemLayoutOf(type));
+  if (const std::int64_t elements = NumElements(type.shape); elements > kMostElements) {
+    return absl::ResourceExhaustedError(Cat("an array of ", elements, " elements in tensor memory, which has ",
+                                            kTmemLanes, " lanes of 512 32-bit columns; use a smaller one"));
+  }
   if (!CheckTmemShape(layout, type).ok()) return CellsInOrder(type);
   const std::int64_t rows = layout.tile_rows, columns = layout.tile_columns, across = type.shape[1] / columns;
   const std::int64_t columns_of_tile = TmemColumns(layout, {rows, columns});

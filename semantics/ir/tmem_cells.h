@@ -9,7 +9,8 @@
 
 namespace palladion {
 
-// Of a ref in tensor memory. InvalidArgument where its attributes are not those of a layout.
+// Of a ref in tensor memory. InvalidArgument where its attributes are not those of a layout; ResourceExhausted for an
+// array of more than 2^24 elements, 64 times what the tensor memory of an SM holds with 8 bits each.
 absl::StatusOr<TensorCells> TmemCells(const Type& type);
 
 }  // namespace palladion

@@ -38,6 +38,12 @@ TEST(TmemCells, AreAllTaken) {
   }
 }
 
+// A size in a text may be any: no table of cells is made for one that is far over the limit.
+TEST(TmemCells, OfAnArrayFarTooLargeAreRefused) {
+  const Type type = Tmem(DType::kF8E8M0FNU, {std::int64_t{1} << 31, 8}, "{layout=scales}");
+  EXPECT_EQ(TmemCells(type).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
 // Lane, and column, of an element: the table of docs/spec/kernel-text.md, "Tensor memory", by hand.
 TEST(TmemCells, OfSomeElements) {
   using Cell = std::pair<std::int64_t, std::int64_t>;
