@@ -13,6 +13,7 @@
 
 #include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
+#include "memory_model/sweep/paged_array.h"
 #include "semantics/base/ids.h"
 #include "semantics/base/units.h"
 
@@ -24,7 +25,7 @@ using WriterId = Id<struct WriterTag>;
 
 class WrittenValues {
  public:
-  // Before the first write. Memory: three times the buffer's bytes, at most.
+  // Before the first write. Memory: of what is written, about ten times its bytes.
   void Watch(const Memory& memory, BufferId buffer);
 
   // Arguments as an MemoryWatcher gets them.
@@ -48,21 +49,26 @@ class WrittenValues {
     WriterId writer;
     int text_line = 0;
   };
+  struct Byte {
+    std::byte first{};  // written first
+    bool written = false;
+  };
+  struct Element {
+    Write initial, last, before;           // the first write, the last, and another writer's before it
+    bool several = false, varied = false;  // writers, values
+  };
   struct Buffer {
     BufferId id;
     ElementSize element_size{1};
     std::vector<std::int64_t> shape;
-    std::vector<std::byte> first;               // the bytes written first
-    std::vector<std::uint8_t> written;          // by byte
-    std::vector<Write> initial, last, before;   // by element: the first write, the last, and another writer's before it
-    std::vector<std::uint8_t> several, varied;  // by element: writers, values
-    std::map<int, std::vector<bool>> by_line;   // of the kernel's text: which elements it wrote
-    std::map<int, std::vector<int>> reads;      // of the text: how often it read each element
-    std::map<std::pair<int, int>, std::vector<int>> own_reads;  // of these, what the reader wrote at the second line
+    PagedArray<Byte> bytes;
+    PagedArray<Element> elements;
+    std::map<int, PagedArray<bool>> by_line;                   // of the kernel's text: which elements it wrote
+    std::map<int, PagedArray<int>> reads;                      // of the text: how often it read each element
+    std::map<std::pair<int, int>, PagedArray<int>> own_reads;  // of these, what the reader wrote at the second line
     bool undefined = false;
   };
   static void Read(Buffer& buffer, WriterId reader, int text_line, std::int64_t element);
-  static std::vector<bool>& WrittenBy(Buffer& buffer, int text_line);
   static void Compare(Buffer& buffer, const Write& write, ByteCount byte, absl::Span<const std::byte> value,
                       bool equals_nothing);
   // What one access writes twice has several writers: an engine's have no order among themselves.
