@@ -38,8 +38,7 @@ class Search {
     for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
       const Operand& operand = kernel_.operands[i];
       if (!operand.block.has_value() || !IsWhole(operand)) continue;
-      const std::vector<std::size_t> depends = DependsOn(kernel_, *operand.block);
-      if (std::find(depends.begin(), depends.end(), d) == depends.end()) continue;
+      if (ResultsOf(kernel_, *operand.block, d).empty()) continue;
       const std::optional<std::size_t> dim = DirectDim(*operand.block, d);
       if (!dim.has_value())
         return NotTried(d, Cat("the index map of '", legality_.NameOf(operand), "' computes with it"));
@@ -61,16 +60,13 @@ class Search {
     found_.not_tried.push_back(Cat("grid dimension ", d, ": ", why));
   }
 
-  // The one dimension of the block whose index is that of the grid's, where no other has to do with it.
-  static std::optional<std::size_t> DirectDim(const BlockSpec& block, std::size_t d) {
-    std::optional<std::size_t> found;
-    for (std::size_t k = 0; k < block.map.results.size(); ++k) {
-      const Arg& result = block.map.results[k];
-      if (result.kind != Arg::Kind::kValue || result.value != block.map.params[d].value) continue;
-      if (found.has_value()) return std::nullopt;
-      found = k;
-    }
-    return block.map.body.empty() ? found : std::nullopt;
+  // The one dimension of the block whose index is that of the grid's, where no other depends on it.
+  std::optional<std::size_t> DirectDim(const BlockSpec& block, std::size_t d) const {
+    const std::vector<std::size_t> results = ResultsOf(kernel_, block, d);
+    if (results.size() != 1) return std::nullopt;
+    const Arg& result = block.map.results[results[0]];
+    const bool is_direct = result.kind == Arg::Kind::kValue && result.value == block.map.params[d].value;
+    return is_direct ? std::optional(results[0]) : std::nullopt;
   }
 
   // A text that was only parsed may have blocks of another rank than their array.

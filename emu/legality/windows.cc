@@ -33,7 +33,6 @@ class Changing {
     return std::any_of(args.begin(), args.end(), [&](const Arg& arg) { return Of(arg); });
   }
 
- private:
   bool Of(const Arg& arg) const {
     if (arg.kind == Arg::Kind::kSelect) return Any(arg.select);
     if (arg.kind != Arg::Kind::kValue) return false;
@@ -44,6 +43,7 @@ class Changing {
     });
   }
 
+ private:
   void Mark(ValueId value) {
     if (value.valid()) changes_[value.index()] = true;
   }
@@ -58,13 +58,21 @@ bool GridMoves(const Kernel& kernel, std::size_t dimension) {
   return dim.bound.valid() || dim.size != 1;
 }
 
+std::vector<std::size_t> ResultsOf(const Kernel& kernel, const BlockSpec& block, std::size_t dimension) {
+  std::vector<std::size_t> results;
+  if (dimension >= block.map.params.size()) return results;
+  Changing changing(kernel, block.map.params[dimension].value);
+  changing.Walk(block.map);
+  for (std::size_t k = 0; k < block.map.results.size(); ++k) {
+    if (changing.Of(block.map.results[k])) results.push_back(k);
+  }
+  return results;
+}
+
 std::vector<std::size_t> DependsOn(const Kernel& kernel, const BlockSpec& block) {
   std::vector<std::size_t> dimensions;
-  const std::size_t count = std::min(kernel.launch.grid.size(), block.map.params.size());
-  for (std::size_t d = 0; d < count; ++d) {
-    Changing changing(kernel, block.map.params[d].value);
-    changing.Walk(block.map);
-    if (changing.Any(block.map.results)) dimensions.push_back(d);
+  for (std::size_t d = 0; d < kernel.launch.grid.size(); ++d) {
+    if (!ResultsOf(kernel, block, d).empty()) dimensions.push_back(d);
   }
   return dimensions;
 }

@@ -20,6 +20,9 @@ bool GridMoves(const Kernel& kernel, std::size_t dimension);
 // The dimensions of the grid that the results of an operand's index map depend on, through any number of operations.
 std::vector<std::size_t> DependsOn(const Kernel& kernel, const BlockSpec& block);
 
+// The results of the map, by dimension of the block, that depend on one dimension of the grid.
+std::vector<std::size_t> ResultsOf(const Kernel& kernel, const BlockSpec& block, std::size_t dimension);
+
 struct WindowBuffers {
   std::int64_t count = 1;
   std::string_view why;  // "the index map cannot change over the grid"

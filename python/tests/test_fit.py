@@ -171,3 +171,106 @@ def test_errors_say_what_was_expected():
         palladion.fit(call, x, target="v6e", kernel="body")
     with pytest.raises(palladion.PalladionError, match="no kernel 'other'"):
         palladion.fit(palladion.export(call, x, target="v6e"), kernel="other")
+
+
+def windows(rows, **how):
+    """Two windows over a grid of four, of `rows` x 1024 floats."""
+    def call(x):
+        spec = pl.BlockSpec((rows, 1024), lambda i: (i, 0), **how)
+        out = pl.BlockSpec((rows, 1024), lambda i: (i, 0))
+        return pl.pallas_call(lambda x, o: o.__setitem__(..., x[...]), grid=(4,), in_specs=[spec], out_specs=out, out_shape=S(x.shape))(x)
+    return call, S((4 * rows, 1024))
+
+
+def test_fixes_of_a_finding_work_when_followed():
+    """17 MiB of the 16 MiB of v5e: a larger limit, smaller blocks, or one buffer for a block."""
+    call, x = windows(1088)
+    (kernel,) = palladion.fit(call, x, target="v5e")
+    assert kernel.verdict == "does not fit" and "one buffer for 'x' (pipeline_mode=pl.Buffered(1)) saves 4.25 MiB" in kernel.advice
+    assert palladion.fit(*windows(1088, pipeline_mode=pl.Buffered(1)), target="v5e").ok
+    assert palladion.fit(*windows(kernel.largest.blocks["x"][1][0]), target="v5e").ok
+    assert not palladion.fit(*windows(2 * kernel.largest.blocks["x"][1][0]), target="v5e").ok
+
+
+def test_blocks_grow_where_there_is_room_and_scratch_with_them():
+    def body(x, o, s):
+        s[...] = x[...]
+        o[...] = s[...]
+
+    def call(x, rows=256):
+        spec = pl.BlockSpec((rows, 1024), lambda i: (i, 0))
+        return pl.pallas_call(body, grid=(x.shape[0] // rows,), in_specs=[spec], out_specs=spec, out_shape=S(x.shape),
+                              scratch_shapes=[pltpu.VMEM((rows, 1024), jnp.float32)])(x)
+
+    x = S((8192, 1024))
+    (kernel,) = palladion.fit(call, x, target="v5e")
+    largest = kernel.largest
+    assert kernel.ok and largest.blocks["x"] == ((256, 1024), (512, 1024)) and (largest.programs_now, largest.programs) == (32, 16)
+    (followed,) = palladion.fit(lambda x: call(x, 512), x, target="v5e")
+    assert followed.memory("vmem").held == largest.held and followed.ok
+    assert not palladion.fit(lambda x: call(x, 1024), x, target="v5e").ok
+
+
+def test_a_kernel_without_a_grid_is_given_one():
+    call = lambda x: pl.pallas_call(lambda x, o: o.__setitem__(..., x[...]), out_shape=S(x.shape))(x)  # noqa: E731
+    (kernel,) = palladion.fit(call, S((8192, 1024)), target="v5e")
+    assert kernel.largest.adds_grid and kernel.largest.programs == 8 and kernel.largest.held == 16 * MiB
+    assert palladion.fit(*whole_blocks(1024), target="v5e").ok and not palladion.fit(*whole_blocks(2048), target="v5e").ok
+
+
+def whole_blocks(rows):
+    call, x = windows(rows)
+    return call, S((8192, 1024))
+
+
+def test_dimensions_that_are_not_tried_say_why():
+    def body(x, o):
+        o[...] = x[...]
+
+    spec = pl.BlockSpec((None, 8, 128), lambda b, i: (b, i // 2, 0))
+    call = pl.pallas_call(body, grid=(4, 4), in_specs=[spec], out_specs=pl.BlockSpec((None, 8, 128), lambda b, i: (b, i, 0)),
+                          out_shape=S((4, 32, 128)))
+    (kernel,) = palladion.fit(call, S((4, 32, 128)), target="v6e")
+    assert kernel.tries == [] and kernel.largest is None
+    assert kernel.not_tried == ["grid dimension 0: it picks one of a dimension of 'x'", "grid dimension 1: the index map of 'x' computes with it"]
+
+
+def test_emit_pipeline_is_counted_by_its_buffers():
+    def body(x_hbm, o_hbm):
+        spec = pl.BlockSpec((512, 1024), lambda i: (i, 0))
+        pltpu.emit_pipeline(lambda x, o: o.__setitem__(..., x[...]), grid=(8,), in_specs=[spec], out_specs=spec)(x_hbm, o_hbm)
+
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+    call = pl.pallas_call(body, in_specs=[anywhere], out_specs=anywhere, out_shape=S((4096, 1024)))
+    assert palladion.fit(call, S((4096, 1024)), target="v5e")[0].memory("vmem").held == 8 * MiB
+
+
+def test_smem_is_counted_too():
+    def body(table, x, o):
+        o[...] = x[...] + table[0]
+
+    spec = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(1,), in_specs=[pl.BlockSpec((8, 128), lambda i, t: (0, 0))],
+                                        out_specs=pl.BlockSpec((8, 128), lambda i, t: (0, 0)))
+    call = pl.pallas_call(body, grid_spec=spec, out_shape=S((8, 128), jnp.int32))
+    assert palladion.fit(call, S((1000,), jnp.int32), S((8, 128), jnp.int32), target="v6e")[0].memory("smem").held == 4000
+    too_large = palladion.fit(call, S((1 << 20,), jnp.int32), S((8, 128), jnp.int32), target="v6e")
+    assert too_large.verdict == "does not fit" and too_large[0].memory("vmem").verdict == "fits"
+
+
+def test_a_gpu_has_shared_memory_registers_and_blocks_of_an_sm():
+    def body(x, o):
+        o[...] = x[...] * 2
+
+    def call(x):
+        return pl.pallas_call(body, grid=(8,), in_specs=[pl.BlockSpec((128, 64), lambda i: (i, 0))],
+                              out_specs=pl.BlockSpec((128, 64), lambda i: (i, 0)), out_shape=S(x.shape))(x)
+
+    fit = palladion.fit(call, S((1024, 64)), target="mosaic_gpu/h100")
+    (kernel,) = fit
+    shared = kernel.memory("shared memory")
+    assert shared.unit == "bytes" and shared.limit == 227 * 1024 and shared.held >= 2 * 128 * 64 * 4 and kernel.ok
+    assert kernel.memory("registers of a lane").unit == "registers" and kernel.memory("registers of a lane").limit == 255
+    assert 1 <= kernel.blocks_of_sm <= 32 and "SMs hold" in kernel.blocks_limit and "blocks of an SM" in str(fit)
+    assert kernel.tries == [] and "blocks of an SM" in fit._repr_html_()
+    with pytest.raises(KeyError, match="holds nothing in 'vmem'"):
+        kernel.memory("vmem")
