@@ -274,3 +274,19 @@ def test_a_gpu_has_shared_memory_registers_and_blocks_of_an_sm():
     assert kernel.tries == [] and "blocks of an SM" in fit._repr_html_()
     with pytest.raises(KeyError, match="holds nothing in 'vmem'"):
         kernel.memory("vmem")
+
+
+def test_what_may_not_fit_is_no_refusal_of_a_kernel_that_does_not_run():
+    """Unsupported (add=True of a copy), and its rows may be too many for v6e: only what is refused for certain is said with the error."""
+    def body(x, hbm, o, sem):
+        pltpu.async_copy(hbm, o, sem, add=True).wait()
+        softmax(x, o)
+
+    def call(x):
+        return pl.pallas_call(body, in_specs=[pl.BlockSpec(memory_space=pltpu.VMEM), pl.BlockSpec(memory_space=pl.ANY)], out_shape=S(x.shape),
+                              scratch_shapes=[pltpu.SemaphoreType.DMA])(x, x)
+
+    assert palladion.fit(call, S((2048, 2048)), target="v6e").verdict == "may not fit"
+    with pytest.raises(palladion.PalladionError, match="add=True") as caught:
+        palladion.run(call, jnp.zeros((2048, 2048)), target="v6e")
+    assert "CAPACITY" not in str(caught.value)
