@@ -160,6 +160,12 @@ typedef struct palladion_time_request {
 PALLADION_API char* palladion_time(const palladion_time_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** text, char** error);
 
+/* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
+ * of docs/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
+ * as for palladion_prepare. NULL on an error, as above. */
+PALLADION_API char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** told,
+                                  char** error);
+
 typedef struct palladion_advise_request {
   palladion_time_request time;
   int64_t seeds; /* schedules of the check of each change; 0: the default */

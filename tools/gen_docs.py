@@ -301,7 +301,7 @@ def options_of(name: str, palladion: str) -> str:
 
 
 COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "golden", "compare", "mutate", "reduce", "explain", "show", "print", "conformance",
-                         "machines", "time", "advise", "ops", "help")
+                         "machines", "time", "advise", "fit", "ops", "help")
 
 COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
     "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | machine_docs.BLOCKS | operation_docs.BLOCKS

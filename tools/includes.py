@@ -20,7 +20,7 @@ PARTS = {
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
         emu emu/run emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/edit emu/mutation emu/reduce
-        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden emu/advice
+        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden emu/advice emu/fit
         emu/bridge emu/ffi emu/command emu/hunt emu/testing
         python conformance bench
     """.split()
@@ -86,10 +86,11 @@ ALLOWED = {
     "emu/time/figures": _TOLD | {"emu/debug", "emu/time"},
     "emu/golden": _TOLD | {"emu/edit", "emu/mutation", "emu/debug"},
     "emu/advice": _TOLD | {"emu/edit", "emu/debug", "emu/time"},
+    "emu/fit": _TOLD | {"emu/debug", "emu/time"},
     "emu": _TOLD | {"emu/mutation", "emu/debug", "emu/time"},
-    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time", "emu/advice"},
+    "emu/bridge": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time", "emu/advice", "emu/fit"},
     "emu/ffi": _TOLD | {"emu/bridge"},
-    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time", "emu/advice"},
+    "emu/command": _TOLD | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time", "emu/advice", "emu/fit"},
     "emu/hunt": _TOLD | {"emu/reduce"},
     "emu/testing": _TOLD,
     "python": {"semantics/base", "emu.h"},

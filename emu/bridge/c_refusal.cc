@@ -1,6 +1,7 @@
 // palladion_refusal of the C ABI: what the target of a kernel refuses where the kernel cannot be prepared.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emu/bridge/c_arrays.h"
 #include "emu/checks/refusal.h"
@@ -27,7 +28,8 @@ std::string FindingsText(const Report& report) {
 std::string RefusalJson(std::string_view text, const PrepareOptions& options) {
   const absl::Status refused = PrepareText(text, options).status();
   if (refused.ok()) return "";
-  const Report report = checks::RefusalReport(refused, text, options);
+  Report report = checks::RefusalReport(refused, text, options);
+  std::erase_if(report.findings, [](const ReportedFinding& finding) { return finding.severity == "note"; });
   if (report.findings.empty()) return "";
   return Cat("{\"report\": ", ToJson(report), ", \"text\": ", reports::JsonString(FindingsText(report)), "}");
 }

@@ -155,6 +155,7 @@ constexpr Command kCommands[] = {
     {"machines", CommandMachines},
     {"time", CommandTime},
     {"advise", CommandAdvise},
+    {"fit", CommandFit},
     {"ops", CommandOps},
     {"doctor", CommandDoctor},
     {"conformance", CommandConformance},

@@ -76,6 +76,7 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
 absl::StatusOr<ExitCode> CommandReduce(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandDiffDumps(const CommandLine& line, const Console& console);  // diff --dump
 absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& console);
+absl::StatusOr<ExitCode> CommandFit(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandAdvise(const CommandLine& line, const Console& console);
 absl::StatusOr<ExitCode> CommandExplain(const CommandLine& line, const Console& console);
 

@@ -278,6 +278,12 @@ constexpr Option kAdvise[] = {
     {"no-what-ifs", "", "Without the runs on a chip with one rate doubled."},
     kFormat,
 };
+constexpr Option kFit[] = {
+    {"kernel", "NAME", "Only this kernel of a text that has several."},
+    kTarget,
+    kFormat,
+    {"json", "", "Short for `--format json`."},
+};
 constexpr Option kExplain[] = {kFormat, kColor};
 
 constexpr CommandInfo kCommands[] = {
@@ -305,6 +311,8 @@ constexpr CommandInfo kCommands[] = {
      kMachines},
     {"time", "K.pkir", "how long it takes on a chip, where the time goes, and which limit it is at", kTime},
     {"advise", "K.pkir", "what would make it faster on a chip: each change is run in time, and checked", kAdvise},
+    {"fit", "K.pkir", "what it holds in each memory of its chip, whether that fits, and the largest blocks that do",
+     kFit},
     {"ops", "", "every operation with its backends and status", kFormatOnly},
     {"doctor", "", "version and SIMD targets", {}},
     {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},

@@ -116,13 +116,14 @@ std::optional<std::size_t> Legality::RegionOf(const Instr& op) const {
   return std::nullopt;
 }
 
-void Legality::Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix) {
+Finding& Legality::Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix) {
   findings_.push_back({.code = code,
                        .severity = RowOf(code).severity,
                        .message = std::move(message),
                        .loc = loc,
                        .text_line = text_line,
                        .fix = std::move(fix)});
+  return findings_.back();
 }
 
 void Legality::Illegal(const Operand& operand, std::string message, std::string fix, About about) {
@@ -142,6 +143,13 @@ void Legality::Illegal(std::string message, std::string fix) {
 
 void Legality::Exceeds(std::string message, std::string fix) {
   Add(FindingCode::kCapacity, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+}
+
+void Legality::MayExceed(std::string message, std::string fix) {
+  Finding& note =
+      Add(FindingCode::kCapacity, {}, kernel_.text_line, Cat("kernel @", kernel_.name, ": ", message), std::move(fix));
+  note.severity = Severity::kNote;
+  note.confidence = Confidence::kPredicted;
 }
 
 // The ref's name in the kernel, as other findings have it: JAX's own label of an array is "args[0]".

@@ -33,12 +33,15 @@ class Legality {
   const machines::Chip* chip() const { return chip_; }
   TargetBackend backend() const { return target_.backend; }
   std::string target() const { return ToString(target_); }
+  // The same target, and another kernel with the same operands.
+  Legality Of(const Kernel& kernel) const { return Legality(kernel, target_, nullptr); }
 
   // The place is the operand's or the instruction's.
   void Illegal(const Operand& operand, std::string message, std::string fix = "", About about = About::kOther);
   void Illegal(const Instr& op, std::string message, std::string fix = "", About about = About::kOther);
   void Illegal(std::string message, std::string fix = "");  // the kernel itself
   void Exceeds(std::string message, std::string fix);       // CAPACITY
+  void MayExceed(std::string message, std::string fix);     // the same as a note
 
   // The operand's ref in the body, and where it lives: the operand's own word, else the ref's.
   Space SpaceOf(std::size_t operand) const;
@@ -67,7 +70,7 @@ class Legality {
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 
  private:
-  void Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix);
+  Finding& Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix);
 
   const Kernel& kernel_;
   const Target target_;

@@ -22,11 +22,14 @@ Chip ChipOf(const Machine& machine) {
           .generation = count(Key<Count>("chip.generation")),
           .cores = count(Key<Count>("chip.cores")),
           .vmem_bytes = Whole(machine, Key<Bytes>("vmem.size")),
+          .vmem_scoped = Whole(machine, Key<Bytes>("vmem.scoped")),
+          .vmem_reserved = Whole(machine, Key<Bytes>("vmem.reserved")),
           .smem_bytes = Whole(machine, is_tpu ? Key<Bytes>("smem.size") : Key<Bytes>("smem.of_block")),
           .cmem_bytes = Whole(machine, Key<Bytes>("cmem.size")),
           .hbm_bytes = Whole(machine, Key<Bytes>("dram.size")),
           .lanes = count(Key<Count>("register.lanes")),
           .sublanes = count(Key<Count>("register.sublanes")),
+          .vector_registers = count(Key<Count>("register.vectors")),
           .matrix_units = count(Key<Count>("mxu.count")),
           .accumulators = count(Key<Count>("mxu.accumulators"))};
 }

@@ -181,6 +181,8 @@ inline constexpr KeyRow kRows[] = {
     {"mxu.interval", Dimension::kCycles, kTpu, "of 8 rows in bf16 through a matrix unit"},
     {"mxu.accumulators", Dimension::kCount, kTpu, "of a matrix unit, which kernels may name"},
     {"vmem.size", Dimension::kBytes, kTpu, "vector memory of a core"},
+    {"vmem.scoped", Dimension::kBytes, kTpu, "of it for one kernel that gives no vmem_limit_bytes"},
+    {"vmem.reserved", Dimension::kBytes, kTpu, "of it that no kernel may have"},
     {"vmem.bandwidth", Dimension::kBytesPerSecond, kTpu, "between vector memory and registers"},
     {"smem.size", Dimension::kBytes, kTpu, "scalar memory of a core"},
     {"cmem.size", Dimension::kBytes, kTpu, "common memory of a core, where it has some"},

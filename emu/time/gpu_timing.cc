@@ -17,8 +17,8 @@
 #include "emu/threads/residency.h"
 #include "emu/time/gpu_timer.h"
 #include "emu/time/gpu_told.h"
-#include "emu/time/line_places.h"
 #include "emu/time/machine_costs.h"
+#include "emu/time/sm_blocks.h"
 #include "emu/watch/observed.h"
 #include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
@@ -28,7 +28,6 @@
 namespace palladion::time {
 namespace {
 
-using machines::Bytes;
 using machines::Count;
 using machines::Key;
 using machines::Machine;
@@ -56,47 +55,16 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
   return absl::OkStatus();
 }
 
-// The grid with its sizes: those that are operands are read.
-absl::StatusOr<std::vector<std::int64_t>> GridOf(const Program& program) {
-  std::vector<std::int64_t> grid;
-  for (std::size_t d = 0; d < program.grid.size(); ++d) {
-    if (program.grid_bound[d] >= 0) {
-      return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
-                                          " has a grid whose size is an operand; how many blocks fit is not known "
-                                          "then: export it for a fixed grid"));
-    }
-    grid.push_back(program.grid[d].size);
-  }
-  return grid;
-}
-
 struct Fits {
   threads::Residency residency;
   BlockPlaces::Room room;
 };
 
-// At least so many registers are a block's that fewer may fit than by what the text allocates.
-void LimitByRegisters(const GpuCosts& costs, const agents::PreparedKernelState& kernel, std::int64_t threads,
-                      threads::Residency* residency) {
-  const RegisterNeed need = RegistersOf(kernel.text(), threads, costs.registers);
-  if (need.blocks >= residency->blocks) return;
-  residency->blocks = std::max<std::int64_t>(1, need.blocks);
-  residency->why = Cat(costs.sms, " SMs hold ", residency->blocks, residency->blocks == 1 ? " block" : " blocks",
-                       " each (a lane has at least ", need.most, " registers at ",
-                       LineText(kernel.module(), kernel.text(), need.line), ", of ", costs.registers.of_sm,
-                       " for all lanes of an SM)");
-}
-
 absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const agents::PreparedKernelState& kernel) {
-  PALLADION_ASSIGN_OR_RETURN(const Bytes shared, machine.Get(Key<Bytes>("smem.of_block")));
-  PALLADION_ASSIGN_OR_RETURN(const std::vector<std::int64_t> grid, GridOf(kernel.program()));
+  PALLADION_ASSIGN_OR_RETURN(const SmBlocks blocks, SmBlocksOf(machine, costs, kernel));
   Fits fits;
-  fits.residency = threads::ResidencyIn({.sms = costs.sms, .shared_bytes = static_cast<std::int64_t>(shared.value())},
-                                        kernel.program(), kernel.text(), grid);
-  const std::optional<ThreadMesh>& mesh = kernel.program().mesh;
-  const bool has_threads = mesh.has_value() && mesh->thread_dim;
-  const std::int64_t cluster = fits.residency.threads / (has_threads ? grid.back() : 1);
-  LimitByRegisters(costs, kernel, has_threads ? grid.back() : 1, &fits.residency);
+  fits.residency = blocks.residency;
+  const std::int64_t cluster = fits.residency.threads / blocks.threads;
   std::int64_t groups = costs.sms / cluster;
   std::optional<Count> measured;
   if (cluster == 2) measured = machine.Find(Key<Count>("cluster.of_2"));

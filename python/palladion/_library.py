@@ -124,6 +124,7 @@ def load():
             ("palladion_chips", ctypes.c_void_p, []),
             ("palladion_machines", ctypes.c_void_p, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out]),
             ("palladion_operations", ctypes.c_void_p, []),
+            ("palladion_fit", ctypes.c_void_p, [*library.palladion_prepare.argtypes[:-1], text_out, text_out]),
             ("palladion_refusal", ctypes.c_void_p, library.palladion_prepare.argtypes)):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments

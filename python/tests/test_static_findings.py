@@ -139,7 +139,7 @@ def test_the_fix_of_capacity_has_a_number_that_fits():
     with palladion.emulate("v5e", on_defect="collect") as session:
         f(x)
     (found,) = session.report.findings
-    assert "32768 KiB of vmem" in found.message and "16384 KiB" in found.message
+    assert "32.00 MiB of vmem" in found.message and "is 16.00 MiB" in found.message
     limit = int(re.search(r"vmem_limit_bytes=(\d+)", found.fix)[1])
     with palladion.emulate("v5e") as session:
         vmem_call(x, vmem_limit_bytes=limit)

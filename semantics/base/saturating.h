@@ -20,6 +20,10 @@ constexpr std::int64_t SaturatingMultiply(std::int64_t a, std::int64_t b) {
   return (a < 0) == (b < 0) ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
+constexpr std::int64_t RoundUp(std::int64_t n, std::int64_t multiple) {
+  return SaturatingAdd(n, multiple - 1) / multiple * multiple;
+}
+
 }  // namespace palladion
 
 #endif  // PALLADION_SEMANTICS_BASE_SATURATING_H_

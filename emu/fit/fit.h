@@ -1,0 +1,86 @@
+// Does a kernel fit its chip? What it holds in each memory, by operand, scratch and buffer, with what the compiler adds
+// as an estimate, the limit and where it comes from, and what would fit. The same numbers as CAPACITY
+// (emu/legality/capacity.cc). Of a GPU also registers, and how many blocks an SM holds. Nothing runs: the text is
+// enough.
+#ifndef PALLADION_EMU_FIT_FIT_H_
+#define PALLADION_EMU_FIT_FIT_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/emulate.h"
+#include "emu/legality/block_search.h"
+#include "emu/legality/vmem.h"
+#include "emu/report.h"
+
+namespace palladion::fit {
+
+using Verdict = legality::VmemVerdict;
+
+enum class Unit : std::uint8_t { kBytes, kColumns, kRegisters };
+std::string_view Name(Unit unit);
+
+struct Row {
+  std::string kind;   // "operand", "scratch", "scope"
+  std::string name;   // as the user has it
+  std::string array;  // of one buffer
+  std::int64_t buffers = 1, one = 0, unpadded = 0;
+  std::string why;
+  std::int64_t amount() const { return buffers * one; }
+};
+
+struct Estimate {
+  std::string what;
+  std::int64_t amount = 0;
+  std::string place;  // of the instruction: "kernel.py:12"; "" of none
+};
+
+// Another limit that the memory has.
+struct Limit {
+  std::string what;
+  std::int64_t amount = 0;
+};
+
+struct Memory {
+  std::string name;  // "vmem"
+  Unit unit = Unit::kBytes;
+  std::vector<Row> rows;
+  std::vector<Estimate> estimates;
+  std::int64_t held = 0, estimate = 0;
+  Limit limit;                // that holds
+  std::vector<Limit> others;  // known, but not the one that holds
+  Verdict verdict = Verdict::kFits;
+};
+
+// Of a GPU.
+struct SmBlocks {
+  std::int64_t count = 0;
+  std::string why;
+};
+
+struct KernelFit {
+  std::string kernel, target;
+  std::vector<SourceFrame> frames;  // of the call, innermost first
+  std::vector<Memory> memories;
+  std::optional<legality::BlockSearch> blocks;  // of a TPU
+  std::optional<SmBlocks> of_sm;                // of a GPU
+  std::string advice;                           // what would make it fit
+  Verdict verdict() const;
+};
+
+// Of each kernel of the text, or of the one that `options` names. InvalidArgument: no such text or kernel, or a target
+// without a chip. Unimplemented: a backend whose compiler's memory is not known (Triton), SparseCores; of a GPU, what
+// cannot be prepared.
+absl::StatusOr<std::vector<KernelFit>> FitOf(std::string_view text, const PrepareOptions& options);
+
+// Tables for people, and JSON for programs (docs/fit.md).
+std::string FitText(const std::vector<KernelFit>& kernels);
+std::string FitJson(const std::vector<KernelFit>& kernels);
+
+}  // namespace palladion::fit
+
+#endif  // PALLADION_EMU_FIT_FIT_H_
