@@ -60,7 +60,7 @@ class Judgement {
       return std::move(result_);
     }
     prepared_ = *std::move(prepared);
-    reached_ = ExploreFrom(ReferenceMachine(kernel_, written_), options_.max_states);
+    reached_ = ExploreFrom(ReferenceMachine(kernel_, written_, options_.mutation), options_.max_states);
     result_.searched = reached_.complete;
     const std::optional<Report> report = RunCheck({.seeds = options_.seeds, .contracts = false, .threads = 1});
     if (!report.has_value()) return std::move(result_);
