@@ -97,7 +97,7 @@ class Checker {
     for (const Finding& finding : known.findings) Add(finding, nullptr);
     if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
-    if (!options_.exhaustive && !runner_.interact()) return RunOrders();
+    if (!options_.exhaustive && !options_.by_policy && !runner_.interact()) return RunOrders();
     PALLADION_RETURN_IF_ERROR(RunBaseline(checks::Watch::kEverything));
     if (options_.exhaustive) return RunAll();
     return livelock_ ? absl::OkStatus() : RunSeeds();
@@ -297,9 +297,9 @@ class Checker {
   // What holds of all that ran.
   checks::FactSet Facts() const {
     checks::FactSet facts = facts_;
-    const bool in_order = !runner_.interact();
-    facts.Set(checks::Fact::kOneOrder, in_order && !checks::HasParallelDimension(kernel_.state().program(), inputs_));
-    facts.Set(checks::Fact::kNoInteraction, in_order);
+    const bool apart = !runner_.interact();
+    facts.Set(checks::Fact::kOneOrder, apart && !checks::HasParallelDimension(kernel_.state().program(), inputs_));
+    facts.Set(checks::Fact::kNoInteraction, apart);
     facts.Set(checks::Fact::kNothingDecides, runner_.threads() && facts.Has(checks::Fact::kNothingDecides));
     facts.Set(checks::Fact::kSameOutputs, !differs_);
     facts.Set(checks::Fact::kEverySchedule, options_.exhaustive && explored_.complete);
@@ -343,7 +343,7 @@ class Checker {
   bool counts_ = true;                              // what runs here has not been counted where it ran before
   bool news_ = false;                               // something is known now that was not before
   std::vector<scheduler::SeedRange> ran_;           // elsewhere, seed 0 among them; empty: all that ran is this check's
-  checks::CheckLog log_;
+  checks::CheckLog log_{kernel_.state().program().target.backend == TargetBackend::kGeneric};
   std::map<std::string, std::int64_t> tallies_;
   Report report_;
 };

@@ -28,18 +28,16 @@ std::string AccessLine(const std::optional<ReportedAccess>& access) {
   return Cat(access->kind, " of ", access->object, " by ", access->agent, " at line ", access->text_line);
 }
 
-// What other chips give is said of the outputs, which differ where cores have scratch of their own.
-std::string WhyOf(const ReportedFinding& finding) {
-  return finding.why.substr(0, finding.why.find("; the results are those of program order"));
+// That outputs differ, and in which schedule, is a symptom, which may stand in the same entry.
+std::string MessageOf(const ReportedFinding& finding) {
+  return finding.message.substr(0, finding.message.find("; the results differ: "));
 }
 
 // Which of several undefined values arrives first, and which element is named, depends on the order.
-std::string LineOf(const ReportedFinding& finding, bool cores) {
-  if (IsOfTasks(finding) && !cores)
-    return Cat(finding.severity, " ", finding.code, " of ", finding.second.has_value() ? finding.second->object : "");
+std::string LineOf(const ReportedFinding& finding) {
   if (IsOfTasks(finding)) {
-    return Cat(finding.severity, " ", finding.code, " at line ", finding.text_line, ": ", finding.message, "; ",
-               AccessLine(finding.first), "; ", AccessLine(finding.second), "; why: ", WhyOf(finding),
+    return Cat(finding.severity, " ", finding.code, " at line ", finding.text_line, ": ", MessageOf(finding), "; ",
+               AccessLine(finding.first), "; ", AccessLine(finding.second), "; why: ", finding.why,
                "; fix: ", finding.fix, "; confidence: ", finding.confidence);
   }
   std::set<int> places{finding.text_line};
@@ -48,20 +46,29 @@ std::string LineOf(const ReportedFinding& finding, bool cores) {
   return Cat(finding.severity, " ", finding.code, " at lines ", absl::StrJoin(places, ", "));
 }
 
-// A difference of outputs is an effect of what is found, and cores have scratch of their own. So is, among programs
-// that meet, that one reads in some order what another has not written yet.
-std::set<std::string> LinesOf(const Report& report, bool cores) {
-  std::set<std::string> lines;
-  const bool meet = std::any_of(report.findings.begin(), report.findings.end(), IsOfTasks);
+// Which schedule shows it is the schedule's: a difference of outputs, and data that a conflicting access reads before
+// another task has written it. A report has these as symptoms of what is found (emu/reports/causes.h).
+bool IsSymptom(const ReportedFinding& finding, const Report& report) {
+  if (finding.code == "NONDET") return true;
+  if (finding.code != "UNINIT" || !finding.first.has_value()) return false;
+  const auto reads = [&](const std::optional<ReportedAccess>& side) {
+    return side.has_value() && side->object == finding.first->object && side->text_line == finding.first->text_line;
+  };
+  return std::any_of(report.findings.begin(), report.findings.end(), [&](const ReportedFinding& other) {
+    return IsOfTasks(other) && (reads(other.first) || reads(other.second));
+  });
+}
+
+std::set<std::string> LinesOf(const Report& report) {
+  std::set<std::string> lines{Cat("verdict ", Name(report.verdict))};
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "UNINIT" && meet && !cores) continue;
-    if (finding.code != "NONDET") lines.insert(LineOf(finding, cores));
+    if (!IsSymptom(finding, report)) lines.insert(LineOf(finding));
   }
   return lines;
 }
 
-void Compare(const Report& in_order, const Report& by_policy, bool cores, std::vector<std::string>& differences) {
-  const std::set<std::string> before = LinesOf(in_order, cores), after = LinesOf(by_policy, cores);
+void Compare(const Report& in_order, const Report& by_policy, std::vector<std::string>& differences) {
+  const std::set<std::string> before = LinesOf(in_order), after = LinesOf(by_policy);
   std::vector<std::string> lost, found;
   std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
   std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(found));
@@ -99,7 +106,7 @@ BothWays RunBothWays(const Case& test) {
   both.applies = true;
   both.conflicts =
       static_cast<int>(std::count_if(in_order.report.findings.begin(), in_order.report.findings.end(), IsOfTasks));
-  Compare(in_order.report, by_policy.report, cores, both.differences);
+  Compare(in_order.report, by_policy.report, both.differences);
   return both;
 }
 

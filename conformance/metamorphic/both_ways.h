@@ -1,6 +1,6 @@
 // Which way a kernel's programs run is an optimisation that no report may tell of: where no program can see another's
-// effects they run one after another, and here once more under a policy, as those that can do. A kernel of a TPU gets a
-// semaphore that is never used, so that its tasks are cores.
+// effects they run one after another, and here once more under a policy, as those that can do, with as many seeds as
+// the case has schedules. A kernel of a TPU gets a semaphore that is never used, so that its tasks are cores.
 #ifndef PALLADION_CONFORMANCE_METAMORPHIC_BOTH_WAYS_H_
 #define PALLADION_CONFORMANCE_METAMORPHIC_BOTH_WAYS_H_
 
@@ -17,9 +17,8 @@ struct BothWays {
   std::vector<std::string> differences;
 };
 
-// Compares codes, severities and lines of all findings, and of tasks that meet on a TPU every word. Limits: of other
-// programs that meet it compares the code, the severity and the array: which two of them are named, and how, is said by
-// two checkers.
+// Compares verdicts, codes, severities and lines of all findings, and of tasks that meet every word. Limits: symptoms
+// of what is found depend on the schedule, and are not compared.
 BothWays RunBothWays(const Case& test);
 
 }  // namespace palladion::conformance

@@ -142,7 +142,8 @@ CheckedText CheckText(const Case& test, const std::string& text, std::int64_t fa
   if (!kernel.ok()) return Refused(ReportOfRefused(kernel.status(), text, prepare));
   const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(test, *kernel);
   if (!inputs.ok()) return Refused(ErrorReport(inputs.status(), kernel->name(), kernel->target()));
-  CheckOptions options{.seeds = test.schedules.value_or(kSeeds) * factor, .threads = 1, .by_policy = by_policy};
+  CheckOptions options{.seeds = test.schedules.value_or(kSeeds) * factor, .threads = 1};
+  options.by_policy = options.all_seeds = by_policy;
   if (!test.proxy.empty()) options.proxy = test.proxy;
   if (!test.links.empty()) options.links = test.links;
   if (test.budget.has_value()) options.SetBudget(*test.budget * kBudgets);

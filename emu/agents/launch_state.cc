@@ -159,10 +159,18 @@ absl::StatusOr<std::unique_ptr<Frame>> LaunchState::NewFrame() {
     if (info.role == Role::kBound || info.mode == BlockMode::kScoped) continue;
     const RefId ref = info.mode == BlockMode::kResident ? info.array : info.ref;
     frame->ref(ref) = frame_.ref(ref);
-    if (info.role != Role::kScratch) continue;
-    PALLADION_ASSIGN_OR_RETURN(frame->ref(ref).buffer, AllocScratch(i));
   }
+  PALLADION_RETURN_IF_ERROR(NewScratch(*frame));
   return frame;
+}
+
+absl::Status LaunchState::NewScratch(Frame& frame) {
+  for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
+    const OperandInfo& info = program().operand_infos[i];
+    if (info.role != Role::kScratch || info.mode == BlockMode::kScoped) continue;
+    PALLADION_ASSIGN_OR_RETURN(frame.ref(info.ref).buffer, AllocScratch(i));
+  }
+  return absl::OkStatus();
 }
 
 void LaunchState::PutOn(std::int64_t device, Frame& frame) const {

@@ -47,8 +47,8 @@ class LaunchState {
 
   // From here on the walk is forward, whatever the options say.
   void WalkInOrder();
-  // With tasks apart, where agents are cores: each task is an agent's, which has scratch, blocks and semaphores of its
-  // own. Else one core walks them all.
+  // Each task is an agent's, which keeps the order of its programs. Of cores with tasks apart: it has scratch, blocks
+  // and semaphores of its own; else one core walks them all.
   void TasksAreAgents();
 
   // What the operands of a device are, one for each; and a frame's refs become these. There is one device but where the
@@ -67,8 +67,8 @@ class LaunchState {
   // walks a part of the leading parallel dimensions; else these are all.
   std::int64_t FirstCorePrograms() const;
 
-  // The programs of the agent that begins with this one: one; where agents are cores, a core's; with tasks apart, a
-  // task's.
+  // The programs of the agent that begins with this one: a task's; where agents are cores, a core's, or with tasks
+  // apart a task's.
   AgentPrograms ProgramsOfAgent(std::int64_t first) const;
 
   // Whoever watches steps; nullptr: nobody.
@@ -83,6 +83,8 @@ class LaunchState {
 
   // One more, for an agent that runs while others do. Scratch operands are its own, as a block's are.
   absl::StatusOr<std::unique_ptr<Frame>> NewFrame();
+  // New scratch for a frame.
+  absl::Status NewScratch(Frame& frame);
 
   // An error of a step, with the step's place: it is the one before the frame's program counter.
   absl::Status AtStep(const absl::Status& status, const Frame& frame) const;

@@ -87,7 +87,7 @@ std::int64_t LaunchState::FirstCorePrograms() const {
 
 AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
   const std::int64_t programs = walk_.programs();
-  if (!program().grid_in_agent) return {first, first + 1};
+  if (!program().grid_in_agent && !tasks_are_agents_) return {first, first + 1};
   if (!tasks_are_agents_) {
     const std::int64_t each = programs / program().devices, start = first / each * each;
     return {first, first == start ? start + FirstCorePrograms() : start + each};
@@ -105,7 +105,7 @@ void LaunchState::WalkInOrder() {
 }
 
 void LaunchState::TasksAreAgents() {
-  tasks_are_agents_ = options_.tasks_apart && program().grid_in_agent;
+  tasks_are_agents_ = options_.tasks_apart || !program().grid_in_agent;
   if (tasks_are_agents_) walk_.TasksFirst();
 }
 

@@ -16,7 +16,7 @@ namespace palladion::agents {
 
 SharedMemory::SharedMemory(LaunchState& state) {
   for (const OperandInfo& info : state.program().operand_infos) {
-    if (info.role != Role::kOut && !info.written) continue;
+    if (info.role == Role::kScratch || (info.role != Role::kOut && !info.written)) continue;
     const BufferId array = state.frame().ref(info.mode == BlockMode::kResident ? info.array : info.ref).buffer;
     if (!array.valid()) continue;
     if (array.index() >= shared_.size()) shared_.resize(array.index() + 1);
@@ -61,7 +61,50 @@ void TouchRecorder::Points(const Who&, AccessKind kind, const PointAccess& acces
   touched_.Add(touch);
 }
 
-// ---- one program
+// ---- scratch that is handed on
+
+HandedScratch::HandedScratch(LaunchState& state) : state_(state) {
+  if (state.program().target.backend != TargetBackend::kGeneric) return;
+  const std::vector<OperandInfo>& infos = state.program().operand_infos;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    if (infos[i].role == Role::kScratch && infos[i].mode != BlockMode::kScoped) operands_.push_back(i);
+  }
+  left_.push_back(PiecesOf(state.frame()));  // no program has left it: it holds poison
+}
+
+HandedScratch::Pieces HandedScratch::PiecesOf(Frame& frame) const {
+  Pieces pieces;
+  for (const std::size_t i : operands_) pieces.push_back(frame.ref(state_.program().operand_infos[i].ref).buffer);
+  return pieces;
+}
+
+void HandedScratch::Put(const Pieces& pieces, Frame& frame) const {
+  for (std::size_t k = 0; k < operands_.size(); ++k)
+    frame.ref(state_.program().operand_infos[operands_[k]].ref).buffer = pieces[k];
+}
+
+scheduler::Footprint HandedScratch::footprint() const {
+  return scheduler::Footprint::Reads(state_.ArraysOf(/*device=*/0)[operands_.front()].value);
+}
+
+absl::Status HandedScratch::Begin(Frame& frame) {
+  const Pieces own = PiecesOf(frame);
+  const bool has_own = own.front().valid();
+  std::vector<Pieces>& from = left_.empty() ? unused_ : left_;
+  if (from.empty()) return has_own ? absl::OkStatus() : state_.NewScratch(frame);
+  if (left_.empty() && has_own) return absl::OkStatus();
+  Put(from.back(), frame);
+  from.pop_back();
+  if (has_own) unused_.push_back(own);
+  return absl::OkStatus();
+}
+
+void HandedScratch::End(Frame& frame) {
+  left_.push_back(PiecesOf(frame));
+  Put(Pieces(operands_.size()), frame);
+}
+
+// ---- one task
 
 ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared,
                            const Watching& watching, std::function<std::string(scheduler::AgentOrdinal)> name_of)
@@ -76,9 +119,33 @@ ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, con
 
 void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal) {
   state_.PutOnCore(/*device=*/0, programs.first, *frame_);
-  StartPrograms(*frame_, programs);
+  programs_ = programs;
+  next_ = programs.first;
+  StartNext();
   spin_.Start(ordinal);
   begun_ = {};
+}
+
+// A core walks its programs itself.
+void ProgramAgent::StartNext() {
+  const std::int64_t first = next_;
+  next_ = state_.program().grid_in_agent ? programs_.last : first + 1;
+  StartPrograms(*frame_, {first, next_});
+}
+
+bool ProgramAgent::MayBegin() {
+  if (watching_.scratch == nullptr || has_scratch_ || gate_->TakeGrant()) return true;
+  const Step& first = frame_->program().steps.front();
+  return gate_->MayGo({.footprint = watching_.scratch->footprint(), .loc = first.loc, .text_line = first.text_line});
+}
+
+absl::Status ProgramAgent::RunAll() {
+  while (true) {
+    PALLADION_RETURN_IF_ERROR(frame_->Run());
+    if (!frame_->done() || next_ == programs_.last) return absl::OkStatus();
+    StartNext();
+    spin_.Start(spin_.agent());
+  }
 }
 
 absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
@@ -88,18 +155,27 @@ absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
   const bool begun = begun_.id.valid();
   state_.memory().Running(
       {.id = begun ? begun_.id : frame_->agent, .index = begun ? begun_.index : frame_->grid_index});
-  const absl::Status status = frame_->Run();
-  return status.ok() ? status : state_.AtStep(status, *frame_);
+  if (!MayBegin()) return absl::OkStatus();
+  if (watching_.scratch != nullptr && !std::exchange(has_scratch_, true))
+    PALLADION_RETURN_IF_ERROR(watching_.scratch->Begin(*frame_));
+  const absl::Status status = RunAll();
+  if (!status.ok()) return state_.AtStep(status, *frame_);
+  if (watching_.scratch != nullptr && done()) {
+    watching_.scratch->End(*frame_);
+    has_scratch_ = false;
+  }
+  return absl::OkStatus();
 }
 
 struct ProgramAgent::Saved {
   std::shared_ptr<const Frame::Saved> frame;
   Spin spin;
   Begun begun;
+  std::int64_t next = 0;
 };
 
 absl::StatusOr<std::shared_ptr<const void>> ProgramAgent::Save() const {
-  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_, begun_}));
+  return std::shared_ptr<const void>(std::make_shared<const Saved>(Saved{frame_->Save(), spin_, begun_, next_}));
 }
 
 void ProgramAgent::Restore(const void* saved) {
@@ -107,6 +183,7 @@ void ProgramAgent::Restore(const void* saved) {
   frame_->Restore(*state.frame);
   spin_ = state.spin;
   begun_ = state.begun;
+  next_ = state.next;
 }
 
 std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }

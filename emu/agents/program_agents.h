@@ -49,6 +49,30 @@ class TouchRecorder final : public memory_model::MemoryWatcher {
   scheduler::Footprint touched_;
 };
 
+// Scratch on `generic`, which goes from program to program (docs/spec/grid.md#scratch) whichever way they run: one that
+// begins has the piece of memory that the last one to end has left; while there is none, a new one.
+class HandedScratch {
+ public:
+  explicit HandedScratch(LaunchState& state);
+
+  bool any() const { return !operands_.empty(); }
+  // Of a beginning, which has to be some agent's turn: it looks at what others have left. Two of them may go in either
+  // order, for what depends on it is a finding of any schedule.
+  scheduler::Footprint footprint() const;
+  absl::Status Begin(Frame& frame);
+  void End(Frame& frame);
+
+ private:
+  using Pieces = std::vector<BufferId>;  // one for each operand
+  Pieces PiecesOf(Frame& frame) const;
+  void Put(const Pieces& pieces, Frame& frame) const;
+
+  LaunchState& state_;
+  std::vector<std::size_t> operands_;
+  std::vector<Pieces> left_, unused_;  // the latest last
+};
+
+// The programs of a task, one after another; of a core, as many as it walks itself.
 class ProgramAgent final : public scheduler::Agent, private StepHooks {
  public:
   // `spins`: of kernels whose loops may wait; else nullptr.
@@ -56,21 +80,26 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
     StepHooks* watcher = nullptr;
     TouchRecorder* recorder = nullptr;
     SpinWatch* spins = nullptr;
+    HandedScratch* scratch = nullptr;  // nullptr: it is each agent's own
   };
   ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, const SharedMemory& shared, const Watching& watching,
                std::function<std::string(scheduler::AgentOrdinal)> name_of);
 
   void Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal);
   const Frame& frame() const { return *frame_; }
+  const AgentPrograms& programs() const { return programs_; }
 
   absl::Status Resume(scheduler::Gate& gate) override;
-  bool done() const override { return frame_->done(); }
+  bool done() const override { return frame_->done() && next_ == programs_.last; }
   std::string Name() const override;
   absl::StatusOr<std::shared_ptr<const void>> Save() const override;
   void Restore(const void* saved) override;
 
  private:
   struct Saved;
+  void StartNext();
+  absl::Status RunAll();
+  bool MayBegin();
   struct Begun {  // the program that began last
     AgentId id;
     std::vector<std::int64_t> index;
@@ -87,6 +116,9 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
   Spin spin_;
   SpinCondition spinning_;
   scheduler::Gate* gate_ = nullptr;
+  AgentPrograms programs_;
+  std::int64_t next_ = 0;     // of them: the first that has not been started
+  bool has_scratch_ = false;  // where it is handed on
   Begun begun_;
 };
 
@@ -105,7 +137,9 @@ class ProgramAgents final : public scheduler::AgentSource {
   void Retire(scheduler::Agent* agent) override {
     free_.push_back(static_cast<ProgramAgent*>(agent));
     RunControl* const control = state_.frame().control;
-    if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
+    if (control == nullptr || state_.program().grid_in_agent) return;
+    const AgentPrograms& programs = static_cast<ProgramAgent*>(agent)->programs();
+    control->EndPrograms(programs.last - programs.first);
   }
 
   // Programs that have not begun: there was no room.

@@ -31,9 +31,22 @@ std::vector<FindingLog::Key> WithOtherValues(const Finding& finding) {
 
 }  // namespace
 
+std::optional<std::size_t> CheckLog::Known(const Finding& finding) const {
+  const std::optional<std::size_t> known = log_.Find(FindingLog::Key(finding));
+  if (known.has_value() || !generic_ || finding.code != FindingCode::kGridOrder || !finding.first.has_value())
+    return known;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Finding& other = log_[i];
+    if (other.code == finding.code && other.first.has_value() && !shown_[i].difference &&
+        other.first->object == finding.first->object)
+      return i;
+  }
+  return std::nullopt;
+}
+
 bool CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
                    const std::function<std::string()>& replay) {
-  if (const auto known = log_.Find(FindingLog::Key(finding)); known.has_value()) {
+  if (const auto known = Known(finding); known.has_value()) {
     Finding& told = log_[*known];
     const std::int64_t count = std::max(told.count, finding.count);
     const bool worse = finding.severity > told.severity, more = worse || finding.count > told.count;
@@ -75,7 +88,7 @@ void CheckLog::AddDifference(Finding finding, const scheduler::Schedule& schedul
   }
   if (at == size()) {
     log_.Push(std::move(finding));
-    shown_.push_back({schedule, std::move(replay)});
+    shown_.push_back({schedule, std::move(replay), /*difference=*/true});
     return;
   }
   Append(&log_[at].message, "; the results differ: ", finding.message);

@@ -22,7 +22,12 @@ class CheckLog {
   struct Shown {
     std::optional<scheduler::Schedule> schedule;  // none: it needs no run
     std::string replay;
+    bool difference = false;  // it says no more than that outputs differ
   };
+
+  // `generic`: no backend is named, and that an array depends on the order at all is one finding, as in one run
+  // (emu/launch/grid_words.h).
+  explicit CheckLog(bool generic = false) : generic_(generic) {}
 
   // `replay` is asked for a finding that is new here, or takes another's place. True: something is told now that was
   // not before.
@@ -45,6 +50,9 @@ class CheckLog {
   bool AnyForbidsProof() const;
 
  private:
+  std::optional<std::size_t> Known(const Finding& finding) const;
+
+  const bool generic_;
   FindingLog log_;
   std::vector<Shown> shown_;  // of each finding
 };

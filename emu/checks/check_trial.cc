@@ -44,6 +44,7 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
+  runner.interact_ = runner.way_ != launch::Way::kInOrder;
   if (options.by_policy && !kernel.state().program().grid_in_agent)
     runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
@@ -276,10 +277,7 @@ OtherWay OtherWayOf(const PreparedKernel& kernel) {
   const Program& program = kernel.state().program();
   if (launch::ProgramsInteract(program)) return OtherWay::kNone;
   if (program.grid_in_agent) return OtherWay::kAsCores;
-  // Under a policy programs have scratch of their own; on `generic` those in order hand it on.
-  const bool scratch = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
-                                   [](const OperandInfo& info) { return info.role == Role::kScratch; });
-  return scratch ? OtherWay::kNone : OtherWay::kByPolicy;
+  return OtherWay::kByPolicy;
 }
 
 }  // namespace palladion

@@ -36,8 +36,8 @@ class TrialRunner final : public Trials {
   const PreparedKernel& kernel() const { return kernel_; }
   absl::Span<const ConstArray> inputs() const override { return inputs_; }
 
-  // Do programs see each other's effects while they run? Else they run one after another, in one of two orders.
-  bool interact() const override { return way_ != launch::Way::kInOrder; }
+  // Do programs see each other's effects while they run? Else two orders of them suffice.
+  bool interact() const override { return interact_; }
   bool threads() const { return way_ == launch::Way::kThreads; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
@@ -93,6 +93,7 @@ class TrialRunner final : public Trials {
   const CheckOptions& options_;
   Fill fill_;
   launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
+  bool interact_ = false;
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };

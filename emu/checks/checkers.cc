@@ -9,6 +9,7 @@
 #include "emu/checks/lane_races.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/grid_checks.h"
+#include "emu/launch/interaction.h"
 #include "semantics/program/inspections.h"
 
 namespace palladion::checks {
@@ -86,23 +87,24 @@ class Definedness final : public Checker {
   }
 };
 
-// Of programs that run one after another, the sets of what all of them read and write, which hold for every order; and
-// what a TPU's core does to blocks.
-class RacesInOrder final : public Checker {
+// Of programs and cores that nothing orders, the sets of what all of them touch, which hold for every order; of others
+// what they find in scratch that is handed on. And what a TPU's core does to blocks.
+class RacesOfTasks final : public Checker {
  public:
-  explicit RacesInOrder(const CheckedRun& run)
-      : checks_(*run.kernel, run.inputs, {run.races ? Looks::kAll : Looks::kRevisits}),
-        program_(run.program),
-        judges_(run.races),
-        watches_(run.races || !run.backwards),
-        definedness_(run.definedness) {}
+  explicit RacesOfTasks(const CheckedRun& run)
+      : program_(run.program),
+        // Where there are engines, the clocks of their machine know the rest of the order.
+        judges_(run.races && run.way != Way::kThreads && launch::NothingOrdersTasks(program_)),
+        watches_(run.races || !run.backwards || run.way != Way::kInOrder),
+        definedness_(run.definedness),
+        counts_blocks_(run.races),
+        checks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/run.way != Way::kInOrder}) {}
 
   void Attach(LaunchOptions& options) override {
     if (watches_) checks_.Attach(options);
   }
-  std::vector<Finding> FoundBefore(const absl::Status& failed) override {
-    if (!judges_) return {};
-    checks_.Finish([&](const LaunchOptions&) { return failed; }).IgnoreError();
+  std::vector<Finding> FoundBefore(const absl::Status&) override {
+    checks_.Finish(nullptr).IgnoreError();
     return checks_.findings();
   }
 
@@ -110,48 +112,49 @@ class RacesInOrder final : public Checker {
     const bool found_nothing = ran.findings.empty();
     const absl::Status status = watches_ ? checks_.Finish(rerun) : absl::OkStatus();
     if (watches_) Append(checks_.findings(), ran.findings);
-    const bool alike = judges_ && checks_.order_is_no_matter();
+    if (counts_blocks_ && checks_.looks_at_blocks()) looked.tallies["block residency"] += checks_.block_copies();
+    if (!judges_) return status;
+    const bool alike = checks_.order_is_no_matter();
     looked.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     looked.facts.Set(Fact::kNoConflict, alike && !ran.stuck());
     // docs/checks.md: why the reverse order need not be watched.
     looked.every_order_alike = alike && definedness_ && found_nothing && !UpdatesAtomically(program_);
-    if (!judges_) return status;
-    for (const CheckTally& tally : checks_.tallies()) looked.tallies[tally.name] += tally.times;
+    looked.tallies["races between programs"] += checks_.accesses();
     return status;
   }
 
  private:
-  launch::GridChecks checks_;
+  static Looks LooksOf(const CheckedRun& run) {
+    if (!run.races) return Looks::kRevisits;
+    return launch::NothingOrdersTasks(run.program) ? Looks::kAll : Looks::kBlocks;
+  }
+
   const Program& program_;
-  const bool judges_, watches_, definedness_;
+  const bool judges_, watches_, definedness_, counts_blocks_;
+  launch::GridChecks checks_;
 };
 
-// Of programs under a policy: vector clocks, fed by their atomics.
+// Of programs that may order each other: vector clocks, fed by their atomics.
 class RacesOfPrograms final : public Checker {
  public:
-  explicit RacesOfPrograms(const CheckedRun& run) : program_(run.program), races_(*run.kernel) {}
+  explicit RacesOfPrograms(const CheckedRun& run) : program_(run.program), races_(*run.kernel, run.inputs) {}
 
   void Attach(LaunchOptions& options) override {
     options_ = options;
     races_.Attach(options);
   }
-  std::vector<Finding> FoundBefore(const absl::Status&) override { return InTermsOfTheTarget(races_.Found()); }
+  std::vector<Finding> FoundBefore(const absl::Status&) override { return races_.InWords(races_.Found()); }
 
   absl::Status Finish(Ran& ran, const Rerun& rerun, Looked& looked) override {
     std::vector<Finding> races = races_.Found();
     const absl::Status status = NameEqualWrites(program_, options_, rerun, races);
-    Append(InTermsOfTheTarget(std::move(races)), ran.findings);
+    Append(races_.InWords(races), ran.findings);
     looked.tallies["races between programs"] = races_.accesses();
     looked.facts.Set(Fact::kNoConflict, true);
     return status;
   }
 
  private:
-  std::vector<Finding> InTermsOfTheTarget(std::vector<Finding> findings) const {
-    for (Finding& finding : findings) races_.SayInTermsOfTheTarget(finding);
-    return findings;
-  }
-
   const Program& program_;
   ClockRaces races_;
   LaunchOptions options_;  // as they were given
@@ -178,35 +181,6 @@ class RacesOfThreads final : public Checker {
  private:
   const Program& program_;
   LaunchOptions options_;
-};
-
-// What a TPU's cores do to blocks, and their tasks to each other, where programs do not run one after another.
-class Blocks final : public Checker {
- public:
-  explicit Blocks(const CheckedRun& run)
-      : judges_(run.races), blocks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/true}) {}
-
-  void Attach(LaunchOptions& options) override { blocks_.Attach(options); }
-  std::vector<Finding> FoundBefore(const absl::Status&) override {
-    blocks_.Finish(nullptr).IgnoreError();
-    return blocks_.findings();
-  }
-  absl::Status Finish(Ran& ran, const Rerun& rerun, Looked& looked) override {
-    const absl::Status status = blocks_.Finish(rerun);
-    Append(blocks_.findings(), ran.findings);
-    if (judges_ && blocks_.looks_at_blocks()) looked.tallies["block residency"] += blocks_.block_copies();
-    return status;
-  }
-
- private:
-  // Tasks of one device have semaphores of their own, so nothing orders them.
-  static Looks LooksOf(const CheckedRun& run) {
-    if (!run.races) return Looks::kRevisits;
-    return run.program.grid_in_agent && !run.program.several_devices() ? Looks::kAll : Looks::kBlocks;
-  }
-
-  const bool judges_;
-  launch::GridChecks blocks_;
 };
 
 // Of the lanes of one agent. Where it has none, or JAX puts barriers between them, they are ordered.
@@ -288,19 +262,22 @@ constexpr CheckerRow kCheckers[] = {
     {"races between programs",
      "races",
      &CheckOptions::races,
-     "elements at which two programs without an order meet, and one writes: the sets of what all of them touch; on a "
-     "TPU also blocks",
-     "programs that run one after another",
+     "elements at which two programs or cores without an order meet, and one writes: the sets of what all of them "
+     "touch; on a TPU also blocks that are fetched before they are written, visited again, or handed on (block "
+     "residency)",
+     "programs and cores that nothing orders, whichever way they run; of others, scratch and blocks that are handed on",
      {Fact::kNoConflict, Fact::kExactUpdates},
-     [](const CheckedRun& run) { return run.way == Way::kInOrder; },
-     Make<RacesInOrder>},
+     [](const CheckedRun& run) { return run.kernel != nullptr && (run.way != Way::kThreads || IsTpu(run)); },
+     Make<RacesOfTasks>},
     {"races between programs",
      "races",
      &CheckOptions::races,
      "accesses that no chain of atomics orders: vector clocks",
-     "programs that see each other's effects while they run",
+     "programs that atomics may order",
      {Fact::kNoConflict},
-     [](const CheckedRun& run) { return run.way == Way::kPrograms && run.races; },
+     [](const CheckedRun& run) {
+       return run.way == Way::kPrograms && run.races && !launch::NothingOrdersTasks(run.program);
+     },
      Make<RacesOfPrograms>},
     {"races between threads",
      "races",
@@ -311,15 +288,6 @@ constexpr CheckerRow kCheckers[] = {
      {Fact::kNoConflict, Fact::kOrderedArrivals, Fact::kDeterminateWaits},
      [](const CheckedRun& run) { return run.way == Way::kThreads && run.races; },
      Make<RacesOfThreads>},
-    {"block residency",
-     "races",
-     &CheckOptions::races,
-     "blocks that are fetched before they are written, visited again, or handed on; and elements at which tasks of one "
-     "device meet: the sets of what all of them touch",
-     "TPUs; where programs run one after another, with the races between programs",
-     {},
-     [](const CheckedRun& run) { return run.kernel != nullptr && run.way != Way::kInOrder && IsTpu(run); },
-     Make<Blocks>},
     {"lanes",
      "races",
      &CheckOptions::races,

@@ -5,12 +5,15 @@
 #include <utility>
 
 #include "absl/strings/str_join.h"
+#include "emu/launch/grid_checks.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
-#include "semantics/base/status.h"
 
 namespace palladion::checks {
+
+ClockRaces::ClockRaces(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs)
+    : kernel_(kernel), words_(kernel, launch::GridDims(kernel.program(), inputs)) {}
 
 void ClockRaces::Attach(agents::LaunchOptions& launch) { launch.observers.push_back(this); }
 
@@ -22,6 +25,7 @@ void ClockRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> 
     if (!arrays[i].valid() || !written || Find(arrays[i]) != nullptr) continue;
     const absl::Span<const std::int64_t> shape = memory.ShapeOf(arrays[i]);
     Shared shared{.id = arrays[i],
+                  .operand = &info,
                   .name = program.refs[info.ref.index()].name,
                   .shape = {shape.begin(), shape.end()},
                   .element_size = memory.ElementSizeOf(arrays[i]),
@@ -76,16 +80,29 @@ void ClockRaces::Points(const Who&, AccessKind kind, const PointAccess& access, 
   if (kind == AccessKind::kAtomic) shared->atomics.Tell(current_, access, model_.agents());
 }
 
-void ClockRaces::SayInTermsOfTheTarget(Finding& finding) const {
-  const bool generic = kernel_.program().target.backend == TargetBackend::kGeneric;
-  if (generic && finding.code != FindingCode::kSameValue) {
-    finding.code = FindingCode::kGridOrder;
-    Append(&finding.message,
-           "; no target is named: on triton and mosaic_gpu it is a race, and a TPU has no such atomics");
+// Along dimensions in which the programs of a task follow one another, its side has any index.
+launch::MeetingSide ClockRaces::SideOf(const FindingAccess& access) const {
+  const auto task = std::find_if(agents_.begin(), agents_.end(),
+                                 [&](const auto& one) { return model_.agents().NameOf(one.second) == access.agent; });
+  return {access, task == agents_.end() ? std::vector<std::int64_t>() : task->first};
+}
+
+std::vector<Finding> ClockRaces::InWords(absl::Span<const Finding> found) const {
+  launch::GridFindings told(/*one_of_array=*/false);  // in one schedule each pair counts, and may show elsewhere first
+  for (const Finding& finding : found) {
+    const auto shared = std::find_if(shared_.begin(), shared_.end(),
+                                     [&](const Shared& one) { return one.name == finding.second->object; });
+    told.Add(words_.Of({.rule = finding.code == FindingCode::kRaceReadWrite ? memory_model::ConflictRule::kReadWrite
+                                                                            : memory_model::ConflictRule::kWriteWrite,
+                        .operand = shared->operand,
+                        .element = finding.second->box,
+                        .first = SideOf(*finding.first),
+                        .second = SideOf(*finding.second),
+                        .count = finding.count,
+                        .one_value = finding.code == FindingCode::kSameValue,
+                        .missing = finding.why}));
   }
-  finding.severity = RowOf(finding.code).severity;
-  finding.fix =
-      "use atomics on both sides, or let an atomic that both update order the two: a lock, a counter of arrivals";
+  return told.all();
 }
 
 }  // namespace palladion::checks

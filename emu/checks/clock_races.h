@@ -3,11 +3,11 @@
 // of a flag orders nothing. The order of this schedule's atomics is looked at, not its timing: most races show in every
 // schedule.
 //
-//   ClockRaces races(kernel);
+//   ClockRaces races(kernel, inputs);
 //   races.Attach(launch);
 //   Run({kernel, inputs, outputs}, options, policy);
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
-//   for (Finding& finding : found) races.SayInTermsOfTheTarget(finding);
+//   std::vector<Finding> told = races.InWords(found);
 //
 // Limits: an order that another schedule's atomics would have is that schedule's to find. Programs of one task
 // (docs/spec/races.md) keep their order.
@@ -22,6 +22,7 @@
 #include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/launch/grid_words.h"
 #include "memory_model/bytes/events.h"
 #include "memory_model/concurrency_model.h"
 #include "memory_model/order/atomic_order.h"
@@ -30,16 +31,16 @@ namespace palladion::checks {
 
 class ClockRaces final : public run::Watcher {
  public:
-  // The kernel outlives the object.
-  explicit ClockRaces(const agents::PreparedKernelState& kernel) : kernel_(kernel) {}
+  // The kernel outlives the object; the inputs hold the bounds of its grid.
+  ClockRaces(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs);
 
   // Adds what the launch needs to be watched.
   void Attach(agents::LaunchOptions& launch);
 
   // After the run, or what was found before it failed.
   const std::vector<Finding>& Found() const { return model_.findings(); }
-  // As the sweep says it: docs/spec/races.md#findings.
-  void SayInTermsOfTheTarget(Finding& finding) const;
+  // These in the words for programs that meet, of which each judge has the same: docs/spec/races.md#findings.
+  std::vector<Finding> InWords(absl::Span<const Finding> found) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
   memory_model::EventSet wants() const override {
@@ -55,6 +56,7 @@ class ClockRaces final : public run::Watcher {
   // An array that some program writes.
   struct Shared {
     BufferId id;
+    const OperandInfo* operand = nullptr;
     std::string name;  // the user's
     std::vector<std::int64_t> shape;
     ElementSize element_size;
@@ -64,8 +66,10 @@ class ClockRaces final : public run::Watcher {
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   Shared* Find(BufferId id);
   AgentId TaskOf(absl::Span<const std::int64_t> index);
+  launch::MeetingSide SideOf(const FindingAccess& access) const;
 
   const agents::PreparedKernelState& kernel_;
+  const launch::GridWords words_;
   memory_model::ConcurrencyModel model_{memory_model::FenceRule(), /*proxies=*/false};
   std::vector<Shared> shared_;
   static constexpr std::int64_t kAnyIndex = -1;

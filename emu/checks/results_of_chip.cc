@@ -20,7 +20,21 @@
 namespace palladion::checks {
 namespace {
 
-// nullopt: the trial's outputs are these.
+bool IsUndefined(const Finding& finding) { return finding.code == FindingCode::kUninitialised; }
+
+bool HasUndefined(const Trial& trial) { return std::any_of(trial.findings.begin(), trial.findings.end(), IsUndefined); }
+
+// Does what a task finds depend on who shares its core, or is something defined there that is not where it has a core
+// of its own? One core that is taken for many has the same bytes either way.
+bool DependsOnCores(const agents::Ran& plain, const Trial& trial) {
+  return std::any_of(trial.findings.begin(), trial.findings.end(), [&](const Finding& found) {
+    const auto same = [&](const Finding& finding) { return SameFinding(finding, found); };
+    return found.code == FindingCode::kGridOrder ||
+           (IsUndefined(found) && std::none_of(plain.findings.begin(), plain.findings.end(), same));
+  });
+}
+
+// nullopt: the trial's outputs are these, and as defined.
 std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                    const CheckOptions& options, const Trial& trial) {
   const Program& program = kernel.state().program();
@@ -29,10 +43,10 @@ std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<cons
   const absl::StatusOr<Fill> fill = ParseFill(options.fill);
   if (!outputs.ok() || !fill.ok()) return std::nullopt;
   Trial plain{.schedule = trial.schedule, .outputs = *std::move(outputs)};
-  const agents::LaunchOptions launch{.run = options.run, .fill = *fill};
+  const agents::LaunchOptions launch{.run = options.run, .definedness = HasUndefined(trial), .fill = *fill};
   const std::vector<MutableArray> arrays = MutableArraysOf(plain.outputs);
   absl::StatusOr<agents::Ran> ran = launch::Run({kernel.state(), inputs, arrays}, launch);
-  if (!ran.ok() || SameOutputs(trial, plain)) return std::nullopt;
+  if (!ran.ok() || (SameOutputs(trial, plain) && !DependsOnCores(*ran, trial))) return std::nullopt;
   plain.left = std::move(ran->left);
   return plain;
 }

@@ -10,9 +10,10 @@
 
 namespace palladion::checks {
 
-// `trial`, of the check's program order, gets the outputs of a plain run where the report was made without them: not
-// where it is a run of the chip's cores as it is, was interrupted, failed, is a replay's or a proof's. Then the first
-// finding that comes of it says which chips give the results, and which may give others.
+// `trial`, of the check's program order, gets the outputs of a plain run where the report was made without them, or
+// something was undefined that is not there: not where it is a run of the chip's cores as it is, was interrupted,
+// failed, is a replay's or a proof's. Then the first finding that comes of it says which chips give the results, and
+// which may give others.
 void TakeResultsOfChip(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
                        Report* report, Trial* trial);
 

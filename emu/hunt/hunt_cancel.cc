@@ -174,7 +174,7 @@ struct Block {
 
 class Search {
  public:
-  explicit Search(const CancelKernel& kernel) : kernel_(kernel) {
+  Search(const CancelKernel& kernel, Mutation mutation) : kernel_(kernel), mutation_(mutation) {
     Flatten(kernel.ops, 0, &steps_);
     const auto slots = static_cast<std::size_t>(kernel.slots);
     State start;
@@ -235,7 +235,7 @@ class Search {
     reached.outputs.insert(outputs);
     for (const Block& block : state.blocks) {
       for (std::size_t s = 0; s < block.answers.size(); ++s)
-        reached.lost |= block.answers[s] >= 0 && block.read[s] == 0;
+        reached.lost |= block.answers[s] >= 0 && block.read[s] == 0 && mutation_ != Mutation::kNothingLost;
     }
   }
 
@@ -245,7 +245,8 @@ class Search {
       if (other >= 0 && state.blocks[static_cast<std::size_t>(other)].state != Block::kWaits) continue;
       State next = state;
       next.blocks[b].answers[s] = other;
-      if (other >= 0) next.blocks[static_cast<std::size_t>(other)].state = Block::kTakenBy;
+      if (other >= 0 && mutation_ != Mutation::kTakenBegin)
+        next.blocks[static_cast<std::size_t>(other)].state = Block::kTakenBy;
       go(std::move(next));
     }
   }
@@ -289,6 +290,7 @@ class Search {
   }
 
   const CancelKernel& kernel_;
+  const Mutation mutation_;
   std::vector<Step> steps_;
   std::set<std::string> seen_;
 };
@@ -345,8 +347,8 @@ CancelKernel RandomCancel(std::uint64_t seed) { return Generator(seed).Make(); }
 
 std::string CancelText(const CancelKernel& kernel) { return Writer(kernel).Take(); }
 
-CancelReached ExploreCancel(const CancelKernel& kernel) {
-  CancelReached reached = Search(kernel).reached;
+CancelReached ExploreCancel(const CancelKernel& kernel, Mutation mutation) {
+  CancelReached reached = Search(kernel, mutation).reached;
   reached.early = ReadsEarly(kernel.ops, 0);
   return reached;
 }
@@ -354,7 +356,7 @@ CancelReached ExploreCancel(const CancelKernel& kernel) {
 HuntResult JudgeCancel(const CancelKernel& kernel, const HuntOptions& options) {
   HuntResult result;
   result.text = CancelText(kernel);
-  const CancelReached reached = ExploreCancel(kernel);
+  const CancelReached reached = ExploreCancel(kernel, options.mutation);
   result.searched = true;
   const absl::StatusOr<PreparedKernel> prepared =
       PrepareText(result.text, {.kernel = "", .target = "mosaic_gpu/b200", .path = ""});

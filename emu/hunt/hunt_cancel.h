@@ -41,7 +41,7 @@ struct CancelReached {
   bool lost = false, twice = false, after_no = false;
   bool early = false;  // an answer is read without a wait for it
 };
-CancelReached ExploreCancel(const CancelKernel& kernel);
+CancelReached ExploreCancel(const CancelKernel& kernel, Mutation mutation = Mutation::kNone);
 
 HuntResult JudgeCancel(const CancelKernel& kernel, const HuntOptions& options);
 

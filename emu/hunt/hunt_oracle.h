@@ -25,7 +25,7 @@ struct HuntOptions {
   std::int64_t elided_seeds = 0;        // schedules without values, held against the same in full; 0: none
   std::int64_t related_seeds = 0;       // of checks of the same kernel in other words; 0: none
   std::int64_t part_seeds = 0;          // of a check cut in parts, held against one in one piece; 0: none
-  Mutation mutation = Mutation::kNone;  // of the slow race checker: to see it fail
+  Mutation mutation = Mutation::kNone;  // of an oracle: to see it fail
   bool lie = false;                     // read every clean verdict as proved: to see that caught
 };
 

@@ -16,7 +16,8 @@ std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_
 
 // The cells: m, x, then of each block its shared memory, that of the second scope, the union; and where there is tensor
 // memory, the operands of products and it.
-ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
+ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written, Mutation mutation)
+    : written_(written), mutation_(mutation) {
   const std::size_t agents = written.code.size();
   tpu_ = kernel.family == Family::kTpu;
   programs_ = kernel.family == Family::kPrograms;
@@ -237,7 +238,7 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
     case What::kDmaWait: {
       const std::int64_t amount = op.what == What::kDmaWait ? BytesOf(op.part) : op.amount;
       if (listener_ != nullptr) listener_->SemWait(agent, semaphore, amount, !op.flag);
-      if (!op.flag) *count -= amount;
+      if (!op.flag && mutation_ != Mutation::kCreditsStay) *count -= amount;
       return;
     }
     case What::kSemRead:

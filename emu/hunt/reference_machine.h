@@ -15,6 +15,24 @@
 
 namespace palladion::hunt {
 
+// A mistake in an oracle, to see whether it is contradicted then.
+enum class Mutation : std::uint8_t {
+  kNone,
+  // The slow race checker leaves out an order.
+  kNoBarrierEdges,
+  kNoSemaphoreEdges,
+  kNoCompletions,
+  kNoFences,
+  kAllOrderTensor,
+  kNoPipelines,
+  kNoMeshes,
+  // The reference machine: a wait for a semaphore takes nothing.
+  kCreditsStay,
+  // The one of launch control: a block whose work is taken begins all the same; work that is not done is not lost.
+  kTakenBegin,
+  kNothingLost,
+};
+
 // A block of 64 elements is two cells: its first element, and the others.
 struct CellSpan {
   int cells[4] = {};
@@ -83,7 +101,7 @@ struct Choice {
 
 class ReferenceMachine {
  public:
-  ReferenceMachine(const HuntKernel& kernel, const Written& written);
+  ReferenceMachine(const HuntKernel& kernel, const Written& written, Mutation mutation = Mutation::kNone);
 
   void ListenWith(Listener* listener) { listener_ = listener; }
 
@@ -221,6 +239,7 @@ class ReferenceMachine {
   void AddTensorState(std::string* state) const;
 
   const Written& written_;
+  Mutation mutation_;
   int threads_ = 1, blocks_ = 1;  // of a block; of the kernel
   int rows_ = 0, barriers_per_ = 0;
   std::vector<int> pc_;

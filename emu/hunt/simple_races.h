@@ -17,18 +17,6 @@ namespace palladion::hunt {
 
 using LinePair = std::pair<int, int>;  // the smaller line first
 
-// What to leave out, to see whether the oracle can fail.
-enum class Mutation : std::uint8_t {
-  kNone,
-  kNoBarrierEdges,
-  kNoSemaphoreEdges,
-  kNoCompletions,
-  kNoFences,
-  kAllOrderTensor,
-  kNoPipelines,
-  kNoMeshes
-};
-
 class SimpleRaces final : public Listener {
  public:
   // `shared`: the first cell of shared memory. `acquires`: an atomic update learns and tells, as Triton's do.

@@ -90,8 +90,8 @@ Finding GridChecks::FindingOf(const LateIndex& late) const {
                       "this program or the one before; or copy the block by hand from an array in pl.ANY"};
   if (!late.changes) finding.message += "; with these operands it stores what is there";
   finding.confidence = Confidence::kPolicyDependent;
-  finding.first = Describe(late.map, late.name);
-  finding.second = Describe(late.store, late.name);
+  finding.first = GridWords::Describe(late.map, late.name);
+  finding.second = GridWords::Describe(late.store, late.name);
   finding.first->box = finding.second->box = late.index;
   return finding;
 }
@@ -112,8 +112,8 @@ Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
       .fix =
           "order the pipeline's grid, or its index map, so that the steps that share a block follow one "
           "another"};
-  finding.first = Describe(revisit.read, revisit.buffer);
-  finding.second = Describe(revisit.flush, revisit.array);
+  finding.first = GridWords::Describe(revisit.read, revisit.buffer);
+  finding.second = GridWords::Describe(revisit.flush, revisit.array);
   return finding;
 }
 
@@ -132,10 +132,10 @@ Finding GridChecks::FindingOf(const HandedBlock& handed) const {
           .loc = handed.read.loc,
           .text_line = handed.read.text_line,
           .count = static_cast<std::int64_t>(handed.pairs.size()),
-          .first = Describe(handed.stored, name),
-          .second = Describe(handed.read, name),
+          .first = GridWords::Describe(handed.stored, name),
+          .second = GridWords::Describe(handed.read, name),
           .why = Cat(one_task ? "between them other programs may run on the same core"
-                              : WhyUnordered(handed.stored.program, handed.read.program),
+                              : words_.WhyUnordered(handed.stored.program, handed.read.program),
                      scratch ? "; those that share a core share its scratch"
                              : "; a core that keeps its block does not fetch it again, any other one does"),
           .fix = scratch ? "give each index along the parallel dimensions elements of its own, or write before you read"

@@ -6,10 +6,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "memory_model/sweep/sweep.h"
 #include "semantics/base/running_agent.h"
@@ -30,11 +31,13 @@ class CoreStates {
       : cores_(std::move(cores)), keeps_all_(cores_.take_turns || memory_model::TaskClock(cores_.dims).returns()) {}
 
   void Running(const RunningAgent& now) {
-    std::vector<std::int64_t> key = TaskOf(now.index);
-    if (here_ == nullptr || key != key_) {
+    const std::int64_t task = TaskOf(now.index);
+    if (here_ == nullptr || task != task_) {
       if (!keeps_all_) all_.clear();
-      here_ = &all_[key];
-      key_ = std::move(key);
+      std::unique_ptr<Core>& core = all_[task];
+      if (core == nullptr) core = std::make_unique<Core>();
+      here_ = core.get();
+      task_ = task;
     }
     if (!now.begins) return;
     here_->program.assign(now.index.begin(), now.index.end());
@@ -54,19 +57,19 @@ class CoreStates {
     std::vector<std::int64_t> program;
   };
 
-  // With its device.
-  std::vector<std::int64_t> TaskOf(absl::Span<const std::int64_t> program) const {
-    std::vector<std::int64_t> task;
+  // The number of its index, with its device.
+  std::int64_t TaskOf(absl::Span<const std::int64_t> program) const {
+    std::int64_t task = 0;
     for (std::size_t d = 0; d < program.size(); ++d) {
-      if (d < cores_.device_axes || cores_.dims[d].parallel) task.push_back(program[d]);
+      if (d < cores_.device_axes || cores_.dims[d].parallel) task = task * cores_.dims[d].size + program[d];
     }
     return task;
   }
 
   CoresOfLaunch cores_;
   const bool keeps_all_;  // what a task left may be wanted again
-  std::map<std::vector<std::int64_t>, Core> all_;
-  std::vector<std::int64_t> key_;
+  absl::flat_hash_map<std::int64_t, std::unique_ptr<Core>> all_;
+  std::int64_t task_ = 0;
   const std::vector<std::int64_t> none_;
   Core* here_ = nullptr;
 };

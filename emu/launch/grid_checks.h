@@ -9,9 +9,8 @@
 //   Run({kernel, inputs, outputs}, launch);
 //   grid.Finish([&](const LaunchOptions& again) { return Run({kernel, inputs, outputs}, again).status(); });
 //
-// Limits: no task orders another one: programs run one after another, as RunInOrder has them, and do not interact
-// (interaction.h), or they are the cores of one TPU, each with semaphores of its own. What atomics order is not known
-// here (clock_races.h), and what engines do is judged by the clocks of their machine.
+// Limits: no task orders another one (NothingOrdersTasks, interaction.h); how they run has no say in it. What atomics
+// order is not known here (clock_races.h), and what engines do is judged by the clocks of their machine.
 #ifndef PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 
@@ -28,6 +27,7 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/block_checks.h"
 #include "emu/launch/emitted_revisits.h"
+#include "emu/launch/grid_words.h"
 #include "emu/launch/index_map_checks.h"
 #include "emu/launch/input_blocks.h"
 #include "emu/report.h"
@@ -44,13 +44,13 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
 class GridChecks final : public run::Watcher {
  public:
-  // kBlocks: all but races, for tasks that may be ordered by what they wait for: these are the clocks' to judge.
-  // kRevisits: only output blocks that are visited again, which a plain run
-  // looks for too; programs run as they would without it.
+  // kBlocks: all but races in arrays, for tasks that may be ordered by what they wait for: these are the clocks' to
+  // judge. kRevisits: only output blocks that are visited again, which a plain run looks for too; programs run as they
+  // would without it.
   enum class Looks : std::uint8_t { kAll, kBlocks, kRevisits };
   struct Options {
     Looks looks = Looks::kAll;
-    bool take_turns = false;  // the programs of several tasks: cores under a policy
+    bool take_turns = false;  // the programs of several tasks: under a policy
   };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
@@ -69,10 +69,10 @@ class GridChecks final : public run::Watcher {
   // After Finish: whatever order its programs have, is this what each of them finds in memory? Then nobody reads what
   // another task writes, and where several write one element, they all store the same bytes, defined ones.
   bool order_is_no_matter() const { return order_is_no_matter_; }
-  const std::vector<Finding>& findings() const { return findings_; }
-  std::vector<CheckTally> tallies() const;  // "races", and on TPU "block residency"
+  const std::vector<Finding>& findings() const { return findings_.all(); }
+  std::int64_t accesses() const { return sweep_.accesses(); }  // that were looked at
   bool looks_at_blocks() const { return checks_blocks_; }
-  std::int64_t block_copies() const { return blocks_.copies(); }  // that were looked at
+  std::int64_t block_copies() const { return blocks_.copies(); }  // these too
 
  private:
   // The operand that a buffer belongs to; of an input and the output that shares its memory, the output.
@@ -83,56 +83,50 @@ class GridChecks final : public run::Watcher {
 
   // Of memory the sweep does, and who looks at blocks.
   memory_model::EventSet wants() const override {
-    const bool steps = watches_inputs() && inputs_.watches_scratch();
+    const bool steps = (watches_inputs() && inputs_.watches_scratch()) || (judges_scratch_ && take_turns_);
     return steps ? memory_model::EventSet{memory_model::EventKind::kStep} : memory_model::EventSet{};
   }
   bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
-  void After(const Step& step, Frame& frame) override {
-    if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
-  }
+  bool sweeps() const { return judges_arrays_ || judges_scratch_; }
+  void After(const Step& step, Frame& frame) override;
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void WatchOperand(const memory_model::Memory& memory, std::size_t i, BufferId array);
-  void SweepOperand(const memory_model::Memory& memory, const OperandInfo& info, BufferId array);
+  void SweepOperand(const OperandInfo& info, BufferId array);
   CoresOfLaunch CoresOf(const Options& options) const;
   void WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array);
   const OperandInfo& OperandOf(BufferId buffer) const;
-  std::string NameOf(BufferId buffer) const;
-  std::string WhyUnordered(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
-  std::string OnEachBackend(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
-  bool AreApart(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
-  std::string FixFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
-  Mend MendFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
-  std::vector<std::size_t> ParallelDims(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
-  std::string ElementsOfItsOwn(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other,
-                               std::string_view else_words) const;
-  Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
-                    const std::string& element, bool one_value) const;
-  Finding OneSided(const memory_model::SweepConflict& conflict) const;
+  std::string NameOf(BufferId buffer) const { return words_.NameOf(OperandOf(buffer)); }
+  Meeting MeetingOf(const memory_model::SweepConflict& conflict) const;
   Finding FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const;
   Finding FindingOf(const StaleFetch& stale) const;
   Finding FindingOf(const LateIndex& late) const;
   Finding FindingOf(const EmittedRevisit& revisit) const;
   Finding FindingOf(const HandedBlock& handed) const;
-  FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const;
-  static FindingAccess Describe(const memory_model::WitnessAccess& access, const std::string& object);
-  void Add(Finding finding);
+  FindingAccess Describe(const memory_model::WitnessAccess& access, BufferId buffer) const {
+    return GridWords::Describe(access, NameOf(buffer));
+  }
   void AddOfBlocks();
   void AddOneSided();  // the first access of each is not known
+  absl::Status AddPairs(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun);
 
   const agents::PreparedKernelState& kernel_;
   std::vector<memory_model::TaskDim> dims_;
   const Looks looks_;
   const bool take_turns_;
+  const GridWords words_;
   agents::LaunchOptions launch_;  // as it was given, for the second run
   memory_model::Sweep sweep_;
   BlockChecks blocks_;
   IndexMapChecks maps_;
   EmittedRevisits emitted_;
   InputBlocks inputs_;
-  bool sweeps_ = false, checks_blocks_ = false, checks_maps_ = false, checks_emitted_ = false;
-  bool observes_ = false, order_is_no_matter_ = false;
+  const memory_model::Memory* memory_ = nullptr;  // once operands are bound
+  // Of what tasks do to each other: in arrays of the caller, and in scratch that is handed on.
+  bool judges_arrays_ = false, judges_scratch_ = false;
+  bool checks_blocks_ = false, checks_maps_ = false, checks_emitted_ = false;
+  bool order_is_no_matter_ = false;
   std::vector<Array> arrays_;
-  std::vector<Finding> findings_;
+  GridFindings findings_;
 };
 
 }  // namespace palladion::launch

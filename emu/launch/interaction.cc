@@ -32,6 +32,11 @@ bool NeedsThreads(const Program& program) { return program.uses_port || program.
 
 bool ProgramsInteract(const Program& program) { return !WhyProgramsInteract(program).empty(); }
 
+bool NothingOrdersTasks(const Program& program) {
+  if (NeedsThreads(program)) return program.grid_in_agent && !program.several_devices();
+  return !ProgramsInteract(program);
+}
+
 std::string WhyProgramsInteract(const Program& program) {
   if (NeedsThreads(program)) return "the threads of a block, which wait for each other";
   if (RunsOneProgramAtATime(program)) return "";

@@ -17,7 +17,9 @@ class Programs final : public AgentsOfLaunch {
   Programs(agents::LaunchState& state, const agents::LaunchOptions& options) : state_(state), options_(options) {}
 
   void Make(bool search) override {
+    if (!state_.program().grid_in_agent) state_.TasksAreAgents();
     shared_.emplace(state_);
+    scratch_.emplace(state_);
     if (search) {
       recorder_.emplace(state_.memory(), *shared_);
       state_.memory().Observe(&*recorder_);
@@ -26,12 +28,13 @@ class Programs final : public AgentsOfLaunch {
     agents_.emplace(state_, *shared_,
                     agents::ProgramAgent::Watching{.watcher = state_.watchers(),
                                                    .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
-                                                   .spins = spins_.has_value() ? &*spins_ : nullptr});
+                                                   .spins = spins_.has_value() ? &*spins_ : nullptr,
+                                                   .scratch = scratch_->any() ? &*scratch_ : nullptr});
   }
 
   scheduler::AgentSource& source() override { return *agents_; }
   bool copyable() const override {
-    return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr;
+    return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr && !scratch_->any();
   }
 
   scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
@@ -42,7 +45,9 @@ class Programs final : public AgentsOfLaunch {
   }
 
   void Tell(agents::Ran& result, const scheduler::LoopOptions& loop) const override {
-    result.all_fit = static_cast<std::size_t>(result.programs) <= loop.resident;
+    const agents::AgentPrograms first = state_.ProgramsOfAgent(0);
+    const std::int64_t each = std::max<std::int64_t>(1, first.last - first.first);
+    result.all_fit = static_cast<std::size_t>(result.programs / each) <= loop.resident;
   }
 
   std::string_view kind() const override { return "program"; }
@@ -71,6 +76,7 @@ class Programs final : public AgentsOfLaunch {
   agents::LaunchState& state_;
   const agents::LaunchOptions& options_;
   std::optional<agents::SharedMemory> shared_;
+  std::optional<agents::HandedScratch> scratch_;
   std::optional<agents::TouchRecorder> recorder_;
   std::optional<agents::SpinWatch> spins_;
   std::optional<agents::ProgramAgents> agents_;

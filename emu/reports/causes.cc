@@ -83,7 +83,8 @@ bool IsReadTooEarly(const ReportedFinding& undefined, const ReportedFinding& cau
   const Side& read = undefined.first;
   if (!SameObject(read, cause.first) && !SameObject(read, cause.second)) return false;
   if (cause.code == "OUT_REVISIT") return true;
-  return IsOfPair(cause) && (SamePlace(read, cause.first) || SamePlace(read, cause.second));
+  const bool unordered = IsOfPair(cause) || cause.code == "GRID_ORDER";
+  return unordered && (SamePlace(read, cause.first) || SamePlace(read, cause.second));
 }
 
 // The target refuses one shape at each instruction that it reaches (emu/legality/shape_causes.h).

@@ -98,6 +98,15 @@ TEST(Causes, ABlockThatIsVisitedAgainHoldsNothing) {
   EXPECT_EQ(CausesOf(report), (Causes{2, kNone, kNone}));
 }
 
+// Where a program reads what another one writes, some order has it read before anything is there.
+TEST(Causes, WhatAnotherProgramHasNotWrittenYet) {
+  Report report{.kernel = "k", .target = "generic", .checked = true};
+  report.findings = {Found("UNINIT", Side("read", "program (1)", "o", 9), Side("write", "program (3)", "o", 11)),
+                     Found("UNINIT", Side("read", "program (1)", "o", 5), Side("write", "program (3)", "o", 11)),
+                     Found("GRID_ORDER", Side("write", "program (0)", "o", 4), Side("read", "program (1)", "o", 9))};
+  EXPECT_EQ(CausesOf(report), (Causes{2, kNone, kNone}));
+}
+
 // What counts is under nothing that does not.
 TEST(Causes, ASymptomCountsNoMoreThanItsCause) {
   Report report = MissingWait();

@@ -3,15 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "semantics/tensor/element_index.h"
+
 namespace palladion::memory_model {
 
 TaskClock::TaskClock(std::vector<TaskDim> dims, bool take_turns)
     : dims_(std::move(dims)), returns_(take_turns), take_turns_(take_turns) {
-  bool sequential = false;
   for (const TaskDim& dim : dims_) {
     if (dim.size <= 1) continue;
-    returns_ |= dim.parallel && sequential;
-    sequential |= !dim.parallel;
+    returns_ |= dim.parallel && several_;
+    several_ |= !dim.parallel;
     constexpr std::int64_t kMany = std::int64_t{1} << 62;
     if (dim.parallel) tasks_ = dim.size > kMany / tasks_ ? kMany : tasks_ * dim.size;
   }
@@ -48,6 +49,7 @@ bool TaskClock::Begin(absl::Span<const std::int64_t> grid_index) {
 bool TaskClock::Runs(const RunningAgent& now) {
   if (!take_turns_) return now.begins && Begin(now.index);
   const bool another = Begin(now.index);
+  if (!several_) return another;
   std::vector<std::int64_t>& last = last_[task_];
   if (now.begins || last.empty()) last = program_;
   program_ = last;
@@ -290,6 +292,8 @@ void Sweep::RecordOne(const Watched& watched, const Touch& touch, ConflictRule r
                         .buffer = watched.id,
                         .kind = kind,
                         .byte = byte,
+                        .index = IndexOfElement(watched.shape, at),
+                        .element = IndexText(watched.shape, at),
                         .box = ToString(*box),
                         .program = {program.begin(), program.end()},
                         .loc = site.loc,

@@ -58,10 +58,10 @@ class TaskClock {
   std::vector<TaskDim> dims_;
   std::vector<std::int64_t> program_;
   bool returns_ = false, wrapped_ = false;
-  bool take_turns_ = false;
+  bool take_turns_ = false, several_ = false;  // has a task several programs?
   std::int64_t tasks_ = 1, begun_ = 0;
   std::uint32_t task_ = UnitOwners::kFirstTask;
-  std::map<std::uint32_t, std::vector<std::int64_t>> last_;  // where they take turns: a task's last program
+  std::map<std::uint32_t, std::vector<std::int64_t>> last_;  // where they take turns: a task's last of several
 };
 
 enum class ConflictRule : std::uint8_t {
@@ -76,6 +76,8 @@ struct SweepConflict {
   BufferId buffer;
   AccessKind kind = AccessKind::kWrite;  // of the later access, like all that follows
   ByteCount byte;                        // of the buffer: one byte that both touch
+  std::vector<std::int64_t> index;       // of its element
+  std::string element;                   // the same: "[0, 3]"
   std::string box;                       // what the later access touches
   std::vector<std::int64_t> program;
   LocId loc;

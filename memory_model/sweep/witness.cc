@@ -7,10 +7,9 @@
 #include "semantics/tensor/element_index.h"
 
 namespace palladion::memory_model {
-void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
-  Question question{.buffer = conflict.buffer, .byte = conflict.byte};
-  const ElementCount element = conflict.byte / memory.ElementSizeOf(conflict.buffer);
-  question.index = IndexOfElement(memory.ShapeOf(conflict.buffer), element.value());
+
+void Witness::Ask(const SweepConflict& conflict) {
+  Question question{.buffer = conflict.buffer, .byte = conflict.byte, .index = conflict.index};
   question.program = conflict.program;
   question.kind = conflict.kind;
   question.text_line = conflict.text_line;

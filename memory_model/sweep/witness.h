@@ -28,9 +28,9 @@ class Witness final : public MemoryWatcher {
  public:
   explicit Witness(std::vector<TaskDim> dims, bool take_turns = false) : clock_(std::move(dims), take_turns) {}
 
-  // Before the first program; the memory must be bound as in the first run. Questions are numbered from 0.
-  void Ask(const Memory& memory, const SweepConflict& conflict);
-  // Who wrote the byte first in the task of `program`.
+  // Before the first program; the run must make the buffers of the first one. Questions are numbered from 0.
+  void Ask(const SweepConflict& conflict);
+  // Who wrote the byte first in the task of `program`. The memory must have the buffer.
   void AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte, absl::Span<const std::int64_t> program);
 
   // The other access: the earliest that is in conflict with it; of what is read in memory that tasks hand on, the

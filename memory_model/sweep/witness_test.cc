@@ -62,7 +62,7 @@ std::vector<Answered> LookTwice(const std::vector<Done>& accesses) {
   first.Run(accesses);
   Witness witness(kTasks);
   again.memory.Observe(&witness);
-  for (const SweepConflict& conflict : sweep.conflicts()) witness.Ask(again.memory, conflict);
+  for (const SweepConflict& conflict : sweep.conflicts()) witness.Ask(conflict);
   again.Run(accesses);
   std::vector<Answered> answers;
   for (std::size_t i = 0; i < sweep.conflicts().size(); ++i)
