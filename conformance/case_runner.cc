@@ -78,7 +78,7 @@ absl::StatusOr<Ran> RunText(const Case& test, const std::string& text, bool obse
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, MakeInputs(test, *kernel));
   RunOptions options;
   if (test.budget.has_value()) options.loop_budget = *test.budget;
-  options.legality = test.schedules.has_value();  // else it is run for its values
+  options.legality = test.schedules.has_value() ? LegalityMode::kOn : LegalityMode::kOff;  // else run for its values
   if (test.schedules.has_value()) return CheckKernel(test, *kernel, inputs, options);
   absl::StatusOr<RunResult> result = Run(*kernel, inputs, options);
   if (!result.ok()) return Refused(result.status());

@@ -28,6 +28,7 @@ WRONG = {
     "BAR_UNAWAITED": (1, {10: "BAR_UNAWAITED@a", 11: "BAR_UNAWAITED@a"}),
     "CAPACITY": (1, {2: "CAPACITY"}),
     "CHECK": (1, {10: "CHECK"}),
+    "COMPILER": (0, {11: "COMPILER"}),
     "COLL_MISMATCH": (1, {14: "COLL_MISMATCH@a DEADLOCK"}),
     "DEADLOCK": (1, {13: "DEADLOCK"}),
     "DIV_ZERO": (0, {8: "DIV_ZERO"}),
@@ -63,6 +64,7 @@ WRONG = {
 SPECS = {
     "ALIAS": "races.md#alias",
     "CAPACITY": "contracts.md#capacity.1",
+    "COMPILER": "contracts.md#compiler.1",
     "DIV_ZERO": "contracts.md#values.1",
     "SHIFT": "contracts.md#values.2",
     "F2I": "contracts.md#values.3",
@@ -119,6 +121,7 @@ def row_sums(x):
 RIGHT = {
     "ALIAS": smoothed,
     "BAR_BYTES": lambda x: np.stack([x, x]),
+    "COMPILER": lambda x: x[8:],
     "DIV_ZERO": lambda x: 12 // np.maximum(x, 1),
     "F2I": lambda x: np.clip(100 * x, -128, 127).astype(np.int8),
     "GRID_ORDER": lambda x: x.sum(keepdims=True),

@@ -14,6 +14,7 @@ import sys
 
 import arithmetic_cases
 import chip_cases
+import compiler_cases
 import family_blocks
 import family_cases
 import finding_cases
@@ -27,11 +28,11 @@ import value_cases
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
 # Folders in which all files but these are the tables'.
-GENERATED = ("chips", "families", "findings", "limits_gpu")
+GENERATED = ("chips", "compiler_tpu", "families", "findings", "limits_gpu")
 BY_HAND = {f"findings/{code}_{word}.case" for code in ("peer_lifetime", "wgmma_order") for word in ("wrong", "right")}
 TABLES = (
     arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases,
-    family_blocks, chip_cases, flow_cases,
+    family_blocks, chip_cases, compiler_cases, flow_cases,
 )
 
 

@@ -52,7 +52,8 @@ PALLADION_API int palladion_run_within(const palladion_program* program, const p
 /* How a kernel is run; NULL: the defaults, which are 0 and 1. */
 typedef struct palladion_run_options {
   int64_t budget; /* as for palladion_run_within */
-  int legality;   /* what the target refuses is found before the kernel runs */
+  int legality; /* what the target refuses is found before the kernel runs; 2: what its compiler may refuse is a defect
+                 */
 } palladion_run_options;
 PALLADION_API int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                      palladion_array* outputs, size_t n_outputs, const palladion_run_options* options,
@@ -74,7 +75,8 @@ typedef struct palladion_check_options {
   int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
   const char* parts;                 /* what palladion_check_seeds gave for seeds of this check: a JSON list */
   double seconds; /* after so many no further schedule begins, and the check is interrupted; 0: never */
-  int legality;   /* what the target refuses is found before the kernel runs */
+  int legality; /* what the target refuses is found before the kernel runs; 2: what its compiler may refuse is a defect
+                 */
 } palladion_check_options;
 PALLADION_API void palladion_check_defaults(palladion_check_options* options);
 

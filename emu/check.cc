@@ -92,7 +92,8 @@ class Checker {
   };
 
   absl::Status RunSchedules() {
-    const auto known = checks::KnownBefore(kernel_.state(), options_.contracts && options_.run.legality);
+    const auto known =
+        checks::KnownBefore(kernel_.state(), options_.contracts ? options_.run.legality : LegalityMode::kOff);
     report_.checks = known.tallies;
     for (const Finding& finding : known.findings) Add(finding, nullptr);
     if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();

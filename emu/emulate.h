@@ -62,6 +62,10 @@ class PALLADION_EXPORT PreparedKernel {
   std::shared_ptr<const agents::PreparedKernelState> state_;
 };
 
+// Whether what the target refuses is found before anything runs (docs/spec/contracts.md): not at all; with what its
+// compiler may refuse as a warning; or with that as a defect, and in texts that JAX did not write as well.
+enum class LegalityMode : std::uint8_t { kOff, kOn, kCompiler };
+
 struct RunOptions {
   // Iterations of all loops of one program together, one of much work counting several times (docs/spec/control.md),
   // and programs of the grid; 0: no limit. With the default, a loop without an end takes less than a minute.
@@ -69,9 +73,8 @@ struct RunOptions {
   std::size_t memory_limit = 0;  // bytes of operands, scratch and values; 0: 7/8 of the host's memory
   std::string_view budget_name = "RunOptions::loop_budget";  // as the user knows it, for messages
   RunControl* control = nullptr;                             // outlives the run: its interrupts, and how far it is
-  // What the target refuses and what its chip has no room for is found before anything runs (docs/spec/contracts.md).
-  // Of checks too.
-  bool legality = true;
+  // What the target refuses and what its chip has no room for is found before anything runs. Of checks too.
+  LegalityMode legality = LegalityMode::kOn;
   // On a TPU: an access that leaves an array's shape and stays in its tiles is no finding (docs/command.md, --bounds).
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies go as late as they can, when somebody waits for them, not as soon as they start.

@@ -74,7 +74,7 @@ absl::StatusOr<std::optional<debug::TrapHit>> FirstMade(const PreparedKernel& ke
       std::make_shared<const agents::PreparedKernelState>(std::move(verified), std::move(observable)));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, checks::CopiesOf(seen, inputs));
   run.session = nullptr;
-  run.legality = false;
+  run.legality = LegalityMode::kOff;
   debug::Trap trap(seen.state(), kind);
   PALLADION_RETURN_IF_ERROR(launch::RunWatched(seen, tensors, {.run = run, .observers = {&trap}}).status());
   PALLADION_RETURN_IF_ERROR(trap.status());

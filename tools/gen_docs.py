@@ -93,6 +93,15 @@ def tpu_limits(palladion: str) -> str:
     return _limits(palladion, slice(1, 2), "tpu.")
 
 
+def tpu_compiler(palladion: str) -> str:
+    """The tables of emu/legality/refusals_*.cc."""
+    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    rules = next(page for page in pages if page["code"] == "COMPILER")["limits"]
+    lines = [f"{len(rules)} rules.", "", "| rule | chips | what it says | severity, how sure | from | what to do |", "|---|---|---|---|---|---|"]
+    lines += [f"| `{one['name']}` | {one['chips']} | {one['rule']} | {one['severity']}: {one['certainty']} | {one['source']} | {one['fix']} |" for one in rules]
+    return "\n".join(lines) + "\n"
+
+
 def dtypes() -> str:
     """From the table of semantics/base/dtype.cc, whose order and completeness the compiler checks."""
     with open(os.path.join(ROOT, "semantics/base/dtype.cc"), encoding="utf-8") as file:
@@ -304,7 +313,7 @@ COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "golden"
                          "machines", "time", "advise", "fit", "ops", "help")
 
 COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
-    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits} | machine_docs.BLOCKS | operation_docs.BLOCKS
+    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits, "tpu-compiler": tpu_compiler} | machine_docs.BLOCKS | operation_docs.BLOCKS
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:

@@ -28,6 +28,9 @@ namespace palladion::agents {
 struct StaticReport {
   std::vector<Finding> findings;
   std::vector<CheckTally> tallies;
+  // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where somebody asks.
+  std::vector<Finding> may_refuse = {};
+  bool from_jax = false;
 };
 
 class PreparedKernelState {

@@ -267,8 +267,8 @@ absl::StatusOr<std::shared_ptr<const Bridge::Kernel>> Bridge::Find(const BridgeR
 
 // What is known before a run, where the caller is to raise it: then nothing runs.
 std::optional<Report> Bridge::RefusedBefore(const Kernel& kernel) {
-  if (kernel.how.check || !kernel.how.options.run.legality) return std::nullopt;
-  Report report = checks::ReportBeforeRun(kernel.prepared.state());
+  if (kernel.how.check || kernel.how.options.run.legality == LegalityMode::kOff) return std::nullopt;
+  Report report = checks::ReportBeforeRun(kernel.prepared.state(), kernel.how.options.run.legality);
   report.strict = kernel.how.options.strict;
   if (Raised(kernel.how, report).ok()) return std::nullopt;
   return report;

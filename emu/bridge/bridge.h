@@ -40,7 +40,7 @@ namespace palladion::bridge {
 // `options` is a list "name=value;name=value" of the fields of palladion_check_options and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
 //   legality  1: what the target refuses is found before the kernel runs (the default); where `raise` names it, it does
-//          not run
+//          not run; 2: what its compiler may refuse is a defect too
 //   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
 //   engines_late  1: with check=0, copies go when somebody waits for them
 //   launches  N: a kernel that several devices run together is checked as N launches in a row, too

@@ -25,6 +25,12 @@ struct OptionReader {
     return absl::OkStatus();
   }
 
+  absl::Status Mode(std::string_view name, std::string_view value, LegalityMode& place) const {
+    if (value != "0" && value != "1" && value != "2") return BadOption(name, value, "0, 1 or 2");
+    place = value == "2" ? LegalityMode::kCompiler : value == "1" ? LegalityMode::kOn : LegalityMode::kOff;
+    return absl::OkStatus();
+  }
+
   template <class Number>
   absl::Status Whole(std::string_view name, std::string_view value, Number least, Number& place) const {
     if (!absl::SimpleAtoi(absl::string_view(value.data(), value.size()), &place) || place < least)
@@ -43,7 +49,7 @@ struct OptionReader {
     if (name == "contracts") return Flag(name, value, options.contracts);
     if (name == "strict") return Flag(name, value, options.strict);
     if (name == "padded_bounds") return Flag(name, value, options.run.padded_bounds);
-    if (name == "legality") return Flag(name, value, options.run.legality);
+    if (name == "legality") return Mode(name, value, options.run.legality);
     if (name == "engines_late") return Flag(name, value, options.run.engines_late);
     if (name == "launches") return Whole<std::int64_t>(name, value, 1, how.launches);
     if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);

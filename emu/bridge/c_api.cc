@@ -139,7 +139,7 @@ int palladion_run_with(const palladion_program* program, const palladion_array* 
                       palladion::RunControl& control) {
                     palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
                     if (how != nullptr && how->budget > 0) options.loop_budget = how->budget;
-                    if (how != nullptr) options.legality = how->legality != 0;
+                    if (how != nullptr) options.legality = palladion::bridge::LegalityOf(how->legality);
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     options.session = session.get();
                     return palladion::RunInto(program->kernel, in, out, options);
@@ -165,7 +165,7 @@ void palladion_check_defaults(palladion_check_options* options) {
               .padded_bounds = defaults.run.padded_bounds ? 1 : 0,
               .parts = nullptr,
               .seconds = 0,
-              .legality = defaults.run.legality ? 1 : 0};
+              .legality = 1};
 }
 
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,

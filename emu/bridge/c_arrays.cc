@@ -69,6 +69,12 @@ absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* a
   return Convert<MutableArray, std::byte>(arrays, n);
 }
 
+LegalityMode LegalityOf(int legality) {
+  constexpr int kCompiler = 2;
+  if (legality == kCompiler) return LegalityMode::kCompiler;
+  return legality == 0 ? LegalityMode::kOff : LegalityMode::kOn;
+}
+
 absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked) {
   palladion_check_options given;
   palladion_check_defaults(&given);
@@ -88,7 +94,7 @@ absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked
   if (given.proxy != nullptr) options.proxy = given.proxy;
   if (given.links != nullptr) options.links = given.links;
   options.run.padded_bounds = given.padded_bounds != 0;
-  options.run.legality = given.legality != 0;
+  options.run.legality = LegalityOf(given.legality);
   if (given.parts != nullptr) {
     PALLADION_ASSIGN_OR_RETURN(options.parts, reports::PartsOfJson(given.parts));
   }

@@ -28,6 +28,9 @@ std::string_view TextOf(const char* text, std::size_t size);
 absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n);
 absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* arrays, std::size_t n);
 
+// Of the field `legality`: 0, 1 or 2.
+LegalityMode LegalityOf(int legality);
+
 // nullptr: the defaults. InvalidArgument: parts that are none.
 absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* given);
 

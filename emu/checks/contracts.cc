@@ -4,16 +4,27 @@
 
 #include "emu/legality/call_place.h"
 #include "emu/legality/legality.h"
+#include "emu/legality/refusals.h"
 #include "emu/legality/shape_causes.h"
 
 namespace palladion::checks {
 namespace {
 
-std::vector<Finding> InOrderOfText(legality::Legality& legality) {
-  std::vector<Finding> findings = legality.TakeFindings();
+void SortByText(std::vector<Finding>& findings) {
   std::stable_sort(findings.begin(), findings.end(),
                    [](const Finding& a, const Finding& b) { return a.text_line < b.text_line; });
+}
+
+std::vector<Finding> InOrderOfText(legality::Legality& legality) {
+  std::vector<Finding> findings = legality.TakeFindings();
+  SortByText(findings);
   return findings;
+}
+
+std::vector<Finding> RefusalsOf(const Kernel& kernel, const Target& target) {
+  legality::Legality legality(kernel, target, nullptr);
+  legality::CheckRefusals(legality);
+  return InOrderOfText(legality);
 }
 
 const Kernel& KernelOf(const Module& module, const Program& program) {
@@ -35,7 +46,11 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   if (tpu) legality::CheckTpu(legality);
   legality::CheckCapacity(legality);
   legality::NameShapes(legality);
-  return InOrderOfText(legality);
+  std::vector<Finding> findings = InOrderOfText(legality);
+  if (!legality.jax) return findings;
+  for (Finding& finding : RefusalsOf(kernel, target)) findings.push_back(std::move(finding));
+  SortByText(findings);
+  return findings;
 }
 
 StaticReport StaticFindings(const Module& module, const Program& program) {
@@ -52,12 +67,24 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
                       .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},
                                   {"capacity", legality.memories}}};
   legality::PlaceAtCall(module, kernel, report.findings);
+  report.may_refuse = RefusalsOf(kernel, program.target);
+  report.from_jax = legality.jax;
+  legality::PlaceAtCall(module, kernel, report.may_refuse);
   return report;
 }
 
-StaticReport KnownBefore(const agents::PreparedKernelState& kernel, bool legality) {
-  if (legality) return kernel.static_report();
-  return {.findings = kernel.always_found(), .tallies = {}};
+StaticReport KnownBefore(const agents::PreparedKernelState& kernel, LegalityMode legality) {
+  if (legality == LegalityMode::kOff) return {.findings = kernel.always_found(), .tallies = {}};
+  StaticReport report = kernel.static_report();
+  const bool defects = legality == LegalityMode::kCompiler;
+  if (!report.from_jax && !defects) return report;
+  for (Finding& finding : report.may_refuse) {
+    if (defects && finding.severity == Severity::kWarning) finding.severity = Severity::kDefect;
+    report.findings.push_back(std::move(finding));
+  }
+  report.may_refuse.clear();
+  SortByText(report.findings);
+  return report;
 }
 
 std::vector<Finding> DirectAccessFindings(const Module& module, const Program& program) {

@@ -25,8 +25,8 @@ inline std::vector<Finding> StaticFindings(const agents::PreparedKernelState& ke
   return kernel.static_report().findings;
 }
 
-// What is said before a run; without `legality` what is always found alone.
-StaticReport KnownBefore(const agents::PreparedKernelState& kernel, bool legality);
+// What is said before a run: with kOff what is always found alone.
+StaticReport KnownBefore(const agents::PreparedKernelState& kernel, LegalityMode legality);
 
 // Those of them that are looked for where contracts are not, in plain runs too: a TPU's loads, stores and blocks of
 // HBM, which JAX's own interpreter refuses.

@@ -109,7 +109,7 @@ std::string MissingOf(FactSet wanted, const Evidence& evidence);
 FactSet Undenied(FactSet checked, absl::Span<const Finding> findings);
 
 // Does the finding forbid any proof? Every defect and warning does, counted or suppressed, and every note that denies
-// a fact.
+// a fact; but for a warning of what the compiler may refuse, which is nothing that schedules do.
 bool ForbidsProof(FindingCode code, Severity severity);
 
 }  // namespace palladion::checks

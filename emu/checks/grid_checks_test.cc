@@ -295,7 +295,7 @@ TEST(GridChecks, APlainRunFindsBlocksVisitedAgainAndLoadsOfHbm) {
     std::vector<Tensor> inputs;
     for (const OperandDescription& input : kernel->inputs())
       inputs.push_back(*Tensor::Create(input.dtype, input.shape));
-    const absl::StatusOr<RunResult> result = palladion::Run(*kernel, inputs, {.legality = false});
+    const absl::StatusOr<RunResult> result = palladion::Run(*kernel, inputs, {.legality = LegalityMode::kOff});
     EXPECT_TRUE(result.ok()) << result.status();
     std::string codes;
     for (const ReportedFinding& finding : result->report.findings) codes += finding.code + " ";

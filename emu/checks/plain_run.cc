@@ -12,12 +12,12 @@
 
 namespace palladion::checks {
 
-Report ReportBeforeRun(const agents::PreparedKernelState& kernel) {
+Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode legality) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .remarks = kernel.remarks()};
-  for (const Finding& finding : kernel.static_report().findings)
+  for (const Finding& finding : KnownBefore(kernel, legality).findings)
     report.findings.push_back(launch::Reported(finding, kernel.module()));
   report.verdict = VerdictOf(report);
   return report;

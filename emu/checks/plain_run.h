@@ -14,7 +14,7 @@ namespace palladion::checks {
 absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::LaunchOptions& options);
 
 // The report of a run that found what the target refuses and has not begun.
-Report ReportBeforeRun(const agents::PreparedKernelState& kernel);
+Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode legality);
 
 }  // namespace palladion::checks
 

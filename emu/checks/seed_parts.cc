@@ -16,13 +16,17 @@ std::vector<CheckPart> InOrder(std::vector<CheckPart> parts) {
   return parts;
 }
 
+std::string_view Legality(LegalityMode mode) {
+  return mode == LegalityMode::kOn ? "" : mode == LegalityMode::kOff ? " legality=0" : " legality=2";
+}
+
 }  // namespace
 
 std::string MadeFor(const TrialRunner& runner, const CheckOptions& options) {
   return Cat("palladion ", PALLADION_VERSION, " ", runner.NameOf(runner.ScheduleOfSeed(0)), " races=", options.races,
              " definedness=", options.definedness, " contracts=", options.contracts, " seeds=", options.seeds,
              " all=", options.all_seeds, " budget=", options.step_budget, "/", options.run.loop_budget,
-             options.run.legality ? "" : " legality=0");
+             Legality(options.run.legality));
 }
 
 absl::Status ExpectSeeds(const CheckPart& part, const CheckOptions& options) {

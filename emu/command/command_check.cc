@@ -98,7 +98,7 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   options.all_seeds = line.Has("all-seeds");
   options.strict = line.Has("strict");
   PALLADION_RETURN_IF_ERROR(SetReadings(line, options));
-  PALLADION_ASSIGN_OR_RETURN(options.run.legality, WantsLegality(line));
+  PALLADION_ASSIGN_OR_RETURN(options.run.legality, LegalityOf(line));
   PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(line.Flag("replay")));
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
@@ -185,7 +185,7 @@ class CheckCommand {
 
   absl::StatusOr<Report> Checked() {
     PALLADION_ASSIGN_OR_RETURN(CheckOptions options, OptionsOf(line_));
-    contracts_ = options.contracts && options.run.legality;
+    contracts_ = options.contracts && options.run.legality != LegalityMode::kOff;
     PALLADION_ASSIGN_OR_RETURN(const checks::Suppressions suppressions, ReadSuppressions(line_));
     kernel_name_ = line_.Flag("kernel");
     target_ = line_.Flag("target");

@@ -211,9 +211,10 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
 }
 
-absl::StatusOr<bool> WantsLegality(const CommandLine& line) {
+absl::StatusOr<LegalityMode> LegalityOf(const CommandLine& line) {
   PALLADION_ASSIGN_OR_RETURN(const std::string legality, ChoiceFlag(line, "legality"));
-  return legality == "on";
+  if (legality == "compiler") return LegalityMode::kCompiler;
+  return legality == "on" ? LegalityMode::kOn : LegalityMode::kOff;
 }
 
 absl::Status SetReadings(const CommandLine& line, CheckOptions& options) {

@@ -56,7 +56,7 @@ inline constexpr std::string_view kBudgetFlag = "--budget";
 // One of the choices that the table has for the flag, the first where it is not given.
 absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag);
 
-absl::StatusOr<bool> WantsLegality(const CommandLine& line);  // --legality
+absl::StatusOr<LegalityMode> LegalityOf(const CommandLine& line);  // --legality
 
 // --fill, --proxy, --links and --bounds: how a check reads what the hardware leaves open.
 inline constexpr std::string_view kReadings[] = {"fill", "proxy", "links", "bounds"};

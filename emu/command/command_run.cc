@@ -156,9 +156,10 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   options.run.budget_name = kBudgetFlag;
   PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
   options.run.padded_bounds = bounds == "padded";
-  PALLADION_ASSIGN_OR_RETURN(options.run.legality, WantsLegality(line));
+  PALLADION_ASSIGN_OR_RETURN(options.run.legality, LegalityOf(line));
   absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::Asked(line));
-  if (!loaded.ok()) return options.run.legality ? Refused(line, loaded.status(), console) : loaded.status();
+  const bool judged = options.run.legality != LegalityMode::kOff;
+  if (!loaded.ok()) return judged ? Refused(line, loaded.status(), console) : loaded.status();
   const KernelFile file = *std::move(loaded);
   const PreparedKernel& kernel = file.kernel;
   if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))

@@ -29,8 +29,10 @@ constexpr Option kBounds = {"bounds", "logical|padded",
                             "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
                             "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
                             "undefined, what is stored there is lost."};
-constexpr Option kLegality = {"legality", "on|off",
-                              "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs."};
+constexpr Option kLegality = {"legality", "on|off|compiler",
+                              "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs. "
+                              "What its compiler may refuse "
+                              "behind JAX's lowering is a warning with `on`, and a defect with `compiler`."};
 constexpr Option kFill = {
     "fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
 constexpr Option kProxy = {

@@ -100,7 +100,7 @@ class Search {
                                PrepareText(text, {.kernel = bundle_.kernel, .target = bundle_.target}));
     agents::LaunchOptions launch{.run = options_.run};
     launch.fill = fill;
-    launch.run.legality = false;  // of values alone
+    launch.run.legality = LegalityMode::kOff;  // of values alone
     PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, bundle_.inputs, launch));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
     return std::move(result.outputs);

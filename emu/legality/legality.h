@@ -1,8 +1,9 @@
 // What a backend refuses before it runs anything: shapes of blocks, types, memory spaces, operations. Each rule is one
 // that the backend itself enforces, with its own message, so what is found here would not compile there. Based on: the
 // checks of JAX 0.10.2's lowerings, jax/_src/pallas/{mosaic,triton,mosaic_gpu}/lowering.py, and Triton's
-// TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu_limits.h). What it does not catch: what a
-// compiler behind the lowering refuses (layouts of intermediate values, registers of one thread).
+// TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu_limits.h), and so is what a TPU's compiler
+// refuses behind the lowering (refusals.h). What it does not catch: layouts of intermediate values, registers of one
+// thread.
 #ifndef PALLADION_EMU_LEGALITY_LEGALITY_H_
 #define PALLADION_EMU_LEGALITY_LEGALITY_H_
 
@@ -20,6 +21,8 @@
 #include "semantics/program/program.h"
 
 namespace palladion::legality {
+
+struct RefusalText;  // refusals.h
 
 // What the rules look at, and what they say.
 class Legality {
@@ -39,9 +42,11 @@ class Legality {
   // The place is the operand's or the instruction's.
   void Illegal(const Operand& operand, std::string message, std::string fix = "", About about = About::kOther);
   void Illegal(const Instr& op, std::string message, std::string fix = "", About about = About::kOther);
-  void Illegal(std::string message, std::string fix = "");  // the kernel itself
-  void Exceeds(std::string message, std::string fix);       // CAPACITY
-  void MayExceed(std::string message, std::string fix);     // the same as a note
+  void Illegal(std::string message, std::string fix = "");                           // the kernel itself
+  void Exceeds(std::string message, std::string fix);                                // CAPACITY
+  void MayExceed(std::string message, std::string fix);                              // the same as a note
+  void MayRefuse(const Instr& op, const RefusalText& text, std::string_view found);  // COMPILER
+  void MayRefuse(const Operand& operand, const RefusalText& text, std::string_view found);
 
   // The operand's ref in the body, and where it lives: the operand's own word, else the ref's.
   Space SpaceOf(std::size_t operand) const;
@@ -70,6 +75,7 @@ class Legality {
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 
  private:
+  void AddRefusal(LocId loc, int text_line, std::string_view what, const RefusalText& text, std::string_view found);
   Finding& Add(FindingCode code, LocId loc, int text_line, std::string message, std::string fix);
 
   const Kernel& kernel_;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_split.h"
 #include "emu/legality/gpu_limits.h"
+#include "emu/legality/refusals.h"
 #include "emu/legality/tpu_limits.h"
 #include "emu/reports/json.h"
 #include "semantics/base/cat.h"
@@ -136,6 +137,22 @@ std::string LimitList(std::string_view target, const std::vector<legality::Limit
   return text;
 }
 
+std::string RefusalList() {
+  std::vector<legality::LimitText> limits;
+  for (const legality::RefusalText& rule : legality::AllRefusals()) limits.push_back(rule.limit);
+  return LimitList("mosaic_tpu, as its compiler is known to have them", limits);
+}
+
+std::string ChipsOf(const legality::RefusalText& rule) { return rule.chips == "all" ? "" : Cat(" (", rule.chips, ")"); }
+
+void LimitJson(JsonWriter& json, const legality::LimitText& limit, const legality::RefusalText* rule = nullptr) {
+  json.Open('{').Key("name").String(limit.name).Key("rule").String(RuleOf(limit));
+  json.Key("source").String(limit.source).Key("fix").String(limit.fix);
+  if (rule != nullptr) json.Key("chips").String(rule->chips).Key("certainty").String(legality::Words(rule->certainty));
+  if (rule != nullptr) json.Key("severity").String(legality::IsNote(rule->certainty) ? "note" : "warning");
+  json.Close('}');
+}
+
 }  // namespace
 
 std::optional<ExplainPage> PageOf(FindingCode code) {
@@ -152,6 +169,7 @@ std::string ExplainText(const ExplainPage& page, bool color) {
   text += "\nA kernel that is wrong:\n\n";
   for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
   text += "\nThe fix:\n\n" + FixText(page, color);
+  if (page.code == FindingCode::kCompiler) return text + RefusalList();
   if (page.code != FindingCode::kIllegal) return text;
   return text + LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
 }
@@ -161,6 +179,12 @@ std::string ExplainLimit(std::string_view name) {
     if (limit.name == name)
       return Cat(limit.name, " (", Code(FindingCode::kIllegal), ")\n", RuleOf(limit), "\n\nfrom: ", limit.source,
                  "\nfix: ", limit.fix, "\n");
+  }
+  for (const legality::RefusalText& rule : legality::AllRefusals()) {
+    if (rule.limit.name == name)
+      return Cat(rule.limit.name, " (", Code(FindingCode::kCompiler), ")\n", rule.limit.rule, ChipsOf(rule),
+                 "\n\nfrom: ", rule.limit.source, "\nhow sure: ", legality::Words(rule.certainty),
+                 "\nfix: ", rule.limit.fix, "\n");
   }
   return "";
 }
@@ -188,17 +212,10 @@ std::string ExplainJson() {
     for (const std::string& option : page.options) json.String(option);
     json.Close(']').Key("limits").Open('[');
     if (row.code == FindingCode::kIllegal) {
-      for (const legality::LimitText& limit : AllLimits())
-        json.Open('{')
-            .Key("name")
-            .String(limit.name)
-            .Key("rule")
-            .String(RuleOf(limit))
-            .Key("source")
-            .String(limit.source)
-            .Key("fix")
-            .String(limit.fix)
-            .Close('}');
+      for (const legality::LimitText& limit : AllLimits()) LimitJson(json, limit);
+    }
+    if (row.code == FindingCode::kCompiler) {
+      for (const legality::RefusalText& rule : legality::AllRefusals()) LimitJson(json, rule.limit, &rule);
     }
     json.Close(']').Key("fix").String(FixText(page, false)).Close('}');
   }

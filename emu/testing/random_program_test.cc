@@ -42,7 +42,7 @@ void Check(std::uint64_t seed, int width, bool observable = false) {
         PrepareText(generator.text, {.kernel = "", .target = target, .path = "", .observable = observable});
     ASSERT_TRUE(kernel.ok()) << kernel.status() << " " << what;
     const std::vector<Tensor> inputs = {TensorOf(x, {2, width}), TensorOf(y, {width})};
-    const absl::StatusOr<RunResult> result = Run(*kernel, inputs, {.legality = false});
+    const absl::StatusOr<RunResult> result = Run(*kernel, inputs, {.legality = LegalityMode::kOff});
     ASSERT_TRUE(result.ok()) << result.status() << " " << what;
     ASSERT_EQ(0, std::memcmp(result->outputs[0].bytes(), expected.data(), expected.size() * 4)) << what;
     ASSERT_EQ(printed, result->report.printed) << what;

@@ -58,7 +58,7 @@ Report InterruptedRun(const std::string& text, const std::string& target) {
   const PreparedKernel kernel = Prepared(text, target);
   return Interrupted([&](RunControl* control) -> absl::StatusOr<Report> {
     absl::StatusOr<RunResult> result =
-        Run(kernel, InputsOf(kernel), {.loop_budget = 0, .control = control, .legality = false});
+        Run(kernel, InputsOf(kernel), {.loop_budget = 0, .control = control, .legality = LegalityMode::kOff});
     if (!result.ok()) return result.status();
     return result->report;
   });
@@ -274,7 +274,7 @@ TEST(Budget, AProductOfTensorCoresIsMuchWork) {
       "   return; };\n  return; } }\n";
   const PreparedKernel kernel = Prepared(text, "mosaic_gpu/h100");
   const auto with = [&](std::int64_t budget) {
-    return palladion::Run(kernel, InputsOf(kernel), {.loop_budget = budget, .legality = false}).status();
+    return palladion::Run(kernel, InputsOf(kernel), {.loop_budget = budget, .legality = LegalityMode::kOff}).status();
   };
   EXPECT_TRUE(absl::IsResourceExhausted(with(4000))) << with(4000);
   EXPECT_TRUE(with(100'000).ok()) << with(100'000);

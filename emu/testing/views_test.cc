@@ -87,7 +87,7 @@ ViewRun RunView(const RandomChain& chain, const std::string& target, const Memor
       Run(*kernel,
           {*whole, TensorOf(chain.view.shape, y),
            TensorOf({static_cast<std::int64_t>(chain.starts.size())}, {chain.starts.begin(), chain.starts.end()})},
-          {.legality = false});
+          {.legality = LegalityMode::kOff});
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (!result.ok()) return run;
   run.result = *std::move(result);

@@ -179,7 +179,7 @@ class Program:
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
 
-    def run(self, inputs, outputs, budget: int | None = None, legality: bool = True) -> tuple:
+    def run(self, inputs, outputs, budget: int | None = None, legality: int = 1) -> tuple:
         """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report).
 
         The report of a run that did not come to its end has an error, or is marked as interrupted.

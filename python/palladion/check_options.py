@@ -19,16 +19,20 @@ def library_options(given: dict) -> dict:
     bounds = options.pop("bounds")
     if bounds not in ("logical", "padded"):
         raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
-    options["legality"] = wants_legality(options["legality"])
+    options["legality"] = legality_mode(options["legality"])
     options["budget"] = whole("budget", options["budget"])
     options |= {name: bool(options[name]) for name in _SWITCHES} | {"padded_bounds": bounds == "padded"}
     return {name: value for name, value in options.items() if value is not None}
 
 
-def wants_legality(value: object) -> bool:
-    if value not in ("on", "off"):
-        raise ValueError(f"legality must be on or off; found {value!r}")
-    return value == "on"
+LEGALITY = ("off", "on", "compiler")
+
+
+def legality_mode(value: object) -> int:
+    """0, 1 or 2, as the library has it."""
+    if value not in LEGALITY:
+        raise ValueError(f"legality must be on, off or compiler; found {value!r}")
+    return LEGALITY.index(value)
 
 
 def whole(name: str, value: object, least: int = 1) -> int | None:

@@ -21,7 +21,7 @@ from jax.interpreters import mlir
 from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, refusals, tensors
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
-from palladion.check_options import wants_legality, whole
+from palladion.check_options import legality_mode, whole
 from palladion.exporter.errors import ExportError
 from palladion.interception import call_place, file_for, lower_with, target_of, write_kernel
 from palladion.latest import set_latest
@@ -215,7 +215,7 @@ class How:
     budget: int | None = None
     progress: object = False
     launches: int = 1  # in a row, of kernels that several devices run together
-    legality: bool = True  # of a plain run
+    legality: int = 1  # of a plain run: 0 is off, 2 makes a defect of what the compiler may refuse
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
@@ -311,12 +311,13 @@ def run(f: Callable, *args: Any, target: str | None = None, budget: int | None =
 
     target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around, else what each
     kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
-    legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md). progress: None
-    shows how far long kernels are on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
+    legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler" makes a
+    defect of what its compiler may refuse, too. progress: None shows how far long kernels are on a terminal and in a notebook, a
+    function is called with a palladion.progress.Progress.
     Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU; results are then its tensors, too.
     """
     args, tensors_of = tensors.as_arrays(args)
-    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=wants_legality(legality))
+    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality))
     execution = execute(f, args, target, how=how)
     _warn(execution)
     return tensors_of(execution.results)
@@ -336,7 +337,7 @@ def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
     if os.path.isdir(out) and os.listdir(out):
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
     os.makedirs(out, exist_ok=True)
-    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=wants_legality(legality))
+    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality))
     execution = execute(f, args, target, out, how=how)
     _warn(execution)
     return execution.results

@@ -124,6 +124,13 @@ def aliased(x):
                 compiler_params=pltpu.CompilerParams(dimension_semantics=("arbitrary",)))
 
 
+def cuts_tiles(x):
+    """Eight rows from the fourth on, of an array in tiles of eight."""
+    def kernel(x_ref, o_ref, sem):
+        pltpu.async_copy(x_ref.at[pl.ds(4, 8)], o_ref, sem).wait()
+    return call(kernel, x, ((8, 256), x.dtype), in_specs=[pl.BlockSpec(memory_space=pl.ANY)], scratch_shapes=[pltpu.SemaphoreType.DMA])
+
+
 def loses_work(x):
     """Each block takes the work of another one and does not look at whose."""
     def kernel(x_ref, o_ref, answer, answered):
@@ -140,6 +147,7 @@ CASES = [
     ("START_ORDER", chain, jnp.zeros(128), "mosaic_gpu/h100"),
     ("LAUNCH_CONTROL", loses_work, jnp.zeros(128), None),
     ("ALIAS", aliased, ROWS, "mosaic_tpu/v5e"), ("INDEX_TYPE", far_block, ROWS, "mosaic_tpu/v5e"),
+    ("COMPILER", cuts_tiles, jnp.zeros((16, 256)), "mosaic_tpu/v5e"),
 ]
 
 

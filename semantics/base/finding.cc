@@ -35,6 +35,8 @@ constexpr CodeRow kRows[] = {
      Denies::kOrder},
     {C::kPromise, "PROMISE", kDefect, "A promise to the compiler, such as multiple_of, must hold."},
     {C::kIllegal, "ILLEGAL", kDefect, "Shapes, types and layouts must be ones that the named backend accepts."},
+    {C::kCompiler, "COMPILER", kWarning,
+     "A kernel should do nothing that the target's compiler is known to refuse behind JAX's lowering."},
     {C::kCapacity, "CAPACITY", kDefect, "What a kernel holds at once must fit the memories of the named chip."},
     {C::kIndexType, "INDEX_TYPE", kDefect, "An index map must return integers that its index type can hold."},
     {C::kDivZero, "DIV_ZERO", kNote, "An integer division by zero has no portable result."},

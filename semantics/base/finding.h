@@ -36,6 +36,7 @@ enum class FindingCode : std::uint8_t {
   // contracts
   kPromise,
   kIllegal,
+  kCompiler,
   kCapacity,
   kIndexType,
   kDivZero,

@@ -14,7 +14,7 @@ def run(question: Question) -> Answer:
     outputs = {name: np.zeros(one.shape, one.dtype) for name, one in question.outputs.items()}
     inputs, into = list(question.inputs.values()), list(outputs.values())
     if question.schedules is None:
-        code, report = program.run(inputs, into, question.budget, legality=False)
+        code, report = program.run(inputs, into, question.budget, legality=0)
     else:
         wanted = {"seeds": question.schedules, "budget": question.budget, "proxy": question.proxy, "links": question.links}
         code, report = program.check(inputs, into, **{name: value for name, value in wanted.items() if value is not None})

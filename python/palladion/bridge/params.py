@@ -4,7 +4,7 @@ import dataclasses
 import json
 import re
 
-from palladion.check_options import whole
+from palladion.check_options import legality_mode, whole
 from palladion.report import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
@@ -22,7 +22,7 @@ class Params:
         "skip" leaves it out, and its results are poison.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
     legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which is else found before a
-        kernel runs, with `seeds` or without.
+        kernel runs, with `seeds` or without; "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
@@ -78,8 +78,7 @@ class Params:
             raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
         if self.bounds not in ("logical", "padded"):
             raise ValueError(f"bounds must be logical or padded; found {self.bounds!r}")
-        if self.legality not in ("on", "off"):
-            raise ValueError(f"legality must be on or off; found {self.legality!r}")
+        legality_mode(self.legality)
         if self.engines_late and self.checks:
             raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
@@ -105,8 +104,8 @@ class Params:
                  "time": int(self.time)}
         if self.launches != 1:
             given["launches"] = self.launches
-        if self.legality == "off":
-            given["legality"] = 0
+        if self.legality != "on":
+            given["legality"] = legality_mode(self.legality)
         if self.checks:
             given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
                       "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,

@@ -195,7 +195,7 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     try:
         call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     except PalladionError as error:
-        raise refusals.refused(error, call.text, None, target, how.legality == "on" and how.contracts) from None
+        raise refusals.refused(error, call.text, None, target, how.legality != "off" and how.contracts) from None
     return call
 
 
