@@ -18,7 +18,7 @@ PROSE = {
     "access-proof": "A load begins at a lane that is loaded; nothing says that a tile begins there, or multiple_of does.",
     "strided": "Every second row is loaded, of a ref with 256 lanes or with 128.",
     "scalar-arithmetic": "A scalar of 8 bits is added to itself, or converted to 32 bits before that.",
-    "byte-arithmetic": "Bytes are added as they are, or converted to i32 and back.",
+    "byte-sum": "Bytes are added as they are, or converted to i32 and back.",
     "narrow-compare": "bf16 numbers are compared as they are on a v5p, or as f32. Later releases of the compiler take it: a note.",
     "to-4-bits": "A conversion to 4 bits on a v6e, or on a v7x.",
     "product-mixed": "A product of 8-bit and 4-bit integers, or of 8-bit ones.",
@@ -31,6 +31,8 @@ PROSE = {
     "block-rows": "Blocks of 8 rows of a bf16 array on a v7x, whose tiles have 16 rows, or of 16.",
     "block-bytes": "Blocks of 8 rows of an array of bytes, whose tiles have 32 rows, or of 32. No report is known of it: a note.",
 }
+NAMES = "tpu.compiler."
+NOTES = ("narrow-compare", "reshape", "block-bytes")
 TAKE = ("offset_dims=[], collapsed_slice_dims=[1], operand_batching_dims=[0], start_indices_batching_dims=[0], start_index_map=[1], "
         "slice_sizes=[1,1], mode=promise, fill_value=none")
 DOT = "contract=[[1],[0]], batch=[[],[]], precision=none, preferred=i32"
@@ -150,7 +152,7 @@ KERNELS = {
     "access-proof": promised(128, lambda n, *before: load("f32[8,256]", "f32[8,128]", f"*, {n} +: 128", *before, more=[LOADED])),
     "strided": (load("f32[16,256]", "f32[8,256]", "0 +: 8 : 2, *"), load("f32[16,128]", "f32[8,128]", "0 +: 8 : 2, *")),
     "scalar-arithmetic": (spread("i8"), spread("i32")),
-    "byte-arithmetic": (sums(False), sums(True)),
+    "byte-sum": (sums(False), sums(True)),
     "narrow-compare": (masks("bf16[16,128]", "bf16[16,128]", False), masks("bf16[16,128]", "f32[16,128]", True)),
     "to-4-bits": (one_operation("i32[64,128]", "convert_element_type{to=i4}", "i4[64,128]"),) * 2,
     "product-mixed": (product("i8", "i4"), product("i8", "i8")),
@@ -179,9 +181,9 @@ class CompilerCase:
     def text(self):
         chip = CHIPS.get(self.rule, ("v5e", "v5e"))[not self.wrong]
         kernel_text = KERNELS[self.rule][not self.wrong]
-        lines = [f"# spec: tpu-limits.md#tpu.compiler.{self.rule}"]
+        lines = [f"# spec: tpu-limits.md#{NAMES}{self.rule}", *["# spec: contracts.md#compiler.2"] * (self.rule in NOTES)]
         lines += [f"# {line}" for line in textwrap.wrap(("" if self.wrong else "Kept. ") + PROSE[self.rule], 110, break_on_hyphens=False)]
-        lines += [f"# target: mosaic_tpu/{chip}", "# schedules: 1", *[f"# finding: COMPILER [tpu.compiler.{self.rule}]"] * self.wrong]
+        lines += [f"# target: mosaic_tpu/{chip}", "# schedules: 1", *[f"# finding: COMPILER [{NAMES}{self.rule}]"] * self.wrong]
         lines += ["--- kernel", kernel_text if self.wrong else kernel_text.replace("  //~ COMPILER", "")]
         names = [line.split("%")[1].split(":")[0] for line in kernel_text.split("\n") if line.startswith(("  in %", "  prefetch %"))]
         lines += ["--- inputs", *(f"{name} = zeros" for name in names)]

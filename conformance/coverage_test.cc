@@ -63,7 +63,7 @@ const char* const kNotes[] = {
     "tpu-limits.md#3",
     "tpu-limits.md#4",
     "tpu-limits.md#5",
-    "tpu-limits.md#what-only-the-tpus-compiler-refuses",
+    "tpu-limits.md#what-the-tpus-compiler-may-refuse",
 };
 
 template <class List>

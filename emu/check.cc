@@ -46,6 +46,7 @@ class Checker {
                .target = kernel_.target(),
                .steps = static_cast<std::int64_t>(kernel_.state().program().steps.size()),
                .remarks = kernel_.state().remarks(),
+               .fidelity = kernel_.state().static_report().fidelity,
                .checked = true,
                .strict = options_.strict};
     absl::Status status = RunSchedules();

@@ -128,6 +128,30 @@ struct ReportedRemark {
   std::vector<SourceFrame> frames;
 };
 
+// Operations of the kernel's text that are alike in how their results are those of the chip.
+struct FidelityRow {
+  std::string name;  // "exp"
+  std::string kind;  // "exact", "approximate" or "refused"
+  std::int64_t count = 0;
+  std::string why;  // it is no exact one: "the chip's own approximation"
+};
+
+// Where an approximate value may decide something.
+struct FidelityReach {
+  std::string what;   // "control flow", "an address", "a synchronisation"
+  std::string words;  // the operation that decides, and the one that its value is from, with places
+  std::string source;
+  int text_line = 0;
+  std::vector<SourceFrame> frames;
+};
+
+// How faithful a run is to its target (docs/reports.md): counts are of operations of the text.
+struct ReportedFidelity {
+  std::int64_t exact = 0, approximate = 0, refused = 0;
+  std::vector<FidelityRow> rows;  // refused ones first, then approximate ones, by name
+  std::vector<FidelityReach> reached;
+};
+
 // Why there is no result: the kernel is malformed or not supported, the budget is spent, or we are wrong.
 struct ReportedError {
   std::string kind;  // "malformed", "unsupported", "internal", "budget"
@@ -141,7 +165,8 @@ struct Report {
   std::int64_t steps = 0;     // of the prepared program: its length, not how often each ran
   std::vector<ReportedFinding> findings;
   std::vector<ReportedRemark> remarks;
-  std::vector<std::string> printed;  // lines of debug_print
+  std::vector<std::string> printed;                         // lines of debug_print
+  std::optional<ReportedFidelity> fidelity = std::nullopt;  // none on `generic`, which is no chip
 
   // Of a check only.
   bool checked = false;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct StaticReport {
   // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where somebody asks.
   std::vector<Finding> may_refuse = {};
   bool from_jax = false;
+  std::optional<ReportedFidelity> fidelity = std::nullopt;
 };
 
 class PreparedKernelState {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emu/legality/call_place.h"
+#include "emu/legality/fidelity.h"
 #include "emu/legality/legality.h"
 #include "emu/legality/refusals.h"
 #include "emu/legality/shape_causes.h"
@@ -69,6 +70,7 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
   legality::PlaceAtCall(module, kernel, report.findings);
   report.may_refuse = RefusalsOf(kernel, program.target);
   report.from_jax = legality.jax;
+  report.fidelity = legality::FidelityOf(module, kernel, program.target, report.findings);
   legality::PlaceAtCall(module, kernel, report.may_refuse);
   return report;
 }

@@ -16,7 +16,8 @@ Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode l
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .remarks = kernel.remarks()};
+                .remarks = kernel.remarks(),
+                .fidelity = kernel.static_report().fidelity};
   for (const Finding& finding : KnownBefore(kernel, legality).findings)
     report.findings.push_back(launch::Reported(finding, kernel.module()));
   report.verdict = VerdictOf(report);
@@ -47,6 +48,7 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::La
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .remarks = kernel.remarks(),
                 .printed = std::move(result.printed),
+                .fidelity = kernel.static_report().fidelity,
                 .interrupted = interrupted};
   if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
   const std::vector<Finding>& run_found = ran.ok() ? result.findings : *before_error;

@@ -15,6 +15,7 @@
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_file.h"
+#include "emu/reports/fidelity_text.h"
 #include "emu/reports/part_json.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
@@ -234,7 +235,8 @@ class CheckCommand {
     document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
     const reports::TellOptions told{
         .kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line};
-    return printed + reports::ToText(document, told, {.color = color, .details = line_.Has("details")});
+    return printed + reports::ToText(document, told, {.color = color, .details = line_.Has("details")}) +
+           (line_.Has("fidelity") ? reports::FidelityTable(report) : "");
   }
 
   const CommandLine& line_;

@@ -12,6 +12,7 @@
 #include "emu/debug/run_stats.h"
 #include "emu/debug/trap.h"
 #include "emu/launch/launch.h"
+#include "emu/reports/fidelity_text.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/source_lines.h"
 #include "emu/watch/program_filter.h"
@@ -181,6 +182,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
     console.out << json << "\n";
   } else {
     PrintReport(file, result.report, observed, console);
+    if (line.Has("fidelity")) console.out << reports::FidelityTable(result.report);
     for (const OperandDescription& one : kernel.outputs()) {
       if (end.ok() && output.has_value())
         console.out << "wrote " << output->PathOf(FileNameOf(one)) << "  " << TypeString(one.dtype, one.shape) << "\n";

@@ -33,6 +33,8 @@ constexpr Option kLegality = {"legality", "on|off|compiler",
                               "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs. "
                               "What its compiler may refuse "
                               "behind JAX's lowering is a warning with `on`, and a defect with `compiler`."};
+constexpr Option kFidelity = {
+    "fidelity", "", "[How faithful](reports.md#fidelity) the run is to its target, as a table behind the report."};
 constexpr Option kFill = {
     "fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
 constexpr Option kProxy = {
@@ -56,6 +58,7 @@ constexpr Option kRun[] = {
     kBudget,
     kBounds,
     kLegality,
+    kFidelity,
     {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
     {"stats", "",
      "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
@@ -105,6 +108,7 @@ constexpr Option kCheck[] = {
     kLinks,
     kBounds,
     kLegality,
+    kFidelity,
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
     {"no-races", "", "All checks but `races`."},

@@ -134,8 +134,12 @@ KnownMultiple Multiples::OfGrid(const Instr& op) const {
 }
 
 KnownMultiple Multiples::OfTwo(const Instr& op, const KnownMultiple& a, const KnownMultiple& b) const {
-  static const RuleRows kSums("add"), kDifferences("sub"), kProducts("mul"), kQuotients("div"), kMasks("and"),
-      kShifts("shift_left");
+  static const RuleRows kSums("add");
+  static const RuleRows kDifferences("sub");
+  static const RuleRows kProducts("mul");
+  static const RuleRows kQuotients("div");
+  static const RuleRows kMasks("and");
+  static const RuleRows kShifts("shift_left");
   static const RuleRows kCommon("rem", "max", "min");
   constexpr std::int64_t kMostShift = 31;
   const bool both = a.number.has_value() && b.number.has_value();
@@ -155,7 +159,10 @@ KnownMultiple Multiples::OfTwo(const Instr& op, const KnownMultiple& a, const Kn
 
 KnownMultiple Multiples::Result(const Instr& op) const {
   static const RuleRows kGrid("program_id", "num_programs");
-  static const RuleRows kPromises("multiple_of"), kChoices("select_n"), kNegatives("neg"), kBetween("clamp");
+  static const RuleRows kPromises("multiple_of");
+  static const RuleRows kChoices("select_n");
+  static const RuleRows kNegatives("neg");
+  static const RuleRows kBetween("clamp");
   static const RuleRows kSame("convert_element_type", "squeeze", "reshape", "broadcast_in_dim", "copy");
   if (kGrid.Has(op)) return OfGrid(op);
   if (op.args.empty() || RowOf(op).effect != Effect::kPure) return {};

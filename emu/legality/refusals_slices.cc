@@ -86,8 +86,12 @@ constexpr Refusal<SliceSite> kSlices[] = {
 
 // ---- loads and stores
 
+// A view that bitcasts elements of less than a byte is written as an access of whole words of them (exporter/
+// packed_views.py), whose rows are no rows of the compiler's.
 std::optional<std::string> AccessProof(const SliceSite& site) {
   constexpr std::int64_t kLanes = 128, kWord = 4;
+  constexpr int kByteBits = 8;
+  if (Info(site.slicing.dtype).bits < kByteBits && !IsBool(site.slicing.dtype)) return std::nullopt;
   for (const SlicedDim& dim : site.slicing.dims) {
     const bool one_row = !site.slicing.IsLast(dim) && dim.size == 1 && StorageBytes(site.slicing.dtype) == kWord;
     if (one_row || dim.step != 1) continue;

@@ -29,10 +29,10 @@ std::optional<std::string> ScalarArithmetic(const TpuOpSite& site) {
   return scalar && IsNarrowInteger(in) ? std::optional(ToString(in)) : std::nullopt;
 }
 
-std::optional<std::string> ByteArithmetic(const TpuOpSite& site) {
-  static const RuleRows kArithmetic("add", "sub", "mul");
+std::optional<std::string> ByteSum(const TpuOpSite& site) {
+  static const RuleRows kAdds("add");
   const Type out = site.Out(0);
-  if (!kArithmetic.Has(site.op) || out.shape.empty() || !IsNarrowInteger(out)) return std::nullopt;
+  if (!kAdds.Has(site.op) || out.shape.empty() || !IsNarrowInteger(out)) return std::nullopt;
   return Info(out.dtype).bits <= kByteBits ? std::optional(ToString(out)) : std::nullopt;
 }
 
@@ -82,12 +82,12 @@ constexpr Refusal<TpuOpSite> kTypes[] = {
       "all",
       Certainty::kReported},
      ScalarArithmetic},
-    {{{"tpu.compiler.byte-arithmetic", "integers that are added or multiplied have 16 bits or more",
+    {{{"tpu.compiler.byte-sum", "integers that are added have 16 bits or more",
        "jax#28305, jax#39058: the message \"Only vector<i16> and vector<i32> are supported\"",
        "convert to i32 first, and back after it"},
       "all",
       Certainty::kReported},
-     ByteArithmetic},
+     ByteSum},
     {{{"tpu.compiler.narrow-compare", "a comparison is of 32-bit numbers on chips before v6e",
        "jax#30104: the message \"Target does not support this comparison\"", "convert to f32 first"},
       "v4, v5e, v5p",

@@ -58,6 +58,23 @@ ReportedFinding OneFinding(const Json& finding) {
           .frames = Frames(finding)};
 }
 
+std::optional<ReportedFidelity> Fidelity(const Json& json) {
+  if (!Has(json, "fidelity")) return std::nullopt;
+  const Json& one = json.at("fidelity");
+  ReportedFidelity fidelity{.exact = one.value("exact", std::int64_t{0}),
+                            .approximate = one.value("approximate", std::int64_t{0}),
+                            .refused = one.value("refused", std::int64_t{0}),
+                            .rows = {},
+                            .reached = {}};
+  for (const Json& row : List(one, "operations"))
+    fidelity.rows.push_back(
+        {Text(row, "name"), Text(row, "kind"), row.value("count", std::int64_t{0}), Text(row, "why")});
+  for (const Json& reach : List(one, "reached"))
+    fidelity.reached.push_back(
+        {Text(reach, "what"), Text(reach, "words"), Text(reach, "source"), reach.value("text_line", 0), Frames(reach)});
+  return fidelity;
+}
+
 Report ReportOf(const Json& json) {
   Report report{.kernel = Text(json, "kernel"),
                 .target = Text(json, "target"),
@@ -67,6 +84,7 @@ Report ReportOf(const Json& json) {
   for (const Json& remark : List(json, "remarks"))
     report.remarks.push_back({Text(remark, "name"), Text(remark, "words"), Text(remark, "source"),
                               remark.value("text_line", 0), Frames(remark)});
+  report.fidelity = Fidelity(json);
   for (const Json& line : List(json, "printed")) report.printed.push_back(line.get<std::string>());
   report.checked = json.value("checked", true);
   report.proved = Text(json, "verdict") == "proved";

@@ -127,6 +127,27 @@ void Write(const std::vector<ReportedRemark>& remarks, JsonWriter& json) {
   json.Close(']');
 }
 
+void Write(const std::optional<ReportedFidelity>& fidelity, JsonWriter& json) {
+  if (!fidelity.has_value()) {
+    json.Null();
+    return;
+  }
+  json.Open('{').Key("exact").Number(fidelity->exact).Key("approximate").Number(fidelity->approximate);
+  json.Key("refused").Number(fidelity->refused).Key("operations").Open('[');
+  for (const FidelityRow& row : fidelity->rows) {
+    json.Open('{').Key("name").String(row.name).Key("kind").String(row.kind).Key("count").Number(row.count);
+    json.Key("why").String(row.why).Close('}');
+  }
+  json.Close(']').Key("reached").Open('[');
+  for (const FidelityReach& reach : fidelity->reached) {
+    json.Open('{').Key("what").String(reach.what).Key("words").String(reach.words).Key("source").String(reach.source);
+    json.Key("text_line").Number(reach.text_line);
+    Write(reach.frames, json.Key("frames"));
+    json.Close('}');
+  }
+  json.Close(']').Close('}');
+}
+
 void WriteCoverage(const Report& report, JsonWriter& json) {
   json.Key("checks").Open('[');
   for (const CheckTally& check : report.checks) {
@@ -174,6 +195,7 @@ std::string JsonOf(const Report& report) {
   json.Key("argument").String(report.argument);
   Write(report.facts, json.Key("facts"));
   Write(report.remarks, json.Key("remarks"));
+  Write(report.fidelity, json.Key("fidelity"));
   WriteCoverage(report, json);
   WriteStrings(report.unused_suppressions, json.Key("unused_suppressions"));
   json.Key("interrupted").Bool(report.interrupted);

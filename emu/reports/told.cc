@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/reports/causes.h"
+#include "emu/reports/fidelity_text.h"
 #include "emu/reports/printable.h"
 #include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
@@ -109,6 +110,11 @@ class Teller {
       if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
       if (std::find(told_.remarks.begin(), told_.remarks.end(), line) == told_.remarks.end())
         told_.remarks.push_back(std::move(line));
+    }
+    if (std::string line = FidelityLine(call.report); !line.empty()) {
+      if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
+      if (std::find(told_.fidelity.begin(), told_.fidelity.end(), line) == told_.fidelity.end())
+        told_.fidelity.push_back(std::move(line));
     }
     if (call.report.error.has_value()) {
       const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()

@@ -87,6 +87,7 @@ struct Told {
   std::vector<ToldFinding> findings;   // worst first, the suppressed ones last; symptoms are under their causes
   std::vector<ToldKernel> kernels;     // worst first
   std::vector<std::string> remarks;    // each once, with its kernel where there are several
+  std::vector<std::string> fidelity;   // likewise, of kernels of which not all is exact
   std::vector<ReportedError> errors;   // with their kernels where there are several calls
   Verdict verdict = Verdict::kProved;  // the worst of all calls; without a call it says nothing
   std::string tally;                   // "2 defects (with 3 symptoms), 1 note"; "" for none

@@ -66,6 +66,8 @@ std::string ToldJson(const ReportDocument& document, const TellOptions& options)
   }
   json.Close(']').Key("remarks").Open('[');
   for (const std::string& remark : told.remarks) json.String(remark);
+  json.Close(']').Key("fidelity").Open('[');
+  for (const std::string& line : told.fidelity) json.String(line);
   json.Close(']').Key("errors").Open('[');
   for (const ReportedError& error : told.errors) json.String(Cat(error.kind, ": ", error.message));
   return json.Close(']').Close('}').Take();
