@@ -167,10 +167,10 @@ TEST(Capacity, VectorMemory) {
     return Copy(Cat("f32[", 2 * rows, ",1024]"), Cat(rows, ",512"), Cat("f32[", rows, ",512]"));
   };
   ExpectClean(kernel(2040), "mosaic_tpu/v4");
-  ExpectOne(kernel(2048), "mosaic_tpu/v4", kCapacity,  // 2 operands x 2 buffers x 4 MiB: nothing is left
-            {"at least 16384 KiB of vmem", "is 16384 KiB, of which the compiler needs some itself"});
+  ExpectOne(kernel(2048), "mosaic_tpu/v4", kCapacity,  // 2 operands x 2 buffers x 4 MiB: 64 KiB are not for kernels
+            {"at least 16.00 MiB of vmem", "is 15.94 MiB, whatever vmem_limit_bytes says"});
   ExpectOne(kernel(2056), "mosaic_tpu/v4", kCapacity,
-            {"at least 16448 KiB of vmem", "16384", "8224 KiB for 'x' (2 buffers of f32[2056,512])"});
+            {"at least 16.06 MiB of vmem", "15.94", "8.03 MiB for 'x' (2 buffers of f32[2056,512])"});
   ExpectClean(kernel(2048), "mosaic_tpu/v5e");
   ExpectClean(kernel(4096), "mosaic_tpu/v6e");
 }
@@ -183,10 +183,10 @@ TEST(Capacity, DefaultLimitOfVectorMemory) {
     return text.replace(text.find("grid"), 0, params.empty() ? "" : Cat("params {", params, "};\n  "));
   };
   ExpectOne(kernel(2056), "mosaic_tpu/v5e", kCapacity,
-            {"at least 16448 KiB of vmem", "what one kernel may have on v5e without vmem_limit_bytes is 16384 KiB"});
+            {"at least 16.06 MiB of vmem", "what one kernel may have on v5e without vmem_limit_bytes is 16.00 MiB"});
   ExpectClean(kernel(2056), "mosaic_tpu/v6e");
   for (const char* chip : {"mosaic_tpu/v6e", "mosaic_tpu/v7x"})
-    ExpectOne(kernel(4104), chip, kCapacity, {"at least 32832 KiB of vmem", "is 32768 KiB"});
+    ExpectOne(kernel(4104), chip, kCapacity, {"at least 32.06 MiB of vmem", "is 32.00 MiB"});
   ExpectClean(kernel(2056, "vmem_limit_bytes=16842752"), "mosaic_tpu/v5e");
   ExpectClean(kernel(2056, "", "grid [1,1]"), "mosaic_tpu/v5e");  // nothing moves: one buffer of each
 }
@@ -201,7 +201,7 @@ TEST(Capacity, FixFits) {
   const std::vector<Finding> found = FindingsOf(kernel("", ""), "mosaic_tpu/v5e");
   ASSERT_EQ(1u, found.size());
   EXPECT_NE(std::string::npos, found[0].fix.find("vmem_limit_bytes=19922944")) << found[0].fix;
-  EXPECT_NE(std::string::npos, found[0].fix.find("hold at least 64 KiB less")) << found[0].fix;
+  EXPECT_NE(std::string::npos, found[0].fix.find("take smaller blocks: 4 along grid dimension 1")) << found[0].fix;
   EXPECT_NE(std::string::npos, found[0].fix.find("one buffer for 'x' (pipeline_mode=pl.Buffered(1))")) << found[0].fix;
   ExpectClean(kernel("vmem_limit_bytes=19922944", ""), "mosaic_tpu/v5e");
   ExpectClean(kernel("", " buffered {buffer_count=1}"), "mosaic_tpu/v5e");
@@ -214,9 +214,9 @@ TEST(Capacity, ParametersOfTheCompiler) {
   };
   ExpectClean(kernel("vmem_limit_bytes=8388608"), "mosaic_tpu/v4");
   ExpectOne(kernel("vmem_limit_bytes=8388607"), "mosaic_tpu/v4", kCapacity, {"vmem_limit_bytes is 8191.999 KiB"});
-  ExpectClean(kernel("internal_scratch_in_bytes=8388607"), "mosaic_tpu/v4");
-  ExpectOne(kernel("internal_scratch_in_bytes=8388608"), "mosaic_tpu/v4", kCapacity,
-            {"8192 KiB for internal_scratch_in_bytes"});
+  ExpectClean(kernel("internal_scratch_in_bytes=8388608"), "mosaic_tpu/v5e");  // as much as the limit
+  ExpectOne(kernel("internal_scratch_in_bytes=8388609"), "mosaic_tpu/v5e", kCapacity,
+            {"at least 16384.001 KiB of vmem", "is 16384 KiB", "8.00 MiB for 'internal_scratch_in_bytes'"});
 }
 
 TEST(Capacity, ScopesAndTiles) {
@@ -228,9 +228,8 @@ TEST(Capacity, ScopesAndTiles) {
         type, ") { run_scoped() (%b: ", type, ") { return; }; return; };\n    return; } }\n");
   };
   // Of f32 a row takes one sublane (a tile of 1 x 128), so two scopes of 2 Mi columns are 16 MiB; the output is 4 KiB.
-  ExpectClean(kernel((1 << 21) - 640), "mosaic_tpu/v4");
-  ExpectOne(kernel((1 << 21) - 512), "mosaic_tpu/v4", kCapacity, {"at least 16384 KiB", "16380 KiB for scopes"});
-  ExpectOne(kernel(1 << 21), "mosaic_tpu/v4", kCapacity, {"16384 KiB for scopes"});
+  ExpectClean(kernel((1 << 21) - 512), "mosaic_tpu/v5e");
+  ExpectOne(kernel((1 << 21) - 384), "mosaic_tpu/v5e", kCapacity, {"at least 16385 KiB", "8.00 MiB for scope 'a'"});
 }
 
 // One word too much: 1 MiB of scalar memory on a TPU; of 227 KiB of shared memory for a block on a GPU not all.

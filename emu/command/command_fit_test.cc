@@ -43,7 +43,7 @@ TEST_F(FitCommandTest, SeveralKernels) {
 
 TEST_F(FitCommandTest, WhatIsRefused) {
   const std::string kernel = Write("k.pkir", "pkir 1;\n" + Copy("copy", "(2048,1024)", "8"));
-  ExpectError(4, {"fit", kernel}, "which is no chip");
+  ExpectError(4, {"fit", kernel, "--target", "generic"}, "which is no chip");
   ExpectError(4, {"fit", kernel, "--target", "v6e", "--kernel", "other"}, "no kernel 'other' in the text");
   ExpectError(4, {"fit", kernel, "--target", "v6e", "--json", "--format", "text"}, "contradict each other");
 }

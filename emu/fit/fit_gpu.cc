@@ -85,7 +85,11 @@ absl::StatusOr<KernelFit> FitOfGpu(std::string_view text, const PrepareOptions& 
   for (const Memory& memory : fit.memories) {
     if (memory.verdict != Verdict::kDoesNotFit) continue;
     fit.of_sm.reset();
-    fit.advice = Cat("hold less ", memory.name, ": smaller blocks, fewer buffers or less scratch");
+    const std::int64_t over = memory.held - memory.limit.amount;
+    const std::string less = memory.unit == Unit::kBytes ? legality::BytesText((over + 1024) / 1024 * 1024)
+                                                         : Cat(over, " ", Name(memory.unit));
+    fit.advice =
+        Cat("hold at least ", less, " less in ", memory.name, ": smaller blocks, fewer buffers, or less scratch");
   }
   return fit;
 }

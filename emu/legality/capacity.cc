@@ -52,9 +52,10 @@ class Holdings {
     constexpr std::size_t kMaxParts = 12;
     std::stable_sort(parts_.begin(), parts_.end(),
                      [](const Holding& a, const Holding& b) { return a.amount > b.amount; });
-    std::string message =
-        Cat("at once it holds at least ", Amount(total_), " of ", limit.memory, ", and ", limit.whose, " is ",
-            Amount(limit.amount), limit.needed ? ", of which the compiler needs some itself:" : ":");
+    const auto [held, may] =
+        unit_ == Unit::kBytes ? BytesTexts(total_, limit.amount) : std::pair(Amount(total_), Amount(limit.amount));
+    std::string message = Cat("at once it holds at least ", held, " of ", limit.memory, ", and ", limit.whose, " is ",
+                              may, limit.needed ? ", of which the compiler needs some itself:" : ":");
     for (std::size_t i = 0; i < std::min(parts_.size(), kMaxParts); ++i)
       Append(&message, i == 0 ? " " : ", ", Amount(parts_[i].amount), " for ", parts_[i].what);
     if (parts_.size() > kMaxParts) Append(&message, ", ", parts_.size() - kMaxParts, " smaller ones");
@@ -87,7 +88,8 @@ void CheckTpuMemories(Legality& legality) {
   CheckTpuVmem(legality);
   Holdings smem(legality);
   for (const VmemPart& part : SmemOf(legality))
-    smem.Add(Cat("'", part.name, "' (", part.buffers > 1 ? Cat(part.buffers, " buffers of ") : "", part.array, ")"),
+    smem.Add(Cat(part.kind == VmemPart::Kind::kOperand ? "" : Cat(Name(part.kind), " "), "'", part.name, "' (",
+                 part.buffers > 1 ? Cat(part.buffers, " buffers of ") : "", part.array, ")"),
              part.bytes());
   smem.ExpectIn({legality.chip()->smem_bytes, "smem", Cat("that of one core of ", legality.chip()->name)});
 }

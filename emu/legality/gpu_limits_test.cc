@@ -154,7 +154,7 @@ TEST(GpuCapacity, SharedMemoryIsWhatNestedScopesHoldAtOnce) {
   EXPECT_EQ("", Capacity(Bytes("s", kAll) + ", %b: " + barrier));
   const std::string full = Capacity(Bytes("s", kAll + kKiB) + ", %b: " + barrier);
   EXPECT_NE(std::string::npos, full.find("227.0078 KiB of shared memory")) << full;
-  EXPECT_NE(std::string::npos, full.find("0.0078 KiB for barriers")) << full;
+  EXPECT_NE(std::string::npos, full.find("8 bytes for barriers")) << full;
   // Each array begins at a multiple of 1024 bytes.
   EXPECT_EQ("", Capacity(Bytes("s", kAll - 2 * kKiB) + ", " + Bytes("t", 1) + ", " + Bytes("u", 1)));
   EXPECT_NE("", Capacity(Bytes("s", kAll - 2 * kKiB + 1) + ", " + Bytes("t", 1) + ", " + Bytes("u", 1)));
