@@ -69,15 +69,6 @@ class ConcurrencyModel {
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  // The same of an access that began when its agent knew no more than this.
-  struct Began {
-    AgentId agent;
-    const ClockBundle& known;
-  };
-  void Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  // An access that has been judged, as another agent's, goes on for whoever comes later.
-  void GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
   BarrierId MakeBarrier(Barrier::Spec spec);
@@ -205,6 +196,7 @@ class ConcurrencyModel {
     std::size_t parts = 1;  // several: one for each operand
     const CodeSite& site;
     bool in_turn = false;  // its queue has completed all before it: no promise is needed
+    const AsyncRequest& request;
   };
   // `known`: what was known when its half begins.
   void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
