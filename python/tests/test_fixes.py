@@ -32,7 +32,7 @@ def test_the_fixes_of_kernels_that_lack_one_wait_work(tmp_path):
 
 
 @pytest.mark.parametrize(("case", "mutant", "fix"), [
-    # A group that nobody committed: a wait is for committed ones.
+    # A group that was never committed: a wait is for committed ones.
     ("gpu/groups", "drop_sync_4", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line 16 of the kernel text, .*"),
     ("gpu/page_copy_out_group", "drop_sync_2", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line \d+ of the kernel text, .*"),
     # The barrier completes twice before it is awaited: the wait belongs between the two.
