@@ -45,7 +45,7 @@ class ConcurrencyModel {
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
   // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
-  // Races of agents of two blocks, as far as they are no operations, are for somebody else to judge: of a TPU's tasks,
+  // Races of agents of two blocks, as far as they are no operations, are left to another judge: of a TPU's tasks,
   // which nothing can order, by what all of them touch.
   void LeaveRacesBetweenBlocks() { races_between_blocks_ = false; }
   bool Tracks(BufferId id) const { return tracks_accesses_ && memory_.Find(id) != nullptr; }

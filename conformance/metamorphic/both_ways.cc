@@ -24,7 +24,7 @@ bool IsOfTasks(const ReportedFinding& finding) {
 }
 
 std::string AccessLine(const std::optional<ReportedAccess>& access) {
-  if (!access.has_value()) return "nobody";
+  if (!access.has_value()) return "no access";
   return Cat(access->kind, " of ", access->object, " by ", access->agent, " at line ", access->text_line);
 }
 

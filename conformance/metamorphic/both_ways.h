@@ -1,6 +1,6 @@
 // Which way a kernel's programs run is an optimisation that no report may tell of: where no program can see another's
 // effects they run one after another, and here once more under a policy, as those that can do. A kernel of a TPU gets a
-// semaphore that nobody uses, so that its tasks are cores.
+// semaphore that is never used, so that its tasks are cores.
 #ifndef PALLADION_CONFORMANCE_METAMORPHIC_BOTH_WAYS_H_
 #define PALLADION_CONFORMANCE_METAMORPHIC_BOTH_WAYS_H_
 

@@ -7,10 +7,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sweep/sweep.h"
 
@@ -31,7 +31,7 @@ class ScratchOfTasks final : public memory_model::MemoryWatcher {
   struct Watched {
     BufferId id;
     std::int64_t elements = 0;
-    absl::flat_hash_map<std::uint32_t, Runs> defined;  // by task, when it was left; of tasks that go on after others
+    std::map<std::uint32_t, Runs> defined;  // by task, when it was left; of tasks that go on after others
   };
   void Watch();
   void HandOver(Watched& watched, std::uint32_t from, std::uint32_t to);

@@ -330,7 +330,7 @@ void Compare(const CancelReached& reached, const Report& report, bool exhaustive
   contradict(proved && (wrong || reached.early), "proved, but an order is wrong");
   contradict(proved && orders, "proved, but orders differ");
   contradict(race != reached.early && (race || all), "one of two has the answer read early");
-  if (reached.early || race) return;  // what is read then is nobody's promise
+  if (reached.early || race) return;  // what is read then is not defined
   contradict(control && !wrong, "a defect of launch control that no order has");
   contradict(!control && wrong && all, "a defect of launch control is missed");
   contradict(Has(report, "DEADLOCK"), "a deadlock that no order has");

@@ -39,7 +39,7 @@ std::string CancelText(const CancelKernel& kernel);
 struct CancelReached {
   std::set<std::string> outputs;  // of orders that end
   bool lost = false, twice = false, after_no = false;
-  bool early = false;  // an answer is read that nobody has waited for
+  bool early = false;  // an answer is read without a wait for it
 };
 CancelReached ExploreCancel(const CancelKernel& kernel);
 

@@ -1,14 +1,13 @@
 #include "emu/hunt/hunt_clusters.h"
 
+#include "emu/hunt/hunt_patterns.h"
+
 namespace palladion::hunt {
 namespace {
 
-constexpr int kMaxBarriers = 4;
-
-class Patterns {
+class Patterns final : public PatternMaker {
  public:
-  Patterns(scheduler::Random* random, HuntKernel* kernel, std::vector<std::vector<Op>>* body)
-      : random_(*random), kernel_(*kernel), body_(*body) {}
+  using PatternMaker::PatternMaker;
 
   void Add() {
     switch (Below(6)) {
@@ -28,28 +27,15 @@ class Patterns {
   }
 
  private:
-  int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
-  int Row() { return Below(kernel_.rows); }
   int threads() const { return static_cast<int>(kernel_.agents.size()) / kernel_.blocks; }
-  int Barrier(int arrivals) {
-    std::vector<int>& barriers = kernel_.arrivals;
-    for (std::size_t i = 0; i < barriers.size(); ++i) {
-      if (barriers[i] == arrivals && Below(3) == 0) return static_cast<int>(i);
-    }
-    if (static_cast<int>(barriers.size()) == kMaxBarriers) return Below(kMaxBarriers);
-    barriers.push_back(arrivals);
-    return static_cast<int>(barriers.size()) - 1;
-  }
   static Op Copy(int row, int to, int barrier) {
     return {.what = What::kMulticast, .object = barrier, .row = row, .to = to};
   }
-  static Op On(What what, int barrier) { return {.what = what, .object = barrier, .amount = 1}; }
   Op Load(int row) {
     const Part part = Below(2) == 0 ? Part::kRow : static_cast<Part>(Below(5));
     return {.what = What::kLoad, .array = Array::kShared, .part = part, .row = row};
   }
   Op Store(int row) { return {.what = What::kStore, .array = Array::kShared, .row = row, .amount = 600 + Below(90)}; }
-  static Op Fence() { return {.what = What::kFence}; }
 
   // The same in that thread of each block.
   void Each(int thread, const std::vector<Op>& ops) {
@@ -70,7 +56,7 @@ class Patterns {
     Each(reader, {On(What::kWait, barrier), Load(to)});
     if (Below(2) == 0) Meet(thread);
   }
-  // The slot again: nobody may still read it, in either block.
+  // The slot again: no thread may still read it, in either block.
   void Again(bool meets) {
     const int to = Row(), barrier = Barrier(1), thread = Below(threads());
     Each(thread, {Copy(Row(), to, barrier), On(What::kWait, barrier), Load(to)});
@@ -112,10 +98,6 @@ class Patterns {
     agent.push_back({.what = What::kAwait, .amount = 0, .flag = Below(3) == 0});
     if (Below(2) == 0) Meet(thread);
   }
-
-  scheduler::Random& random_;
-  HuntKernel& kernel_;
-  std::vector<std::vector<Op>>& body_;
 };
 
 }  // namespace

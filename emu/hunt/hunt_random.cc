@@ -9,6 +9,7 @@
 #include "emu/hunt/hunt_damage.h"
 #include "emu/hunt/hunt_dress.h"
 #include "emu/hunt/hunt_loops.h"
+#include "emu/hunt/hunt_patterns.h"
 #include "emu/hunt/hunt_tensor.h"
 #include "emu/hunt/hunt_tpu.h"
 #include "emu/hunt/hunt_warps.h"
@@ -16,8 +17,6 @@
 
 namespace palladion::hunt {
 namespace {
-
-constexpr int kMaxBarriers = 4;
 
 class Generator {
  public:
@@ -55,7 +54,7 @@ class Generator {
     for (int n = Below(3); n > 0; --n) Damage();
   }
 
-  int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
+  int Below(int n) { return hunt::Below(&random_, n); }
   std::vector<Op>& Agent(int i) { return (*body_)[static_cast<std::size_t>(i)]; }
   int agents() const { return static_cast<int>(kernel_.agents.size()); }
   int Row() { return Below(kernel_.rows); }
@@ -69,15 +68,7 @@ class Generator {
     if (kernel_.cluster && Below(4) == 0) return Array::kPeer;
     return Below(4) == 0 ? Array::kM : Array::kShared;
   }
-  int Barrier(int arrivals) {
-    std::vector<int>& barriers = kernel_.arrivals;
-    for (std::size_t i = 0; i < barriers.size(); ++i) {
-      if (barriers[i] == arrivals && Below(3) == 0) return static_cast<int>(i);
-    }
-    if (static_cast<int>(barriers.size()) == kMaxBarriers) return Below(kMaxBarriers);
-    barriers.push_back(arrivals);
-    return static_cast<int>(barriers.size()) - 1;
-  }
+  int Barrier(int arrivals) { return DrawBarrier(&random_, &kernel_, arrivals); }
   int Semaphore() {
     if (kernel_.semaphores < 2 && Below(2) == 0) ++kernel_.semaphores;
     if (kernel_.semaphores == 0) ++kernel_.semaphores;

@@ -10,10 +10,9 @@
 namespace palladion::hunt {
 
 // kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
-// kClusters: of two blocks, which copy together. kWarps: of threads
-// whose warps do something of their own. kCredits: of threads that take credits
-// and give them back. kCancel: of cluster launch control, which hunt_cancel.h has.
-// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back.
+// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back. kClusters: of two blocks, which copy
+// together. kWarps: of threads whose warps do something of their own. kCredits: of threads that take credits of
+// semaphores and give them back. kCancel: of cluster launch control, which hunt_cancel.h has.
 enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines, kClusters, kWarps, kCredits, kCancel };
 
 // The kernel with this number: the same on every host.

@@ -63,7 +63,7 @@ void Meet(int agent, ReferenceMachine* machine) {
   if (machine->CanGo(agent)) machine->Do({agent, -1});
 }
 
-// Nor is it said when warps begin and have ended: whoever goes on has done so.
+// Nor is it said when warps begin and have ended: a thread that goes on has done so.
 void MeetWarps(int agent, ReferenceMachine* machine) {
   const auto pass = [&](int thread, What what) {
     const Instr* next = machine->Next(thread);

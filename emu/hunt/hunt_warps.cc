@@ -2,15 +2,14 @@
 
 #include <utility>
 
+#include "emu/hunt/hunt_patterns.h"
+
 namespace palladion::hunt {
 namespace {
 
-constexpr int kMaxBarriers = 4;
-
-class Patterns {
+class Patterns final : public PatternMaker {
  public:
-  Patterns(scheduler::Random* random, HuntKernel* kernel, std::vector<std::vector<Op>>* body)
-      : random_(*random), kernel_(*kernel), body_(*body) {}
+  using PatternMaker::PatternMaker;
 
   void Add() {
     thread_ = &body_[static_cast<std::size_t>(Below(static_cast<int>(body_.size())))];
@@ -32,17 +31,6 @@ class Patterns {
   }
 
  private:
-  int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
-  int Row() { return Below(kernel_.rows); }
-  int Barrier(int arrivals) {
-    std::vector<int>& barriers = kernel_.arrivals;
-    for (std::size_t i = 0; i < barriers.size(); ++i) {
-      if (barriers[i] == arrivals && Below(3) == 0) return static_cast<int>(i);
-    }
-    if (static_cast<int>(barriers.size()) == kMaxBarriers) return Below(kMaxBarriers);
-    barriers.push_back(arrivals);
-    return static_cast<int>(barriers.size()) - 1;
-  }
   Part Point() { return Below(2) == 0 ? Part::kFirst : Part::kMiddle; }
   Op Store(int row, Part part) {
     const std::int64_t amount = Below(3) == 0 ? 0 : 400 + Below(90);
@@ -51,8 +39,6 @@ class Patterns {
   static Op Load(int row, Part part) {
     return {.what = What::kLoad, .array = Array::kShared, .part = part, .row = row};
   }
-  static Op On(What what, int barrier) { return {.what = what, .object = barrier, .amount = 1}; }
-  static Op Fence() { return {.what = What::kFence}; }
   static Op CopyIn(int row, int to, int barrier) {
     return {.what = What::kCopyIn, .object = barrier, .row = row, .to = to};
   }
@@ -127,9 +113,6 @@ class Patterns {
     Then(other_, {On(What::kWait, barrier), Load(row, Point()), Load(row, Point())});
   }
 
-  scheduler::Random& random_;
-  HuntKernel& kernel_;
-  std::vector<std::vector<Op>>& body_;
   std::vector<Op>*thread_ = nullptr, *other_ = nullptr;
 };
 

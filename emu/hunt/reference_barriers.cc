@@ -5,7 +5,7 @@
 
 namespace palladion::hunt {
 
-// `told`: the operations of tensor cores that are known; nullptr: none are told of.
+// `told`: the operations of tensor cores that the one who arrives knows; nullptr: it knows of none.
 void ReferenceMachine::ArriveAt(int who, int barrier, const Issues* told) {
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
   const bool tells = told != nullptr && OrdersTensorCore(barrier);

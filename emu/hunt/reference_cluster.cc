@@ -70,7 +70,7 @@ void ReferenceMachine::DoMulticastHalf(std::size_t at) {
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
   bool ended = true;
   for (int i = done.into * threads_; i < (done.into + 1) * threads_; ++i) ended = ended && Next(i) == nullptr;
-  lost_ |= ended;  // nobody is there: what a block holds then is nobody's promise
+  lost_ |= ended;  // what the memory of a block that has ended holds is not defined
   broken_ |= ended;
   const int barrier = BarrierOf(other, op.object);
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];

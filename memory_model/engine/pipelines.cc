@@ -57,7 +57,7 @@ void Pipelines::Add(const AsyncRequest& request, const Issue& issue, ClockBundle
   const bool copy = request.pipelined->stage == Pipelined::Stage::kCopy;
   std::vector<Earlier>& all = copy ? block.copies : block.products[TargetOf(request)];
   const auto is_followed = [&](const Earlier& one) { return Knows(told, {one.operation, kDone}); };
-  // What the latest one has followed, whoever follows that one has.
+  // What the latest one has followed, its followers have followed too.
   const bool last =
       !copy &&
       (all.empty() || (all.back().last ? is_followed(all.back()) : std::all_of(all.begin(), all.end(), is_followed)));

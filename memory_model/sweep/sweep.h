@@ -15,12 +15,12 @@
 #define PALLADION_MEMORY_MODEL_SWEEP_SWEEP_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
@@ -61,7 +61,7 @@ class TaskClock {
   bool take_turns_ = false;
   std::int64_t tasks_ = 1, begun_ = 0;
   std::uint32_t task_ = UnitOwners::kFirstTask;
-  absl::flat_hash_map<std::uint32_t, std::vector<std::int64_t>> last_;  // where they take turns: a task's last program
+  std::map<std::uint32_t, std::vector<std::int64_t>> last_;  // where they take turns: a task's last program
 };
 
 enum class ConflictRule : std::uint8_t {

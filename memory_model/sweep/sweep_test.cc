@@ -216,6 +216,7 @@ TEST(Sweep, TasksThatTakeTurns) {
     box.step[0] = 1;
     box.lower[0] = -1000;
     box.upper[0] = 1000;
+    box.order[0] = 0;
     box.site = {.loc = {}, .text_line = line, .program = index};
     memory.Store(box, value.data());
   };
