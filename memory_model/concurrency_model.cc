@@ -219,7 +219,8 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   }
   if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   const Epoch issued{agent, agents_.NowOf(agent)};
-  const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
+  const AgentId id =
+      agents_.AddOperation(agent, request.name, request.site, request.block == nullptr ? started_++ : -1);
   agents_.SayAwait(id, std::move(request.await));
   for (const Completion& completion : request.completions) {
     if (const auto* semaphore = std::get_if<SemaphoreId>(&completion.object))

@@ -63,6 +63,10 @@ class ConcurrencyModel {
   void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   // The agent comes to an allocation that another one has reached before: a write of all of it.
   void Reallocate(AgentId agent, BufferId id, const CodeSite& site);
+  void Overwrite(AgentId agent, BufferId id, const CodeSite& site);  // all of it
+  // What operations of the kernel that the agent does not know to be complete do to one memory, they may do to the
+  // other one as well, of the same shape: both are one as far as its text says.
+  void CarryOver(AgentId agent, BufferId from, BufferId to);
   void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);

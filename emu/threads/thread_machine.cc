@@ -271,6 +271,14 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : queues_.ForIssue(current_, queue);
 }
 
+void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
+  if (turn.input) {
+    model_.Overwrite(current_, turn.from, CodeSite::Of(site));
+  } else {
+    model_.CarryOver(current_, turn.from, turn.to);
+  }
+}
+
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
     return memory_.Start(std::move(request));

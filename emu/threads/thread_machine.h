@@ -121,6 +121,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // The port, for the current thread. Blocks of a kernel's operands are the memory's own, and so are their copies.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Leave(BufferId buffer, const Site& site) override { block_memory_.Leave(buffer, site); }
+  void Turn(const BlockTurn& turn, const Site& site) override;
   BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override {
     return block_memory_.OfPeer(current_, buffer, where, site);
   }

@@ -52,6 +52,15 @@ absl::Status StartCopy(const OperandInfo& info, bool flush, std::int64_t number,
   return frame.machine().Start(std::move(copy));
 }
 
+// From here on the body's ref is of the newest block.
+void TakeNewest(const OperandInfo& info, const Step& step, Frame& frame) {
+  const BufferId left = frame.ref(info.ref).buffer;
+  frame.ref(info.ref) = frame.ref(NewestOf(info, frame));
+  const BufferId now = frame.ref(info.ref).buffer;
+  if (!frame.first_program && left != now)
+    frame.machine().Turn({.from = left, .to = now, .input = info.role != Role::kOut}, frame.site(step));
+}
+
 absl::Status Fetch(const OperandInfo& info, std::int64_t number, const Step& step, Frame& frame) {
   PlaceWindow(info, info.array, step, frame);
   KeepIndex(info, frame);
@@ -61,7 +70,7 @@ absl::Status Fetch(const OperandInfo& info, std::int64_t number, const Step& ste
 // An output's memory holds nothing when it is new; it is not read from the array, unless it asks for that.
 absl::Status BeginOutput(const OperandInfo& info, const Step& step, Frame& frame) {
   if (!frame.first_program) TakeOther(info, frame);
-  frame.ref(info.ref) = frame.ref(NewestOf(info, frame));
+  TakeNewest(info, step, frame);
   if (info.restored) return Fetch(info, frame.program_number, step, frame);
   PlaceWindow(info, info.array, step, frame);
   KeepIndex(info, frame);
@@ -80,7 +89,7 @@ absl::Status RunBeginBlock(const void* params, const Step& step, Frame& frame) {
   if (info.role == Role::kOut) return first || !IsKept(info, frame) ? BeginOutput(info, step, frame) : absl::OkStatus();
   if (first || (info.buffers == 1 && !IsKept(info, frame)))
     PALLADION_RETURN_IF_ERROR(Fetch(info, frame.program_number, step, frame));
-  frame.ref(info.ref) = frame.ref(NewestOf(info, frame));
+  TakeNewest(info, step, frame);
   return absl::OkStatus();
 }
 
