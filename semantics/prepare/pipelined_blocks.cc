@@ -32,8 +32,8 @@ std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& progr
 }  // namespace
 
 std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options) {
-  if (!program.grid_in_agent || options.pipeline == ProgramOptions::Pipeline::kNever) return {};
-  if (options.pipeline == ProgramOptions::Pipeline::kWhereItShows)
+  if (!program.grid_in_agent) return {};
+  if (options.blocks != BlockWays::kBesideBodies)
     return program.uses_port ? SharedBlocks(kernel, program) : std::vector<std::size_t>();
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {

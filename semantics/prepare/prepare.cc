@@ -391,6 +391,7 @@ absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& mod
     KernelPreparer again(module.module(), kernel, target, options, std::move(pipelined));
     PALLADION_ASSIGN_OR_RETURN(program, again.Run());
   }
+  if (options.blocks != BlockWays::kAsItShows && program.grid_in_agent) program.uses_port = true;
   return std::make_shared<const Program>(std::move(program));
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "semantics/base/block_ways.h"
 #include "semantics/base/ids.h"
 #include "semantics/base/run_control.h"
 #include "semantics/base/target.h"
@@ -168,11 +169,7 @@ struct ProgramOptions {
   // Marks around every instruction of the text (mark.h). They end each group of strips, so after an instruction its
   // result is in memory. The results have the same bits; a run is slower.
   bool observable = false;
-  // Which blocks of a TPU's operands the pipeline copies beside the bodies. kWhereItShows: of kernels that have engines
-  // anyway, those in arrays that something else reaches too; of all others that changes nothing. kAlways, kNever: for
-  // tests that this is so.
-  enum class Pipeline : std::uint8_t { kWhereItShows, kAlways, kNever };
-  Pipeline pipeline = Pipeline::kWhereItShows;
+  BlockWays blocks = BlockWays::kAsItShows;
 };
 
 // A launch over clusters of blocks of threads: the last dimensions of Program::grid, thread minor. The TensorCores of a
