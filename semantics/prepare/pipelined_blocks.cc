@@ -61,7 +61,8 @@ void PipelinedBlocks::EmitOf(StepKind kind, StepFn fn, std::size_t operand, std:
   const Operand& declared = builder_.kernel().operands[operand];
   builder_.SetPlace(declared.loc, declared.text_line);
   builder_.EmitAs(kind, fn, OperandParams{operand, slot});
-  builder_.program().steps.back().visible = true;
+  // Who starts a copy touches nothing: its halves do.
+  builder_.program().steps.back().visible = kind == StepKind::kAllocBlock || kind == StepKind::kFreeBlock;
 }
 
 void PipelinedBlocks::EmitFor(StepKind kind, StepFn fn, std::optional<Role> role, std::int64_t buffers) {
