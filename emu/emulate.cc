@@ -162,8 +162,9 @@ absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64
   const std::size_t limit = options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
   PALLADION_RETURN_IF_ERROR(CheckValues(*kernel, limit));
   PALLADION_ASSIGN_OR_RETURN(Target target, TargetOf(*kernel, options.target));
-  PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                             Prepare(*verified, *kernel, target, {.observable = options.observable}));
+  PALLADION_ASSIGN_OR_RETURN(
+      std::shared_ptr<const Program> program,
+      Prepare(*verified, *kernel, target, {.observable = options.observable, .blocks = options.blocks}));
   return PreparedKernel(std::make_shared<const agents::PreparedKernelState>(
       verified, std::move(program), agents::RemarksOf(*kernel, options.target)));
 }

@@ -20,6 +20,7 @@
 #include "absl/types/span.h"
 #include "emu/export.h"
 #include "emu/report.h"
+#include "semantics/base/block_ways.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/run_control.h"
 #include "semantics/tensor/tensor.h"
@@ -38,6 +39,7 @@ struct PrepareOptions {
   std::string path;              // for messages; "" shows <text>
   bool observable = false;       // every instruction by itself, so that logs can show it; the same results, slower
   std::size_t memory_limit = 0;  // bytes of any one value, whose tables are made here; 0: 7/8 of the host's memory
+  BlockWays blocks = BlockWays::kAsItShows;  // for tests: any other is slower, and no report shows it
 };
 
 // An input or output of the kernel call. A PRNG key is u32 with a last dimension of its words.

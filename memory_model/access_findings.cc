@@ -66,7 +66,14 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
     return sort(FindingCode::kRaceCrossDevice);
   }
   const bool writes = earlier.writes() && event.writes();
-  const bool async = AgentTable::IsOperation(earlier.who) != AgentTable::IsOperation(event.who);
+  if (IsOfFlushAndFetch(pair)) {
+    Sort alias = sort(FindingCode::kAlias);
+    if (IsSameBeforeAndAfter(pair)) alias.severity = Severity::kNote;
+    return alias;
+  }
+  // What another core's pipeline does is that core's own doing.
+  const auto engine = [&](AgentId who) { return AgentTable::IsOperation(who) && agents_.BlockOf(who) == nullptr; };
+  const bool async = BesideOwnPipeline(pair) || engine(earlier.who) != engine(event.who);
   Sort race = sort(async    ? FindingCode::kRaceAsync
                    : writes ? FindingCode::kRaceWriteWrite
                             : FindingCode::kRaceReadWrite);
@@ -96,14 +103,24 @@ bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
 // What reads where a flush leaves the bytes as they are finds the same in any order; what writes there may be
 // overwritten.
 bool AccessFindings::IsSameBeforeAndAfter(const UnorderedPair& pair) const {
-  return pair.conflict.order == Ordering::kUnordered && agents_.KeepsBytes(pair.conflict.earlier.who) &&
-         !pair.event.writes() && !pair.event.lifetime();
+  const AccessEvent &earlier = pair.conflict.earlier, &event = pair.event;
+  return pair.conflict.order == Ordering::kUnordered &&
+         ((earlier.keeps && event.kind == AccessKind::kRead) || (event.keeps && earlier.kind == AccessKind::kRead));
+}
+
+bool AccessFindings::IsPipelines(AgentId who, AgentId other) const {
+  return agents_.BlockOf(who) != nullptr && agents_.PlaceOf(who) == agents_.PlaceOf(other);
 }
 
 bool AccessFindings::BesideOwnPipeline(const UnorderedPair& pair) const {
   const AgentId earlier = pair.conflict.earlier.who, later = pair.event.who;
-  return (agents_.IsPipeline(earlier) || agents_.IsPipeline(later)) &&
-         agents_.PlaceOf(earlier) == agents_.PlaceOf(later);
+  return IsPipelines(earlier, later) != IsPipelines(later, earlier);
+}
+
+bool AccessFindings::IsOfFlushAndFetch(const UnorderedPair& pair) const {
+  const AgentId earlier = pair.conflict.earlier.who, later = pair.event.who;
+  return IsPipelines(earlier, later) && IsPipelines(later, earlier) &&
+         agents_.BlockOf(earlier)->flush != agents_.BlockOf(later)->flush;
 }
 
 std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
@@ -111,7 +128,8 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   const AgentId other = conflict.earlier.who;
   const std::string me = Who(buffer, event), you = Who(buffer, conflict.earlier);
   if (conflict.earlier.kind == AccessKind::kFree) return Cat("its life ended with ", you);
-  if (BesideOwnPipeline(pair) && agents_.IsPipeline(event.who))
+  const BlockCopy *const now = agents_.BlockOf(event.who), *const before = agents_.BlockOf(other);
+  if (BesideOwnPipeline(pair) && !(now != nullptr ? now : before)->flush)
     return "a block with two buffers is fetched from before the body of the program before its own";
   if (BesideOwnPipeline(pair)) return "a block with two buffers goes back until after the body of the next program";
   if (conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor)
@@ -142,6 +160,13 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
 }
 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
+  if (sort.code == FindingCode::kAlias) return AliasOf(pair, sort);
+  // A fetch that began before is for a later program.
+  const BlockCopy* const before = agents_.BlockOf(pair.conflict.earlier.who);
+  if (BesideOwnPipeline(pair) && before != nullptr && !before->flush) {
+    const AccessConflict turned{pair.event, pair.conflict.order, pair.conflict.overlap};
+    return Of({pair.buffer, pair.conflict.earlier, pair.vantage, turned}, sort);
+  }
   const auto& [buffer, event, vantage, conflict] = pair;
   const AccessEvent& earlier = conflict.earlier;
   const AccessEvent& shown = event.text_line > 0 ? event : earlier;  // the end of a block has no line

@@ -68,7 +68,11 @@ class AccessFindings {
   Between BetweenReadAndWrite(const AccessEvent& read, AgentId operation) const;
   std::string Who(const Tracked& buffer, const AccessEvent& event) const;
   bool IsKeptByScope(const UnorderedPair& pair) const;
-  bool BesideOwnPipeline(const UnorderedPair& pair) const;  // a core's own access, and a copy of its blocks
+  // Of one core, with copies of blocks that its pipeline makes: one such, and another access; or a fetch and a flush.
+  bool BesideOwnPipeline(const UnorderedPair& pair) const;
+  bool IsOfFlushAndFetch(const UnorderedPair& pair) const;
+  bool IsPipelines(AgentId who, AgentId other) const;
+  Finding AliasOf(const UnorderedPair& pair, const Sort& sort) const;  // alias_findings.cc
   bool IsSameBeforeAndAfter(const UnorderedPair& pair) const;
   std::string WhyUnordered(const UnorderedPair& pair) const;
   static bool Inside(const Place& place, const Place& memory);  // is the place in the one that the memory belongs to?

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "memory_model/sets/set_of_bytes.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::memory_model {
@@ -71,25 +72,13 @@ void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const C
 }
 
 void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  Touch({agent, agents_.ClockOf(agent)}, id, kind, set, site);
-}
-
-void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set,
-                             const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
   // Of tensor memory its operations tell, loads among them.
   if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
-  agents_.Act(began.agent);
-  const AccessEvent event = EventOf(began.agent, kind, site);
-  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent, Noted()};
-  Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
-}
-
-void ConcurrencyModel::GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
-  Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  if (buffer == nullptr) return;
   agents_.Act(agent);
-  memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
+  const AccessEvent event = EventOf(agent, kind, site);
+  const Vantage vantage = VantageOf(agent);
+  Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
 }
 
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
@@ -230,7 +219,8 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   }
   if (LanesMeetBefore(agent, request)) agents_.LanesMeet(agent);
   const Epoch issued{agent, agents_.NowOf(agent)};
-  const AgentId id = agents_.AddOperation(agent, request.name, request.site, started_++);
+  const AgentId id =
+      agents_.AddOperation(agent, request.name, request.site, request.block == nullptr ? started_++ : -1);
   agents_.SayAwait(id, std::move(request.await));
   for (const Completion& completion : request.completions) {
     if (const auto* semaphore = std::get_if<SemaphoreId>(&completion.object))
@@ -242,13 +232,14 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   std::vector<AgentId> follows;
   if (request.pipelined.has_value())
     follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
+  if (request.block != nullptr) agents_.SayBlock(id, request.block);
   for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
   const ClockBundle& known = agents_.Fork(id);
-  TouchOperands({id, 1, request.site, after_all}, request.sources, Half::kRead, known);
+  TouchOperands({id, 1, request.site, after_all, request}, request.sources, Half::kRead, known);
   std::optional<ClockBundle> landing;
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding)
     landing.emplace(known).Join(queue_clocks_.Issued(request.queue));
-  TouchOperands({id, request.parts(), request.site, after_all}, request.destinations, Half::kWrite,
+  TouchOperands({id, request.parts(), request.site, after_all, request}, request.destinations, Half::kWrite,
                 landing.has_value() ? *landing : known);
   ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
@@ -297,7 +288,17 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
                             .text_line = site.text_line};
     const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
     const Vantage vantage{known, part, operation, issued.in_turn ? nullptr : Noted()};
-    Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+    const AsyncRequest& request = issued.request;
+    if (half == Half::kRead || request.keeps.empty()) {
+      Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
+      continue;
+    }
+    AccessEvent keeps = event;
+    keeps.keeps = true;
+    const AccessSet same = request.changes.empty() ? set : SetOfBytes(request.keeps);
+    Report(*buffer, id, keeps, vantage, memory_.Access(buffer, keeps, same, vantage));
+    if (request.changes.empty()) continue;
+    Report(*buffer, id, event, vantage, memory_.Access(buffer, event, SetOfBytes(request.changes), vantage));
   }
 }
 

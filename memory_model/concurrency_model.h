@@ -63,6 +63,10 @@ class ConcurrencyModel {
   void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   // The agent comes to an allocation that another one has reached before: a write of all of it.
   void Reallocate(AgentId agent, BufferId id, const CodeSite& site);
+  void Overwrite(AgentId agent, BufferId id, const CodeSite& site);  // all of it
+  // What operations of the kernel that the agent does not know to be complete do to one memory, they may do to the
+  // other one as well, of the same shape: both are one as far as its text says.
+  void CarryOver(AgentId agent, BufferId from, BufferId to);
   void Free(AgentId agent, BufferId id, const CodeSite& site);
   // The same once all of these agents are done: when their block ends. `name` says that: "the end of block (3, 0)".
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
@@ -72,15 +76,6 @@ class ConcurrencyModel {
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  // The same of an access that began when its agent knew no more than this.
-  struct Began {
-    AgentId agent;
-    const ClockBundle& known;
-  };
-  void Touch(const Began& began, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-  // An access that has been judged, as another agent's, goes on for whoever comes later.
-  void GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
-
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
 
   BarrierId MakeBarrier(Barrier::Spec spec);
@@ -208,6 +203,7 @@ class ConcurrencyModel {
     std::size_t parts = 1;  // several: one for each operand
     const CodeSite& site;
     bool in_turn = false;  // its queue has completed all before it: no promise is needed
+    const AsyncRequest& request;
   };
   // `known`: what was known when its half begins.
   void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,

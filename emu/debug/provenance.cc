@@ -136,23 +136,29 @@ void Provenance::Poison(const Who&, BufferId buffer) {
   Add(std::move(access));
 }
 
-void Provenance::Issued(const Who& who, const AsyncRequest& request) {
-  if (!who.at_once) {
-    const Agent* const agent = agents_.current();
-    if (agent == nullptr) return;  // an earlier launch has started it
-    const std::int32_t node = agent->open.empty() ? -1 : agent->open.back().node;
-    started_[who.operation] = {.program = agent->program, .node = node, .reads = {}};
-    return;
-  }
-  const auto &from = std::get<BoxAccess>(request.sources[0].where),
-             &to = std::get<BoxAccess>(request.destinations[0].where);
+RecordedAccess Provenance::CopyOf(const AsyncRequest& block) {
+  const auto &from = std::get<BoxAccess>(block.sources[0].where),
+             &to = std::get<BoxAccess>(block.destinations[0].where);
   RecordedAccess access = Here(AccessKind::kWrite, to.buffer, to.site);
   access.kind = RecordedAccess::Kind::kCopy;
   access.node = -1;
   access.box = BoxOf(to, *memory_);
   access.source = MemoryOf(from.buffer);
   access.source_box = BoxOf(from, *memory_);
-  Add(std::move(access));
+  return access;
+}
+
+void Provenance::Issued(const Who& who, const AsyncRequest& request) {
+  if (who.at_once) {
+    Add(CopyOf(request));
+  } else if (request.block != nullptr) {
+    started_[who.operation] = {.program = {}, .reads = {}, .block = CopyOf(request)};
+  } else {
+    const Agent* const agent = agents_.current();
+    if (agent == nullptr) return;  // an earlier launch has started it
+    const std::int32_t node = agent->open.empty() ? -1 : agent->open.back().node;
+    started_[who.operation] = {.program = agent->program, .node = node, .reads = {}, .block = {}};
+  }
 }
 
 void Provenance::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
@@ -216,6 +222,14 @@ std::set<std::int64_t> Provenance::ElementsOf(const RecordedAccess& access, std:
 void Provenance::AddEngine(AgentId operation, RecordedAccess access) {
   access.by_engine = true;
   Started& started = started_[operation];
+  if (started.block.has_value()) {
+    if (access.kind == RecordedAccess::Kind::kRead) {
+      started.block->read_at = static_cast<std::int64_t>(accesses_.size());
+    } else {
+      Add(*std::move(started.block));
+    }
+    return;
+  }
   if (access.kind == RecordedAccess::Kind::kRead) {
     started.reads.push_back(Add(std::move(access)));
     return;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -77,6 +78,7 @@ struct RecordedAccess {
   ValueBox box;
   std::size_t source = 0;  // kCopy: the memory it reads
   ValueBox source_box;
+  std::int64_t read_at = -1;          // kCopy, whose halves are apart: it reads before that one of Provenance::accesses
   std::vector<std::int64_t> offsets;  // where it is a list of places: in bytes, row-major over the value; else empty
   bool is_points = false;
   ByteCount piece{1};
@@ -166,6 +168,7 @@ class Provenance final : public run::Watcher {
   std::size_t MemoryOf(BufferId buffer);
   std::int64_t Add(RecordedAccess access);
   void AddEngine(AgentId operation, RecordedAccess access);
+  RecordedAccess CopyOf(const AsyncRequest& block);
   RecordedAccess Here(AccessKind kind, BufferId buffer, const Site& site);
 
   const agents::PreparedKernelState& state_;
@@ -181,6 +184,7 @@ class Provenance final : public run::Watcher {
     RecordId program;
     std::int32_t node = -1;
     std::vector<std::int64_t> reads;
+    std::optional<RecordedAccess> block;  // it copies one
   };
   std::map<AgentId, Started> started_;  // by operation under way
   std::vector<RecordedAccess> accesses_;

@@ -116,7 +116,8 @@ void RunStats::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 void RunStats::Running(const RunningAgent& now) { programs_ += now.begins ? 1 : 0; }
 
 void RunStats::Issued(const Who& who, const AsyncRequest& request) {
-  if (!who.at_once) return;
+  if (!who.at_once && request.block == nullptr) return;
+  if (!who.at_once) blocks_.insert(who.operation);
   if (const auto from = reads_of_.find(request.sources[0].buffer().value); from != reads_of_.end())
     ++operands_[from->second].fetched;
   if (const auto to = writes_of_.find(request.destinations[0].buffer().value); to != writes_of_.end())
@@ -130,7 +131,7 @@ void RunStats::Count(const Who& who, AccessKind kind, BufferId buffer, std::int6
     (kind == AccessKind::kRead ? stats.bytes_read : stats.bytes_written) += bytes;
     if (kind == AccessKind::kAtomic) stats.bytes_read += bytes;
   }
-  if (who.at_once) return;  // a block
+  if (who.at_once || blocks_.contains(who.operation)) return;  // a block
   if (kind == AccessKind::kAtomic) {
     ++atomics_;
   } else {

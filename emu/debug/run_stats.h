@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,7 @@ class RunStats final : public run::Watcher {
   memory_model::Memory* memory_ = nullptr;
   std::vector<OperandStats> operands_;
   std::map<std::int32_t, std::size_t> reads_of_, writes_of_;  // by buffer: which operand they are
+  std::set<AgentId> blocks_;                                  // operations that copy some beside the bodies
   std::vector<std::pair<std::string, std::int64_t>> space_bytes_;
   std::map<std::string, OpStats> ops_;
   std::int64_t programs_ = 0, loads_ = 0, stores_ = 0, atomics_ = 0;

@@ -156,7 +156,7 @@ void TraceRecorder::After(const Step&, Frame&) {
 }
 
 void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
-  if (!who.at_once || Full() || memory_ == nullptr) return;
+  if ((!who.at_once && request.block == nullptr) || Full() || memory_ == nullptr) return;
   const auto& destination = std::get<BoxAccess>(request.destinations[0].where);
   const std::string from(memory_->NameOf(request.sources[0].buffer())), to(memory_->NameOf(destination.buffer));
   std::int64_t elements = 1;
@@ -168,7 +168,7 @@ void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
                      .by_engine = true,
                      .loc = request.site.loc,
                      .text_line = request.site.text_line});
-  open_copies_.push_back(static_cast<std::int64_t>(events_.size()) - 1);
+  if (who.at_once) open_copies_.push_back(static_cast<std::int64_t>(events_.size()) - 1);
 }
 
 void TraceRecorder::Awaited(const Who&, const WaitTarget& target) {

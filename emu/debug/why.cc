@@ -217,7 +217,7 @@ absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t numbe
       return absl::OkStatus();
     }
     Say(level, Cat(to, ": block copied from ", NamedElement(source.name, from)));
-    return InMemory(access.source, from, number, level + 1);
+    return InMemory(access.source, from, access.read_at < 0 ? number : access.read_at, level + 1);
   }
   if (access.kind == RecordedAccess::Kind::kEngine) return ByEngine(access, to, value, level);
   PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(access.program));

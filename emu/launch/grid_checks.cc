@@ -159,6 +159,7 @@ void GridChecks::WatchBlocks(const memory_model::Memory& memory, std::size_t i, 
   const std::vector<Operand>& operands = kernel_.text().operands;
   BlockChecks::Buffers buffers{.fetched = 0, .flushed = BuffersOf(operands[i])};
   if (info.alias >= 0) {
+    if (info.pipelined) return;  // clocks look at it
     const auto input = static_cast<std::size_t>(info.alias);
     if (looks_ == Looks::kRevisits || kernel_.program().operand_infos[input].mode != BlockMode::kResident) return;
     buffers.fetched = BuffersOf(operands[input]);

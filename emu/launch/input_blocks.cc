@@ -71,6 +71,8 @@ void InputBlocks::Running(const RunningAgent& now) {
     core.begins = core.segment != segment;
     if (core.begins) BeginSegment(core, segment);
   }
+  for (const Filling& fetch : std::exchange(coming_, {}))
+    fetch.program == now_ ? Fill(fetch) : coming_.push_back(fetch);
 }
 
 void InputBlocks::BeginSegment(Core& core, Index segment) {
@@ -120,19 +122,40 @@ void InputBlocks::ProgramBegan(Frame& frame) {
 
 // A fetch: whatever was stored in the block before is gone.
 void InputBlocks::Issued(const Who& who, const AsyncRequest& request) {
-  if (!who.at_once) return;
+  if (!who.at_once && request.block == nullptr) return;
   const auto operand = operand_of_.find(request.sources[0].buffer().value);
   const BoxAccess* const from = std::get_if<BoxAccess>(&request.sources[0].where);
   if (operand == operand_of_.end() || from == nullptr) return;
-  filling_ = request.destinations[0].buffer();
-  Core* core = Find(filling_);
+  const BufferId to = request.destinations[0].buffer();
+  Filling fetch{.operand = operand->second,
+                .buffer = to,
+                .at = Index(from->start.begin(), from->start.begin() + from->rank),
+                .program = now_};
+  if (who.at_once) {
+    filling_ = to;
+    return Fill(fetch);
+  }
+  copies_.insert(who.operation);
+  fetch.program = request.block->program;
+  fetch.program == now_ ? Fill(fetch) : coming_.push_back(std::move(fetch));
+}
+
+// A core has one block of an operand at a time; with two buffers, now in one and now in the other.
+void InputBlocks::Fill(const Filling& fetch) {
+  Core* core = Find(fetch.buffer);
+  for (auto at = cores_.begin(); core == nullptr && at != cores_.end(); ++at) {
+    if (at->second.scratch || at->second.operand != fetch.operand || at->second.agent != running_) continue;
+    auto moved = cores_.extract(at);
+    moved.key() = fetch.buffer.value;
+    core = &cores_.insert(std::move(moved)).position->second;
+  }
   if (core == nullptr) {
-    core = &cores_.emplace(filling_.value, MakeCore(operand->second, filling_)).first->second;
+    core = &cores_.emplace(fetch.buffer.value, MakeCore(fetch.operand, fetch.buffer)).first->second;
     core->begins = core->first_block = true;
   }
   Forget(*core);
   core->first_block &= core->begins;
-  Put(*core, Index(from->start.begin(), from->start.begin() + from->rank));
+  Put(*core, fetch.at);
 }
 
 InputBlocks::Core* InputBlocks::Find(BufferId buffer) {
@@ -219,8 +242,9 @@ void InputBlocks::Meet(const Core& core, std::int64_t element, std::int32_t stor
                      .pairs = {{stored, read}}});
 }
 
-void InputBlocks::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void InputBlocks::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                       const std::byte*) {
+  if (who.of_operation() && copies_.contains(who.operation)) return;
   if (access.buffer == filling_) {  // the fetch itself
     filling_ = BufferId();
     return;

@@ -106,6 +106,13 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   void Touch(Core& core, std::int32_t record, AccessKind kind, std::int64_t element);
   void Add(Records* records, std::int32_t record) const;
   void Meet(const Core& core, std::int64_t element, std::int32_t stored, std::int32_t read);
+  // A copy that fills the block's memory with what lies there in the array.
+  struct Filling {
+    std::size_t operand = 0;
+    BufferId buffer;
+    Index at, program;
+  };
+  void Fill(const Filling& fetch);
   Core* Find(BufferId buffer);
 
   const Program& program_;
@@ -121,7 +128,9 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   std::vector<HandedBlock> handed_;
   AgentId running_;
   Index now_;
-  BufferId filling_;  // the copy under way fills it
+  BufferId filling_;             // the copy under way fills it
+  std::vector<Filling> coming_;  // for programs that have not begun
+  std::set<AgentId> copies_;     // fetches beside bodies
 };
 
 }  // namespace palladion::launch

@@ -12,7 +12,6 @@
 #include "emu/threads/thread_agents.h"
 #include "emu/threads/thread_machine.h"
 #include "semantics/base/cat.h"
-#include "semantics/prepare/block_mode.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/registry/op_row.h"
 
@@ -34,7 +33,6 @@ class Threads final : public AgentsOfLaunch {
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::int64_t device = devices_bound_++;
     if (device == 0) MakeMachine(memory);
-    ShareBlocks(arrays);
     if (state_.program().several_devices()) {
       AdoptOf(device, arrays);
       return;
@@ -151,18 +149,6 @@ class Threads final : public AgentsOfLaunch {
     return {.arrivals = &state_.arrivals(),
             .array_of = [this](const agents::OperandPlace& at) { return state_.ArraysOf(at.device)[at.operand]; },
             .output_of = [this](BufferId buffer) { return state_.OutputOf(buffer); }};
-  }
-
-  // Arrays that a pipeline copies and bodies reach too: an output's blocks lie in what an input is a ref of, or the
-  // other way round.
-  void ShareBlocks(absl::Span<const BufferId> arrays) {
-    const std::vector<OperandInfo>& infos = state_.program().operand_infos;
-    for (std::size_t i = 0; i < infos.size() && state_.program().grid_in_agent; ++i) {
-      if (infos[i].role != Role::kOut || infos[i].alias < 0 || !arrays[i].valid()) continue;
-      const auto input = static_cast<std::size_t>(infos[i].alias);
-      const bool out = infos[i].mode == BlockMode::kResident, in = infos[input].mode == BlockMode::kResident;
-      if (out != in && BuffersOf(kernel_.operands[out ? i : input]) > 1) machine_->windows().Share(arrays[i]);
-    }
   }
 
   void AdoptOf(std::int64_t device, absl::Span<const BufferId> arrays) {

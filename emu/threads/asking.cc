@@ -29,7 +29,8 @@ EngineAgent::EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround
     : machine_(machine),
       operation_(operation),
       around_(around),
-      half_(request().sources.empty() ? Half::kWrite : Half::kRead) {}
+      half_(request().sources.empty() ? Half::kWrite : Half::kRead),
+      may_be_late_(request().block != nullptr && !request().block->flush) {}
 
 bool EngineAgent::HalfReady::MaySignal(scheduler::AgentOrdinal other) const {
   const AsyncRequest* request = agent_.around_.RequestOf(other);

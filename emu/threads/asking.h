@@ -59,7 +59,8 @@ class EngineAgent final : public scheduler::Agent {
   absl::Status Resume(scheduler::Gate& gate) override;
   bool done() const override { return done_; }
   std::string Name() const override { return machine_.model().agents().NameOf(operation_); }
-  AgentRole role() const override { return AgentRole::kOperation; }
+  // A block that comes for a later program is in no hurry: in program order it is there when its core waits for it.
+  AgentRole role() const override { return may_be_late_ ? AgentRole::kThread : AgentRole::kOperation; }
 
  private:
   class HalfReady final : public scheduler::Condition {
@@ -78,6 +79,7 @@ class EngineAgent final : public scheduler::Agent {
   AgentsAround& around_;
   scheduler::AgentOrdinal ordinal_;
   Half half_;
+  const bool may_be_late_;
   HalfReady ready_{*this};
   bool done_ = false;
 };

@@ -69,7 +69,12 @@ std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half hal
   absl::InlinedVector<BufferId, 8> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(base_.model.RequestOf(operation));
   const Who who = WhoDoes(operation, half);
-  base_.memory.BeginHalf(who, IsCopy(base_.model.RequestOf(operation)));
+  const AsyncRequest& request = base_.model.RequestOf(operation);
+  if (request.block != nullptr) {
+    base_.memory.BeginHalf(who, request.sources[0].buffer());
+  } else {
+    base_.memory.BeginHalf(who, IsCopy(request));
+  }
   base_.model.Perform({.operation = operation, .half = half}, &base_.memory);
   base_.memory.EndHalf();
   base_.memory.watchers().Each(memory_model::EventKind::kHalf,

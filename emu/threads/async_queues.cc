@@ -39,6 +39,10 @@ QueueId& QueueOf(Thread& owner, const Thread& thread, AsyncQueue queue) {
       return OfLane(owner.tmem_stores, PlaceInTmem(thread));
     case AsyncQueue::kTensorCore:
       return OfLane(owner.tensor_core, thread.lane());
+    case AsyncQueue::kFetches:
+      return owner.fetches;
+    case AsyncQueue::kFlushes:
+      return owner.flushes;
     default:
       return OfLane(owner.stores, thread.lane());
   }
@@ -72,7 +76,11 @@ AsyncQueues::Queues AsyncQueues::Awaited(AgentId id, AsyncQueue queue) const {
   const Thread& thread = base_.residents.Of(id);
   const Thread& owner = base_.residents.OwnerOf(thread);
   Queues queues;
-  if (queue == AsyncQueue::kMma && owner.mma.valid()) queues.push_back(owner.mma);
+  const QueueId one = queue == AsyncQueue::kMma       ? owner.mma
+                      : queue == AsyncQueue::kFetches ? owner.fetches
+                      : queue == AsyncQueue::kFlushes ? owner.flushes
+                                                      : QueueId();
+  if (one.valid()) queues.push_back(one);
   const std::vector<QueueId>* const lanes = queue == AsyncQueue::kStores       ? &owner.stores
                                             : queue == AsyncQueue::kTmemLoads  ? &owner.tmem_loads
                                             : queue == AsyncQueue::kTmemStores ? &owner.tmem_stores
@@ -129,7 +137,7 @@ void AsyncQueues::RetireThread(AgentId id) {
     objects_.erase(queue.value);
     base_.model.Retire(queue);
   };
-  retire(thread.mma);
+  for (const QueueId queue : {thread.mma, thread.fetches, thread.flushes}) retire(queue);
   for (const auto* lanes : {&thread.stores, &thread.tensor_core, &thread.tmem_loads, &thread.tmem_stores}) {
     for (const QueueId queue : *lanes) retire(queue);
   }

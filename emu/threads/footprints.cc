@@ -1,6 +1,22 @@
 #include "emu/threads/footprints.h"
 
+#include <algorithm>
+#include <variant>
+
 namespace palladion::threads {
+namespace {
+
+// Of a copy of a block. Rows of the array: all others who touch part of a buffer touch all of it.
+scheduler::Touch RowsOf(const BoxAccess& block, bool writes) {
+  scheduler::Touch rows{.object = block.buffer.value, .writes = writes};
+  if (block.rank == 0) return rows;
+  const std::int64_t a = block.start[0], b = a + (block.count[0] - 1) * block.step[0];
+  rows.first = std::min(a, b);
+  rows.last = std::max(a, b);
+  return rows;
+}
+
+}  // namespace
 
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, const WaitTarget& target) {
   if (target.kind == WaitTarget::Kind::kNothing) return {};
@@ -19,7 +35,9 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest
   const AsyncRequest& asked = machine.model().RequestOf(request.operation);
   const bool reads = request.half == Half::kRead;
   scheduler::Footprint touched;
-  if (asked.queue.valid()) touched.Add({.object = machine.queues().ObjectOf(asked.queue)});
+  // Copies of blocks end in any order, and only their core, which waits, can tell that they have.
+  if (asked.queue.valid())
+    touched.Add({.object = machine.queues().ObjectOf(asked.queue), .writes = asked.block == nullptr});
   if (asked.pipelined.has_value()) {  // it begins where those that it follows have ended
     const std::int64_t block = machine.model().agents().PlaceOf(request.operation).at(PlaceLevel::kBlock);
     touched.Add({.object = TensorCoreObjectOf(block), .writes = !reads});
@@ -28,7 +46,8 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest
     if (completion.after == request.half) touched.Add({.object = ObjectOf(completion)});
   }
   for (const AsyncOperand& operand : reads ? asked.sources : asked.destinations)
-    touched.Add({.object = operand.buffer().value, .writes = !reads});
+    touched.Add(asked.block == nullptr ? scheduler::Touch{.object = operand.buffer().value, .writes = !reads}
+                                       : RowsOf(std::get<BoxAccess>(operand.where), /*writes=*/!reads));
   return touched;
 }
 

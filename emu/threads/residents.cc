@@ -77,11 +77,6 @@ AgentId Residents::AddLaunch(std::string name, const memory_model::Place& place)
   return model_.agents().Add(std::move(name), place, AgentRole::kLaunch);
 }
 
-AgentId Residents::AddPipeline(AgentId core, bool keeps_bytes) {
-  threads_.Skip();
-  return model_.agents().AddPipeline(core, keeps_bytes);
-}
-
 std::vector<BlockId> Residents::InOrder() const {
   const std::map<std::int64_t, BlockId> by_number(block_at_.begin(), block_at_.end());
   std::vector<BlockId> blocks;

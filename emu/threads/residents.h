@@ -31,6 +31,7 @@ struct Thread {  // or a warp that one has forked
   QueueId mma;                                   // invalid: none yet
   std::vector<QueueId> stores, tensor_core;      // the same, by lane
   std::vector<QueueId> tmem_loads, tmem_stores;  // the same: the warpgroup's own, then those of its warps
+  QueueId fetches, flushes;                      // of a TPU's core
   AgentId parent;                                // of a warp
   std::size_t warp = 0;
   std::vector<AgentId> warps;  // forked, and not joined yet
@@ -84,9 +85,6 @@ class Residents {
   AgentId Before();
   // So is an end of a launch, of which no block knows: by its name in findings.
   AgentId AddLaunch(std::string name, const memory_model::Place& place);
-  // What copies the blocks of a core, beside it.
-  AgentId AddPipeline(AgentId core, bool keeps_bytes);
-  void RetirePipeline(AgentId pipeline) { model_.Retire(pipeline); }
   bool overlaps() const { return before_.valid(); }
 
   Thread& Of(AgentId id) { return threads_[id]; }

@@ -20,7 +20,7 @@ inline std::int64_t ObjectOf(BarrierId barrier) { return 1 * kObjectsOfAKind + b
 inline std::int64_t ObjectOf(SemaphoreId semaphore) { return 2 * kObjectsOfAKind + semaphore.value; }
 // The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
 inline std::int64_t QueueObjectOf(AgentId thread, AsyncQueue queue) {
-  constexpr std::int64_t kKinds = 8;
+  constexpr std::int64_t kKinds = 16;
   return 3 * kObjectsOfAKind + kKinds * thread.value + static_cast<std::int64_t>(queue);
 }
 inline std::int64_t ObjectOf(memory_model::RendezvousId meeting) { return 4 * kObjectsOfAKind + meeting.value; }

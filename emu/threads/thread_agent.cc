@@ -119,10 +119,12 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   }
   if (step.loop >= 0) return MayGoRound(step, frame);
   scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
-  // Copies of blocks are complete when they are asked for.
-  if (step.waits != nullptr && step.kind != StepKind::kAwaitBlocks) {
-    wait_.Ask(id_, step.waits(step.params, step, frame), &operation);
-    return gate_->MayGo(operation);
+  if (step.waits != nullptr) {
+    const WaitTarget target = step.waits(step.params, step, frame);
+    if (target.kind != WaitTarget::Kind::kQueue) {  // copies of blocks that were complete when they were asked for
+      wait_.Ask(id_, target, &operation);
+      return gate_->MayGo(operation);
+    }
   }
   if (step.own_memory) return true;
   operation.footprint = Touches(step, frame);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/threads/kept_bytes.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -19,6 +20,10 @@ std::string_view WordFor(AsyncQueue queue) {
       return "reads of tensor memory";
     case AsyncQueue::kTmemStores:
       return "writes of tensor memory";
+    case AsyncQueue::kFetches:
+      return "copies of blocks from their arrays";
+    case AsyncQueue::kFlushes:
+      return "copies of blocks to their arrays";
     default:
       return "copies to global memory";
   }
@@ -39,7 +44,6 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       syncs_(base_, peers_, session_, options.races),
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
-      windows_(base_),
       collectives_(base_),
       named_(base_),
       queues_(base_),
@@ -267,13 +271,19 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : queues_.ForIssue(current_, queue);
 }
 
-absl::Status ThreadMachine::Start(AsyncRequest&& request) {
-  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks)) {
-    const std::optional<BlockWindows::Copy> copy = windows_.Look(request);
-    PALLADION_RETURN_IF_ERROR(memory_.Start(std::move(request)));
-    if (copy.has_value()) windows_.Moved(current_, *copy);
-    return absl::OkStatus();
+void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
+  if (turn.input) {
+    model_.Overwrite(current_, turn.from, CodeSite::Of(site));
+  } else {
+    model_.CarryOver(current_, turn.from, turn.to);
   }
+}
+
+absl::Status ThreadMachine::Start(AsyncRequest&& request) {
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
+    return memory_.Start(std::move(request));
+  const bool goes_back = request.block != nullptr && request.block->flush;
+  if (goes_back && model_.Tracks(request.destinations[0].buffer())) SayKeptBytes(memory_, request);
   if (request.expects_at.valid()) changes_.Add(threads::ObjectOf(request.expects_at));
   return operations_.Start(current_, std::move(request));
 }
@@ -323,7 +333,6 @@ void ThreadMachine::JoinWarps() {
 bool ThreadMachine::EndThread(AgentId id) {
   // What it has read of tensor memory is in its registers.
   queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads}, {});
-  windows_.Ends(id);
   model_.AgentEnds(id);
   if (shape_.has_peers()) collectives_.ThreadEnds(id);
   if (!residents_.ThreadEnds(id)) return false;

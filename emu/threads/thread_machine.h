@@ -19,7 +19,6 @@
 #include "emu/threads/async_operations.h"
 #include "emu/threads/async_queues.h"
 #include "emu/threads/block_memory.h"
-#include "emu/threads/block_windows.h"
 #include "emu/threads/collectives.h"
 #include "emu/threads/launch_control.h"
 #include "emu/threads/launch_shape.h"
@@ -63,7 +62,6 @@ class ThreadMachine final : public memory_model::OverMemory {
   const AsyncQueues& queues() const { return queues_; }
   const AsyncOperations& operations() const { return operations_; }
   OperandArrays& operands() { return operands_; }
-  BlockWindows& windows() { return windows_; }
   LaunchControl& launch_control() { return control_; }
   memory_model::ConcurrencyModel& model() { return model_; }
   const memory_model::ConcurrencyModel& model() const { return model_; }
@@ -115,10 +113,6 @@ class ThreadMachine final : public memory_model::OverMemory {
   };
   Kept kept() const;
 
-  void Running(const RunningAgent& now) override {
-    if (now.begins) windows_.Begins(current_);
-    OverMemory::Running(now);
-  }
   // No hardware writes what is undefined: what is under way reads what was there.
   void Poison(BufferId buffer) override {
     operations_.ReadAhead(buffer);
@@ -127,6 +121,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // The port, for the current thread. Blocks of a kernel's operands are the memory's own, and so are their copies.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
   void Leave(BufferId buffer, const Site& site) override { block_memory_.Leave(buffer, site); }
+  void Turn(const BlockTurn& turn, const Site& site) override;
   BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override {
     return block_memory_.OfPeer(current_, buffer, where, site);
   }
@@ -174,7 +169,6 @@ class ThreadMachine final : public memory_model::OverMemory {
   SyncArrays syncs_;
   OperandArrays operands_;
   BlockMemory block_memory_;
-  BlockWindows windows_;
   Collectives collectives_;
   NamedBarriers named_;
   AsyncQueues queues_;

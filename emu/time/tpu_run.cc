@@ -164,6 +164,11 @@ void TpuRun::Close() {
 // ---- programs
 
 void TpuRun::BeginBody(const Frame& frame) {
+  const auto waits = [&](const AsyncRequest& fetch) { return fetch.block->number <= frame.program_number; };
+  for (const AsyncRequest& fetch : now_->coming) {
+    if (waits(fetch)) CopyBlock(fetch);
+  }
+  now_->coming.erase(std::remove_if(now_->coming.begin(), now_->coming.end(), waits), now_->coming.end());
   if (now_->last_program < 0) {
     CopyWholeOperands(/*back=*/false, Role::kIn);
   }
@@ -336,7 +341,11 @@ const std::size_t* TpuRun::OperandAt(const AsyncOperand& side, bool written) con
 
 void TpuRun::Issued(const Who& who, const AsyncRequest& request) {
   if (now_ == nullptr || request.sources.empty() || request.destinations.empty()) return;
-  who.at_once ? CopyBlock(request) : Copy(request);
+  if (request.block != nullptr && !request.block->flush) {
+    now_->coming.push_back(request);  // its program is what waits for it
+    return;
+  }
+  who.at_once || request.block != nullptr ? CopyBlock(request) : Copy(request);
 }
 
 void TpuRun::CopyBlock(const AsyncRequest& request) {

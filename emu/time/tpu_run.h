@@ -49,6 +49,7 @@ class TpuRun final : public run::Watcher {
     TpuChain longest;
     std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
     std::vector<TpuPart> parts;                           // whose work it is
+    std::vector<AsyncRequest> coming;                     // fetches for programs that have not begun
     bool in_body = false;
     TpuTimeline* timeline = nullptr;  // that shows it
     scheduler::Ticks step;            // its last program's step began

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -36,7 +38,20 @@ class DefinednessTracker {
   // While an engine carries what is in `source`, its accesses are not the kernel's: nobody reads, and what it stores
   // has been stored by whoever stored it in the source. nullptr: it is done.
   void CarriesFrom(const MemoryBuffer* source) { engine_source_ = source; }
-  // The same of an engine whose halves are apart. Of an output's bytes it is a reader like any other.
+  // The same of a copy of a block whose halves are apart.
+  void BeginHalf(AgentId operation, Half half, const MemoryBuffer* source) {
+    engine_source_ = source;
+    copied_.clear();
+    if (const auto at = carried_.find(operation); half == Half::kWrite && at != carried_.end()) {
+      copied_ = std::move(at->second);
+      carried_.erase(at);
+    }
+  }
+  void EndHalf(AgentId operation, Half half) {
+    engine_source_ = nullptr;
+    if (half == Half::kRead && !copied_.empty()) carried_[operation] = std::move(copied_);
+  }
+  // Of another engine whose halves are apart. Of an output's bytes it is a reader like any other.
   void Carries(bool copies) { copies_ = copies; }
 
   // Each sets or reads the access's `defined`. `outside_is_error`: what the box has outside its
@@ -69,6 +84,7 @@ class DefinednessTracker {
   const MemoryBuffer* engine_source_ = nullptr;
   bool copies_ = false;              // an engine, without a value of the kernel
   std::vector<StoreNumber> copied_;  // of the engine's elements: who stored them in its source; empty: nobody
+  std::map<AgentId, std::vector<StoreNumber>> carried_;  // the same, of copies of blocks that have read
   UndefinedStores stores_;
 };
 

@@ -114,9 +114,16 @@ class Memory final : public Machine {
     resumes_ = std::exchange(who_, half);
     if (tracker_ != nullptr) tracker_->Carries(copies);
   }
+  // Of a copy of a block, out of that memory.
+  void BeginHalf(const Who& half, BufferId source) {
+    resumes_ = std::exchange(who_, half);
+    if (tracker_ != nullptr) tracker_->BeginHalf(half.operation, half.half, &buffers_[source]);
+    of_block_ = true;
+  }
   void EndHalf() {
-    who_ = resumes_;
-    if (tracker_ != nullptr) tracker_->Carries(false);
+    const Who half = std::exchange(who_, resumes_);
+    const bool of_block = std::exchange(of_block_, false);
+    if (tracker_ != nullptr) of_block ? tracker_->EndHalf(half.operation, half.half) : tracker_->Carries(false);
   }
 
   // The id of an operation that is about to be issued; several parts have ids that follow each other. Those of a run of
@@ -190,7 +197,8 @@ class Memory final : public Machine {
 
   LaunchBuffers buffers_;
   MemoryWatchers watchers_;
-  Who who_, resumes_;  // who acts; and whose turn it is while a half of an operation is done
+  bool of_block_ = false;  // the half that is done is of a copy of a block
+  Who who_, resumes_;      // who acts; and whose turn it is while a half of an operation is done
   std::int32_t next_operation_ = kFirstOperation;
   std::int64_t accesses_ = 0;
   BoundsFindings bounds_;

@@ -18,13 +18,6 @@ AgentId AgentTable::Add(std::string name, const Place& place, AgentRole role) {
   return id;
 }
 
-AgentId AgentTable::AddPipeline(AgentId core, bool keeps_bytes) {
-  const AgentId id = Add(Cat("the pipeline of ", NameOf(core)), PlaceOf(core), AgentRole::kThread);
-  Agent(id).pipeline = true;
-  Agent(id).keeps_bytes = keeps_bytes;
-  return id;
-}
-
 void AgentTable::RaiseOwn(AgentId id) {
   const Epoch now{id, Agent(id).now};
   clocks_[id].RaiseGeneric(now);
@@ -84,7 +77,8 @@ AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSit
                          .await = "",
                          .told_at = {},
                          .number = number,
-                         .fork = std::make_shared<ClockBundle>(clocks_[issuer])});
+                         .fork = std::make_shared<ClockBundle>(clocks_[issuer]),
+                         .block = nullptr});
   Tick(issuer, site);
   return id;
 }
@@ -144,6 +138,7 @@ void AgentTable::Commit(AgentId id, ClockPart to, const CodeSite& site) {
 std::string AgentTable::NameOf(AgentId who) const {
   if (!IsOperation(who)) return Agent(who).name;
   if (!Has(who)) return OperationName(who);
+  if (BlockOf(who) != nullptr) return Cat("the pipeline of ", Agent(Operation(who).issuer).name);
   return Cat(OperationName(who), " issued by ", Agent(Operation(who).issuer).name);
 }
 

@@ -37,11 +37,6 @@ class AgentTable {
   // A child that starts now, and its end: what each does is ordered by it.
   AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(AgentId parent, AgentId child);
-  // What copies the blocks of a core, from and to memory that others reach, while the core does something else. It
-  // knows what it is told. `keeps_bytes`: what it writes is what was there.
-  AgentId AddPipeline(AgentId core, bool keeps_bytes = false);
-  bool IsPipeline(AgentId who) const { return !IsOperation(who) && Agent(who).pipeline; }
-  bool KeepsBytes(AgentId who) const { return !IsOperation(who) && Agent(who).keeps_bytes; }
   // Who spawned it, or issued it; invalid: nobody.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
   // Whose warp it is; of any other agent, itself.
@@ -65,6 +60,13 @@ class AgentTable {
   bool IsToldApart(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
+  // It is a copy of a block that its core's pipeline makes; nullptr: it is not.
+  void SayBlock(AgentId operation, std::shared_ptr<const BlockCopy> block) {
+    Operation(operation).block = std::move(block);
+  }
+  const BlockCopy* BlockOf(AgentId who) const {
+    return IsOperation(who) && Has(who) ? Operation(who).block.get() : nullptr;
+  }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
   // The semaphore that the end of its half signals; invalid: none. A copy of which both halves signal one
   // is a remote one: the receiver waits for its write, the sender for its read.
@@ -158,7 +160,6 @@ class AgentTable {
     std::string name;
     Place place;
     AgentRole role = AgentRole::kThread;
-    bool pipeline = false, keeps_bytes = false;
     AgentId parent;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0, met = 0;
@@ -174,6 +175,7 @@ class AgentTable {
     std::int64_t number = -1;
     // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;
+    std::shared_ptr<const BlockCopy> block;
     std::uint32_t known = 0;  // so many halves some agent knows of
     bool apart = false;
   };

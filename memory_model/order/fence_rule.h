@@ -25,6 +25,7 @@ struct AccessEvent {
   std::uint32_t time = 0;
   AccessKind kind = AccessKind::kRead;
   Proxy proxy = Proxy::kGeneric;
+  bool keeps = false;  // of a write: the bytes stay what they were
   LocId loc;
   std::int32_t text_line = 0;
 
@@ -32,8 +33,8 @@ struct AccessEvent {
   bool writes() const { return kind != AccessKind::kRead; }
   bool lifetime() const { return kind == AccessKind::kAlloc || kind == AccessKind::kFree; }
   friend bool operator==(const AccessEvent& a, const AccessEvent& b) {
-    return a.who == b.who && a.time == b.time && a.kind == b.kind && a.proxy == b.proxy && a.loc == b.loc &&
-           a.text_line == b.text_line;
+    return a.who == b.who && a.time == b.time && a.kind == b.kind && a.proxy == b.proxy && a.keeps == b.keeps &&
+           a.loc == b.loc && a.text_line == b.text_line;
   }
 };
 

@@ -1,6 +1,7 @@
 #include "memory_model/sweep/witness.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
@@ -24,6 +25,7 @@ void Witness::Ask(const SweepConflict& conflict) {
 
 void Witness::AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte,
                              absl::Span<const std::int64_t> program) {
+  memory_ = &memory;
   Question question{.buffer = buffer, .byte = byte};
   question.index = IndexOfElement(memory.ShapeOf(buffer), (byte / memory.ElementSizeOf(buffer)).value());
   question.program.assign(program.begin(), program.end());
@@ -76,6 +78,20 @@ void Witness::Points(const Who& who, AccessKind kind, const PointAccess& access,
       Consider(question, kind, access.site, Cat("[", absl::StrJoin(question.index, ", "), "]"));
       break;
     }
+  }
+}
+
+// Races with it are the clocks' to judge; whose write was the first of a task is asked here alone.
+void Witness::Issued(const Who&, const AsyncRequest& request) {
+  const auto* const to = request.block == nullptr ? nullptr : std::get_if<BoxAccess>(&request.destinations[0].where);
+  if (to == nullptr) return;
+  for (Question& question : questions_) {
+    if (!question.same_task || question.buffer != to->buffer) continue;
+    const BoxReach reach = ReachOf(memory_->ShapeOf(to->buffer), *to);
+    if (reach.empty || reach.none_copied || !HoldsElement(*to, reach, question.index)) continue;
+    ElementBox box;
+    ExtentOf(*to, reach, &box);
+    Consider(question, AccessKind::kWrite, to->site, ToString(box));
   }
 }
 

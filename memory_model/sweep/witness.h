@@ -38,11 +38,13 @@ class Witness final : public MemoryWatcher {
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
 
-  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
+  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess, EventKind::kIssue}; }
   void Running(const RunningAgent& now) override { clock_.Runs(now); }
   void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
            const std::byte* value) override;
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  // A block that goes back beside the bodies is written by the program whose it is, whenever its copy is made.
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   struct Question {
@@ -61,6 +63,7 @@ class Witness final : public MemoryWatcher {
   void Consider(Question& question, AccessKind kind, const Site& site, const std::string& box);
 
   TaskClock clock_;
+  const Memory* memory_ = nullptr;
   std::vector<Question> questions_;
 };
 

@@ -18,7 +18,9 @@ ANY = pl.BlockSpec(memory_space=pl.ANY)
 
 
 def codes(f, *args, target="v5e", seeds=4):
-    return sorted({finding.code for finding in palladion.check(f, *args, target=target, seeds=seeds).findings})
+    """Without NONDET beside a hazard: that schedules show what a copy may find follows from it."""
+    found = {finding.code for finding in palladion.check(f, *args, target=target, seeds=seeds).findings}
+    return sorted(found - {"NONDET"} if len(found) > 1 else found)
 
 
 def block(index_map, buffers=2):

@@ -9,8 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -34,6 +36,8 @@ enum class AsyncQueue : std::uint8_t {
   kTmemLoads,   // groups of the thread's reads of tensor memory
   kTmemStores,  // groups of the thread's writes of tensor memory
   kTensorCore,  // what the thread's lane has issued to the tensor core (tcgen05); no groups, a commit tells of all
+  kFetches,     // groups of a TPU core's pipeline: of each program the blocks that come for it, and for the next one
+  kFlushes,     // the same: blocks that go back, first those with one buffer
 };
 
 enum class Half : std::uint8_t { kRead = 1, kWrite = 2 };  // numbers: the times of an operation's clock
@@ -115,6 +119,15 @@ enum class FunctionViews : std::uint8_t {
   kReplaces,  // yes; the first source that is a destination's very elements stays there while it writes them
 };
 
+// A copy of a block that a TPU core's pipeline makes beside the bodies.
+struct BlockCopy {
+  std::string ref;  // the block's, in the kernel
+  bool flush = false;
+  std::int64_t buffers = 2;
+  std::int64_t number = 0;            // of the program whose block it is, in the walk
+  std::vector<std::int64_t> program;  // and its index
+};
+
 struct AsyncRequest {
   std::string name = "copy";
   std::string await = {};  // the user's words for a wait for it: "plgpu.barrier_wait(b)"
@@ -128,7 +141,10 @@ struct AsyncRequest {
   // At this barrier its issue is an arrival, which expects bytes; invalid: it is not.
   BarrierId expects_at = {};
   ExpectedBytes expects = {};
-  bool each_destination = false;  // completions tell of single destinations
+  bool each_destination = false;                // completions tell of single destinations
+  std::shared_ptr<const BlockCopy> block = {};  // nullptr: it is none
+  // Of the array to which a block goes back: bytes that stay what they are, and all others that it writes.
+  std::vector<std::pair<std::int64_t, std::int64_t>> keeps = {}, changes = {};
   // What a kernel has to wait for before it ends: of a store, the read half; of what only tells of others, nothing.
   std::optional<Half> must_await = Half::kWrite;
   CodeSite site = {};

@@ -66,6 +66,14 @@ class Machine {
 
   // The agent leaves the scope in which it came by the memory, which ends when the last owner has left.
   virtual void Leave(BufferId buffer, const Site& site);
+  // A block of the agent's operands, left for another one, is in that memory now. One buffer for both is allowed too,
+  // and there the fetch of an input overwrites what was left, and whatever a body stores from here on into an output
+  // does.
+  struct BlockTurn {
+    BufferId from, to;
+    bool input = false;
+  };
+  virtual void Turn(const BlockTurn& /*turn*/, const Site& /*site*/) {}
   // The same allocation of a peer of the agent's place. A finding, and the agent's own, where there is none.
   virtual BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
 

@@ -38,8 +38,8 @@ bool MapsShowStores(const Kernel& kernel, const Program& program) {
 
 }  // namespace
 
-MapsAhead::MapsAhead(Builder& builder)
-    : builder_(builder), ahead_(MapsShowStores(builder.kernel(), builder.program())) {}
+MapsAhead::MapsAhead(Builder& builder, bool wanted)
+    : builder_(builder), ahead_(wanted || MapsShowStores(builder.kernel(), builder.program())) {}
 
 MapsAhead::Known& MapsAhead::KnownOf(const Params& params, Frame& frame) {
   return *reinterpret_cast<Known*>(frame.slot(params.known));

@@ -15,7 +15,8 @@ namespace palladion {
 // BeforeBody, the body.
 class MapsAhead {
  public:
-  explicit MapsAhead(Builder& builder);
+  // `wanted`: they are, whether it shows or not.
+  MapsAhead(Builder& builder, bool wanted);
 
   // Does a map name a prefetched operand that the kernel stores into? Else maps are computed when a program begins.
   bool ahead() const { return ahead_; }

@@ -10,6 +10,8 @@
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/device_mesh.h"
 #include "semantics/prepare/maps_ahead.h"
+#include "semantics/prepare/other_machine.h"
+#include "semantics/prepare/pipelined_blocks.h"
 #include "semantics/prepare/semaphore_operand.h"
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
@@ -40,29 +42,15 @@ bool Writes(const Region& region, ValueId value) {
   return false;
 }
 
-// Why a launch over a mesh cannot run where there are no threads of GPU blocks.
-std::string OfAnotherMachine(const Launch& launch, const Target& target) {
-  if (launch.mesh == "gpu" || launch.mesh == "warp")
-    return Cat("a launch over a mesh of kind '", launch.mesh, "' runs on a target mosaic_gpu/CHIP; the target is ",
-               ToString(target));
-  if (launch.mesh == "tensorcore")
-    return Cat(
-        "a launch over a mesh of TensorCores (pltpu.TensorCoreMesh) runs on a target mosaic_tpu/CHIP; the target "
-        "is ",
-        ToString(target));
-  const std::string_view cores = launch.mesh == "sc_scalar" ? "scalar subcores of SparseCores (plsc.ScalarSubcoreMesh)"
-                                 : launch.mesh == "sc_vector"
-                                     ? "vector subcores of SparseCores (plsc.VectorSubcoreMesh)"
-                                     : "several kinds of cores";
-  return Cat("a launch over a mesh of ", cores,
-             " is not modelled yet (docs/sparsecore.md): use pallas_call with a grid, of which a TensorCore runs the "
-             "programs");
-}
-
 class KernelPreparer {
  public:
-  KernelPreparer(const Module& module, const Kernel& kernel, const Target& target, const ProgramOptions& options)
-      : module_(module), kernel_(kernel), builder_(module, kernel, target, options) {
+  // `pipelined`: operands whose blocks are.
+  KernelPreparer(const Module& module, const Kernel& kernel, const Target& target, const ProgramOptions& options,
+                 std::vector<std::size_t> pipelined = {})
+      : module_(module),
+        kernel_(kernel),
+        builder_(module, kernel, target, options),
+        pipeline_(builder_, std::move(pipelined)) {
     program().grid_in_agent = target.backend == TargetBackend::kMosaicTpu && kernel.launch.mesh.empty();
   }
 
@@ -84,10 +72,12 @@ class KernelPreparer {
     PALLADION_RETURN_IF_ERROR(CheckSupported());
     PALLADION_RETURN_IF_ERROR(DescribeGrid());
     for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
+    pipeline_.Describe();
     EmitForBlocks({StepKind::kAllocBlock, RunAllocBlock}, BlockMode::kResident);
+    pipeline_.EmitForSecondSlots(StepKind::kAllocBlock, RunAllocBlock);
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
-    MapsAhead maps(builder_);
+    MapsAhead maps(builder_, /*wanted=*/pipeline_.any());
     maps.BeginMaps();
     // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read
     // is the program's own.
@@ -101,19 +91,28 @@ class KernelPreparer {
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kIn);
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kOut);
     EmitWait();
+    pipeline_.BeginBlocks();
     maps.BeforeBody();
+    pipeline_.FetchNext();
     PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
+    pipeline_.Flush();
     if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{maps.next()});
     EmitExpectIdleUnits(builder_);
     EmitForBlocks({StepKind::kFlush, RunFlush}, BlockMode::kResident, Role::kOut);
     EmitWait();
+    pipeline_.AwaitFlushes();
     EmitForBlocks({StepKind::kFreeBlock, RunFreeBlock}, BlockMode::kResident);
+    pipeline_.EmitForSecondSlots(StepKind::kFreeBlock, RunFreeBlock);
     return std::move(builder_).Finish();
   }
 
  private:
   struct NextParams {
     Label head;
+  };
+  struct BlockStep {
+    StepKind kind;
+    StepFn fn;
   };
 
   // The next program of the walk; falls through after the last.
@@ -336,8 +335,8 @@ class KernelPreparer {
   // Only resident blocks are copied, so only they are waited for.
   void EmitWait() {
     for (const OperandInfo& info : program().operand_infos) {
-      if (info.mode != BlockMode::kResident) continue;
-      EmitVisibleBlock({StepKind::kAwaitBlocks, RunAwaitBlocks}, 0);
+      if (info.mode != BlockMode::kResident || info.pipelined) continue;
+      EmitVisibleBlock({StepKind::kAwaitBlocks, RunAwaitBlocks}, {0});
       program().steps.back().waits = WaitsForBlocks;
       return;
     }
@@ -350,13 +349,8 @@ class KernelPreparer {
     });
   }
 
-  struct BlockStep {
-    StepKind kind;
-    StepFn fn;
-  };
-
-  void EmitVisibleBlock(const BlockStep& step, std::size_t operand) {
-    builder_.EmitAs(step.kind, step.fn, OperandParams{operand});
+  void EmitVisibleBlock(const BlockStep& step, const OperandParams& params) {
+    builder_.EmitAs(step.kind, step.fn, OperandParams(params));
     program().steps.back().visible = true;
   }
 
@@ -366,10 +360,11 @@ class KernelPreparer {
     for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
       const OperandInfo& info = program().operand_infos[i];
       if (info.mode != mode || (role.has_value() && info.role != *role)) continue;
+      if (info.pipelined && step.kind != StepKind::kAllocBlock && step.kind != StepKind::kFreeBlock) continue;
       any = true;
       builder_.SetPlace(kernel_.operands[i].loc, kernel_.operands[i].text_line);
       if (mode == BlockMode::kResident) {
-        EmitVisibleBlock(step, i);
+        EmitVisibleBlock(step, {i});
       } else {
         builder_.EmitAs(step.kind, step.fn, OperandParams{i});
       }
@@ -380,6 +375,7 @@ class KernelPreparer {
   const Module& module_;
   const Kernel& kernel_;
   Builder builder_;
+  PipelinedBlocks pipeline_;
   std::vector<RefId> prefetch_;
   std::size_t next_param_ = 0;
 };
@@ -390,6 +386,12 @@ absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& mod
                                                        const Target& target, const ProgramOptions& options) {
   KernelPreparer preparer(module.module(), kernel, target, options);
   PALLADION_ASSIGN_OR_RETURN(Program program, preparer.Run());
+  std::vector<std::size_t> pipelined = WhatIsPipelined(kernel, program, options);
+  if (!pipelined.empty()) {  // known only now: what the body does says whether there are engines
+    KernelPreparer again(module.module(), kernel, target, options, std::move(pipelined));
+    PALLADION_ASSIGN_OR_RETURN(program, again.Run());
+  }
+  if (options.blocks != BlockWays::kAsItShows && program.grid_in_agent) program.uses_port = true;
   return std::make_shared<const Program>(std::move(program));
 }
 

@@ -11,6 +11,7 @@
 #include "semantics/base/status.h"
 #include "semantics/port/nowhere.h"
 #include "semantics/program/agent_naming.h"
+#include "semantics/program/block_copies.h"
 #include "semantics/program/frame_shadow.h"
 
 namespace palladion {
@@ -18,6 +19,11 @@ namespace {
 
 const OperandInfo& InfoOf(const void* params, const Frame& frame) {
   return frame.program().operand_infos[static_cast<const OperandParams*>(params)->operand];
+}
+
+RefId RefOf(const void* params, const Frame& frame) {
+  const OperandInfo& info = InfoOf(params, frame);
+  return info.pipelined ? info.slots[static_cast<const OperandParams*>(params)->slot] : info.ref;
 }
 
 std::int64_t MapResult(const OperandInfo& info, std::size_t d, Frame& frame) {
@@ -114,6 +120,12 @@ bool ExpectIndexType(const OperandInfo& info, std::size_t d, const Step& step, F
   return false;
 }
 
+std::int64_t* Current(const OperandInfo& info, Frame& frame) {
+  return reinterpret_cast<std::int64_t*>(frame.slot(info.current));
+}
+
+}  // namespace
+
 // The window's origin in the array, from the index map's results. A block that is wholly outside, which is said here,
 // is put where no array and no padding of one is, so that what it holds is not told as padding's; but for a pointer
 // (Triton), which has no end.
@@ -136,17 +148,24 @@ void PlaceWindow(const OperandInfo& info, RefId window, const Step& step, Frame&
   if (misses && info.role == Role::kOut) ReportBlockOutOfBounds(info, Missed::kArray, step, frame);
 }
 
-std::int64_t* Current(const OperandInfo& info, Frame& frame) {
-  return reinterpret_cast<std::int64_t*>(frame.slot(info.current));
+void KeepIndex(const OperandInfo& info, Frame& frame) {
+  for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
 }
 
-bool SameBlock(const OperandInfo& info, Frame& frame) {
-  if (frame.first_program || frame.new_task) return false;
+bool IsKept(const OperandInfo& info, Frame& frame) {
   for (std::size_t d = 0; d < info.index.size(); ++d) {
     if (Current(info, frame)[d] != MapResult(info, d, frame)) return false;
   }
   return true;
 }
+
+namespace {
+
+bool SameBlock(const OperandInfo& info, Frame& frame) {
+  return !frame.first_program && !frame.new_task && IsKept(info, frame);
+}
+
+}  // namespace
 
 // A block must not depend on what nobody wrote.
 void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
@@ -154,6 +173,8 @@ void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
   for (SlotId slot : info.index)
     frame.shadow->Use(slot, Cat("the block index of operand '", NameOf(info, frame), "'"), step, frame);
 }
+
+namespace {
 
 // All elements of a ref, in its own order.
 void WholeBox(RefId id, const Step& step, Frame& frame, BoxAccess& box) {
@@ -174,12 +195,16 @@ void WholeBox(RefId id, const Step& step, Frame& frame, BoxAccess& box) {
   box.site = frame.site(step);
 }
 
+}  // namespace
+
 void WholeOperand(RefId id, const Step& step, Frame& frame, AsyncOperand& operand) {
   WholeBox(id, step, frame, *std::get_if<BoxAccess>(&operand.where));
   const RefInfo& info = frame.program().refs[id.index()];
   operand.bytes = ByteCount(static_cast<std::int64_t>(StorageBytes(info.dtype) * info.words_per_element));
   for (const std::int64_t size : info.window) operand.bytes = size * operand.bytes;
 }
+
+namespace {
 
 // One source, one destination. The request is the frame's: a machine that has carried it out leaves it for the next
 // copy, which so allocates nothing.
@@ -200,7 +225,7 @@ absl::Status CopyBlock(RefId from, RefId to, const Step& step, Frame& frame) {
 }  // namespace
 
 absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame) {
-  const RefId ref = InfoOf(params, frame).ref;
+  const RefId ref = RefOf(params, frame);
   const RefInfo& info = frame.program().refs[ref.index()];
   RefState& state = frame.ref(ref);
   AllocRequest request{.name = info.name,
@@ -214,11 +239,12 @@ absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame) {
   if (frame.program().uses_port) request.place = AllocationPlace{.step = &step - frame.program().steps.data()};
   PALLADION_ASSIGN_OR_RETURN(state.buffer, frame.machine().Alloc(request));
   for (std::size_t d = 0; d < info.buffer_shape.size(); ++d) state.origin[d] = 0;
+  frame.ref(InfoOf(params, frame).ref) = state;
   return absl::OkStatus();
 }
 
 absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame) {
-  const BufferId buffer = frame.ref(InfoOf(params, frame).ref).buffer;
+  const BufferId buffer = frame.ref(RefOf(params, frame)).buffer;
   if (frame.program().uses_port) {
     frame.machine().Leave(buffer, frame.site(step));
   } else {
@@ -265,7 +291,7 @@ absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
   UseIndex(info, step, frame);
   if (SameBlock(info, frame)) return absl::OkStatus();
   PlaceWindow(info, info.array, step, frame);
-  for (std::size_t d = 0; d < info.index.size(); ++d) Current(info, frame)[d] = MapResult(info, d, frame);
+  KeepIndex(info, frame);
   if (info.role != Role::kOut || info.restored) return CopyBlock(info.array, info.ref, step, frame);
   // The first one is new memory, where another device's copy may have come already.
   if (frame.first_program && frame.program().uses_port) return absl::OkStatus();

@@ -12,6 +12,7 @@ namespace palladion {
 
 struct OperandParams {
   std::size_t operand;  // Program::operand_infos
+  std::size_t slot = 0;
 };
 
 // Steps; their parameters are OperandParams.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "semantics/base/block_ways.h"
 #include "semantics/base/ids.h"
 #include "semantics/base/run_control.h"
 #include "semantics/base/target.h"
@@ -156,6 +157,11 @@ struct OperandInfo {
   int alias = -1;         // kOut: the operand whose memory it shares
   bool written = false;   // a kIn or kPrefetch whose ref the kernel writes
   bool restored = false;  // a resident kOut that is fetched like an input when its index changes
+  // Its copies go on beside the bodies (block_pipeline.h); else each is complete before a body begins.
+  bool pipelined = false;
+  std::int64_t buffers = 1;    // of a resident one
+  std::array<RefId, 2> slots;  // pipelined: its buffers, of which `ref` is one at a time
+  SlotId turn;                 // pipelined: i64, the buffer of the newest block
 };
 
 // How to prepare one.
@@ -163,6 +169,7 @@ struct ProgramOptions {
   // Marks around every instruction of the text (mark.h). They end each group of strips, so after an instruction its
   // result is in memory. The results have the same bits; a run is slower.
   bool observable = false;
+  BlockWays blocks = BlockWays::kAsItShows;
 };
 
 // A launch over clusters of blocks of threads: the last dimensions of Program::grid, thread minor. The TensorCores of a

@@ -1,0 +1,20 @@
+// How blocks of a TPU's operands are copied: what a launch does by itself, and what tests ask of it, because whichever
+// way it goes must show in no report (conformance/block_pipeline_test.cc).
+#ifndef PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
+#define PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
+
+#include <cstdint>
+
+namespace palladion {
+
+enum class BlockWays : std::uint8_t {
+  // In kernels that have engines anyway, beside the bodies where something else reaches their array too; all other
+  // blocks while the core waits, which finds the same and is faster.
+  kAsItShows,
+  kOverEngines,   // the same blocks, and a kernel without engines is run over a machine that has some
+  kBesideBodies,  // all blocks, over engines
+};
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_

@@ -1,0 +1,17 @@
+// Launches over machines that the target is not, in words.
+#ifndef PALLADION_SEMANTICS_PREPARE_OTHER_MACHINE_H_
+#define PALLADION_SEMANTICS_PREPARE_OTHER_MACHINE_H_
+
+#include <string>
+
+#include "semantics/base/target.h"
+#include "semantics/ir/module.h"
+
+namespace palladion {
+
+// Why a launch over a mesh cannot run where there are no threads of GPU blocks.
+std::string OfAnotherMachine(const Launch& launch, const Target& target);
+
+}  // namespace palladion
+
+#endif  // PALLADION_SEMANTICS_PREPARE_OTHER_MACHINE_H_

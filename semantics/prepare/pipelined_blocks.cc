@@ -1,0 +1,112 @@
+#include "semantics/prepare/pipelined_blocks.h"
+
+#include "semantics/prepare/block_mode.h"
+#include "semantics/program/blocks.h"
+
+namespace palladion {
+namespace {
+
+bool HasBlocks(const OperandInfo& info) { return info.mode == BlockMode::kResident && !info.block.empty(); }
+
+// What the pipeline copies to or from an array while something else may reach it: blocks with two buffers whose array
+// is another operand's too, and that one's blocks.
+std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& program) {
+  std::vector<std::size_t> shared;
+  const std::vector<OperandInfo>& infos = program.operand_infos;
+  for (std::size_t out = 0; out < infos.size(); ++out) {
+    if (infos[out].role != Role::kOut || infos[out].alias < 0) continue;
+    const auto in = static_cast<std::size_t>(infos[out].alias);
+    const auto has_blocks = [&](std::size_t i) { return HasBlocks(infos[i]); };
+    const auto goes_on = [&](std::size_t i) { return HasBlocks(infos[i]) && BuffersOf(kernel.operands[i]) > 1; };
+    const auto in_place = [&](std::size_t i) { return infos[i].mode != BlockMode::kResident; };
+    const bool both = has_blocks(in) && has_blocks(out);
+    if (!(both && (goes_on(in) || goes_on(out))) && !(goes_on(in) && in_place(out)) && !(goes_on(out) && in_place(in)))
+      continue;
+    for (const std::size_t i : {in, out}) {
+      if (HasBlocks(infos[i])) shared.push_back(i);
+    }
+  }
+  return shared;
+}
+
+}  // namespace
+
+std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options) {
+  if (!program.grid_in_agent) return {};
+  if (options.blocks != BlockWays::kBesideBodies)
+    return program.uses_port ? SharedBlocks(kernel, program) : std::vector<std::size_t>();
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
+    if (HasBlocks(program.operand_infos[i])) all.push_back(i);
+  }
+  return all;
+}
+
+void PipelinedBlocks::Describe() {
+  Program& program = builder_.program();
+  for (const std::size_t operand : operands_) {
+    OperandInfo& info = program.operand_infos[operand];
+    info.pipelined = true;
+    info.buffers = BuffersOf(builder_.kernel().operands[operand]);
+    for (std::int64_t slot = 0; slot < info.buffers; ++slot) {
+      RefInfo memory = program.refs[info.ref.index()];
+      info.slots[static_cast<std::size_t>(slot)] = builder_.NewRef(std::move(memory));
+    }
+    info.turn = builder_.NewSlot(Type{.dtype = DType::kI64});
+    program.uses_port = true;
+  }
+}
+
+void PipelinedBlocks::EmitOf(StepKind kind, StepFn fn, std::size_t operand, std::size_t slot) {
+  const Operand& declared = builder_.kernel().operands[operand];
+  builder_.SetPlace(declared.loc, declared.text_line);
+  builder_.EmitAs(kind, fn, OperandParams{operand, slot});
+  // Who starts a copy touches nothing: its halves do.
+  builder_.program().steps.back().visible = kind == StepKind::kAllocBlock || kind == StepKind::kFreeBlock;
+}
+
+void PipelinedBlocks::EmitFor(StepKind kind, StepFn fn, std::optional<Role> role, std::int64_t buffers) {
+  for (const std::size_t operand : operands_) {
+    const OperandInfo& info = builder_.program().operand_infos[operand];
+    if ((role.has_value() && info.role != *role) || (buffers > 0 && info.buffers != buffers)) continue;
+    EmitOf(kind, fn, operand);
+  }
+}
+
+void PipelinedBlocks::EmitForSecondSlots(StepKind kind, StepFn fn) {
+  for (const std::size_t operand : operands_) {
+    if (builder_.program().operand_infos[operand].buffers > 1) EmitOf(kind, fn, operand, 1);
+  }
+}
+
+void PipelinedBlocks::EmitCommit(AsyncQueue queue) {
+  if (any()) builder_.Emit(RunCommitBlocks, GroupParams{.queue = queue});
+}
+
+void PipelinedBlocks::EmitAwait(const GroupParams& groups) {
+  if (!any()) return;
+  builder_.EmitAs(StepKind::kAwaitBlocks, RunAwaitGroups, GroupParams(groups));
+  builder_.program().steps.back().visible = true;
+  builder_.program().steps.back().waits = WaitsForGroups;
+}
+
+void PipelinedBlocks::BeginBlocks() {
+  EmitFor(StepKind::kFetch, RunBeginBlock);
+  EmitCommit(AsyncQueue::kFetches);
+}
+
+void PipelinedBlocks::FetchNext() {
+  EmitFor(StepKind::kFetch, RunFetchNext, Role::kIn);
+  EmitCommit(AsyncQueue::kFetches);
+  EmitAwait({AsyncQueue::kFetches, /*may_remain=*/1});
+}
+
+void PipelinedBlocks::Flush() {
+  for (const std::int64_t buffers : {1, 2}) {  // those with one are complete before the next program
+    EmitFor(StepKind::kFlush, RunFlushIfOver, Role::kOut, buffers);
+    EmitCommit(AsyncQueue::kFlushes);
+  }
+  EmitAwait({AsyncQueue::kFlushes, /*may_remain=*/1});
+}
+
+}  // namespace palladion
