@@ -1,10 +1,13 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
 //   build/hunt [tensor] [KERNELS [FIRST]] [--show] [--seeds N]
+//   build/hunt ends [tensor] [KERNELS [FIRST]] [--show]
 //
 // `tensor`: kernels of Blackwell, which have numbers of their own. `--seeds N`: schedules beyond the check's own that
 // each `proved` kernel runs under (256). Prints each contradiction with a kernel that is shrunk to what it needs, then
-// a table by verdict. Exits nonzero when there was one.
+// a table by verdict. `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and
+// says of how many that came to an end; `--show`: of each. Exits nonzero when there was one.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +17,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 
@@ -35,6 +39,7 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
 }
 
 struct Arguments {
+  bool ends = false;
   Kernels which = Kernels::kAll;
   std::uint64_t kernels = 10'000, first = 1;
   std::int64_t more_seeds = 256;
@@ -46,7 +51,9 @@ Arguments Read(absl::Span<char* const> given) {
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
-    if (word == "tensor") {
+    if (word == "ends") {
+      read.ends = true;
+    } else if (word == "tensor") {
       read.which = Kernels::kTensor;
     } else if (word == "--show") {
       read.show = true;
@@ -61,8 +68,41 @@ Arguments Read(absl::Span<char* const> given) {
   return read;
 }
 
+int CountEnds(const Arguments& arguments) {
+  int asked = 0, ended = 0, slow = 0, others = 0;
+  std::int64_t schedules = 0, pruned = 0;
+  double seconds = 0, longest = 0;
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
+    const HuntKernel kernel = RandomKernel(seed, arguments.which);
+    const Ends ends = EndsOf(kernel, {});
+    if (!ends.asked) continue;
+    ++asked;
+    ended += ends.ended;
+    slow += ends.seconds > 1;
+    schedules += ends.schedules;
+    pruned += ends.pruned;
+    seconds += ends.seconds;
+    longest = std::max(longest, ends.seconds);
+    const bool differs = ends.ended && !ends.expected.empty() && ends.found != ends.expected;
+    others += differs;
+    if (arguments.show) std::printf("%s", Write(kernel).text.c_str());
+    if (arguments.show || differs || !ends.ended)
+      std::printf("%llu: %s%s, %lld states, %lld schedules, %lld given up, %.2f s %s\n",
+                  static_cast<unsigned long long>(seed), ends.ended ? "ended" : "did not end",
+                  differs ? ", with other outcomes than the reference machine" : "",
+                  static_cast<long long>(ends.states), static_cast<long long>(ends.schedules),
+                  static_cast<long long>(ends.pruned), ends.seconds, ends.error.c_str());
+    std::fflush(stdout);
+  }
+  std::printf(
+      "%d kernels of at most 120 states; every schedule of %d was run, in %.1f s; more than a second each: %d, "
+      "the longest %.2f s; schedules %lld, given up %lld; outcomes differ: %d\n",
+      asked, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned), others);
+  return ended == asked && others == 0 ? 0 : 1;
+}
+
 int Hunt(const Arguments& arguments) {
-  const auto [which, kernels, first, more_seeds, show] = arguments;
+  const auto [ends, which, kernels, first, more_seeds, show] = arguments;
   const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .part_seeds = 24};
   std::map<std::string, int> by_verdict, by_kind;
   int searched = 0, exhausted = 0, clean = 0, missed = 0;
@@ -99,6 +139,7 @@ int Hunt(const Arguments& arguments) {
 }  // namespace palladion::hunt
 
 int main(int argc, char** argv) {
-  return palladion::hunt::Hunt(
-      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1))));
+  const palladion::hunt::Arguments arguments =
+      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1)));
+  return arguments.ends ? palladion::hunt::CountEnds(arguments) : palladion::hunt::Hunt(arguments);
 }

@@ -9,6 +9,7 @@
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/interaction.h"
@@ -26,14 +27,6 @@ bool Has(const Report& report, const std::string& code) {
                      [&](const ReportedFinding& finding) { return finding.code == code; });
 }
 
-Tensor Rows(int rows, std::int64_t (*value)(int)) {
-  Tensor tensor(DType::kI32, {rows, kRowElements});
-  const auto numbers = tensor.span<std::int32_t>();
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = static_cast<std::int32_t>(value(static_cast<int>(static_cast<std::int64_t>(i) / kRowElements)));
-  return tensor;
-}
-
 std::string PairsText(const std::set<LinePair>& pairs) {
   std::string text;
   for (const auto& [first, second] : pairs) Append(&text, " ", first, "-", second);
@@ -45,7 +38,7 @@ class Judgement {
   Judgement(const HuntKernel& kernel, const HuntOptions& options)
       : kernel_(kernel), options_(options), written_(Write(kernel)) {
     result_.text = written_.text;
-    inputs_ = {Rows(kernel.rows, InputOfX), Rows(kernel.rows, InputOfM)};
+    inputs_ = InputsOf(kernel);
   }
 
   HuntResult Take() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 
@@ -128,6 +129,25 @@ TEST(Hunt, DamagedTensorOrderIsCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kTensorKernels, damaged, false, Kernels::kTensor);
     EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+}
+
+// Every schedule of small kernels: it ends, and the outcomes are those of the reference machine.
+TEST(Hunt, EveryScheduleOfAFewStatesEnds) {
+  for (const Kernels which : {Kernels::kAll, Kernels::kTensor}) {
+    int asked = 0, compared = 0, several = 0;
+    for (std::uint64_t seed = 1; seed < 1 + static_cast<std::uint64_t>(kKernels); ++seed) {
+      const Ends ends = EndsOf(RandomKernel(seed, which), {.max_states = 60, .max_schedules = 20'000});
+      if (!ends.asked) continue;
+      ++asked;
+      EXPECT_TRUE(ends.ended) << "kernel " << seed << ": " << ends.schedules << " schedules " << ends.error;
+      if (!ends.ended || ends.expected.empty()) continue;
+      ++compared;
+      several += ends.expected.size() > 1;
+      EXPECT_EQ(ends.found, ends.expected) << "kernel " << seed;
+    }
+    EXPECT_GT(compared, asked / 4);
+    EXPECT_GT(several, 0);
   }
 }
 

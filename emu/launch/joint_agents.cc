@@ -40,7 +40,6 @@ class JointAgent final : public scheduler::Agent {
     GateOfLaunch(JointAgent& agent, scheduler::Gate& gate) : agent_(agent), gate_(gate) {}
     bool MayGo(const scheduler::Operation& operation) override { return gate_.MayGo(agent_.Told(operation)); }
     bool TakeGrant() override { return gate_.TakeGrant(); }
-    void Touched(const scheduler::Footprint& footprint) override { gate_.Touched(footprint); }
     scheduler::AgentOrdinal Spawn(std::shared_ptr<scheduler::Agent> agent, const scheduler::Operation& first) override {
       scheduler::Agent& plain = *agent;
       auto joint = std::make_shared<JointAgent>(agent_.all_, agent_.launch_, plain, std::move(agent));

@@ -19,13 +19,13 @@ class Programs final : public AgentsOfLaunch {
   void Make(bool search) override {
     shared_.emplace(state_);
     if (search) {
-      recorder_.emplace(state_.memory(), *shared_);
-      state_.memory().Observe(&*recorder_);
+      touches_.emplace(state_.memory(), [this](BufferId buffer) { return shared_->Has(buffer); });
+      state_.memory().Observe(&*touches_);
     }
     if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
     agents_.emplace(state_, *shared_,
                     agents::ProgramAgent::Watching{.watcher = state_.watchers(),
-                                                   .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
+                                                   .touches = touches_.has_value() ? &*touches_ : nullptr,
                                                    .spins = spins_.has_value() ? &*spins_ : nullptr});
   }
 
@@ -33,6 +33,10 @@ class Programs final : public AgentsOfLaunch {
   bool copyable() const override {
     const agents::LaunchOptions& launch = options_.launch;
     return launch.observers.empty() && !launch.definedness && launch.contracts == nullptr;
+  }
+
+  std::optional<scheduler::Touches> TakeTouched() override {
+    return touches_.has_value() ? std::optional(touches_->Take()) : std::nullopt;
   }
 
   scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
@@ -72,7 +76,7 @@ class Programs final : public AgentsOfLaunch {
   agents::LaunchState& state_;
   const ScheduledOptions& options_;
   std::optional<agents::SharedMemory> shared_;
-  std::optional<agents::TouchRecorder> recorder_;
+  std::optional<agents::TouchLog> touches_;  // of a search
   std::optional<agents::SpinWatch> spins_;
   std::optional<agents::ProgramAgents> agents_;
 };

@@ -43,6 +43,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
   scheduler::AgentSource& agents() override { return who_->source(); }
   AgentsOfLaunch& who() override { return *who_; }
   bool copyable() const { return who_->copyable(); }
+  std::optional<scheduler::Touches> TakeTouched() override { return who_->TakeTouched(); }
   std::string_view budget_name() const override { return options_.launch.run.budget_name; }
   scheduler::LoopOptions Loop() const override {
     scheduler::LoopOptions loop = options_.loop;
@@ -195,7 +196,7 @@ absl::StatusOr<scheduler::Explored> RunExhaustive(
   };
   const AgentsLaunch shape(call.kernel, options.scheduled);
   return scheduler::Explore(make,
-                            {.sleep_sets = options.sleep_sets,
+                            {.reduce = options.reduce,
                              .snapshots = options.snapshots && shape.copyable(),
                              .max_schedules = options.max_schedules,
                              .loop = shape.Loop()},

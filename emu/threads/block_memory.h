@@ -28,7 +28,9 @@ class BlockMemory {
       : base_(base), peers_(peers), operands_(operands), syncs_(syncs), races_(races) {}
 
   absl::StatusOr<BufferId> Alloc(AgentId thread, const AllocRequest& request);
-  void Leave(BufferId buffer, const Site& site);  // of a thread, by one of its users
+  bool IsOwn(AgentId thread, const AllocationPlace& place) const;  // no other thread finds what is allocated there
+  std::vector<BufferId> SharedOf(BlockId block) const;             // all that has not been given to others
+  void Leave(BufferId buffer, const Site& site);                   // of a thread, by one of its users
   // The same memory of another block; of an operand, of another device.
   BufferId OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
   void BlockEnds(BlockId block);

@@ -55,7 +55,15 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
 // ---- memory
 
 absl::StatusOr<BufferId> ThreadMachine::Alloc(const AllocRequest& request) {
-  return request.place.has_value() ? block_memory_.Alloc(current_, request) : memory_.Alloc(request);
+  if (!request.place.has_value()) return memory_.Alloc(request);
+  const auto alloc = [&] { return block_memory_.Alloc(current_, request); };
+  if (touches_ == nullptr || block_memory_.IsOwn(current_, *request.place)) return alloc();
+  return touches_->Allocates(current_, request.place->memory == PlaceLevel::kDevice, alloc);
+}
+
+BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
+  const auto find = [&] { return block_memory_.OfPeer(current_, buffer, where, site); };
+  return touches_ == nullptr ? find() : touches_->Reaches(find);
 }
 
 // ---- what threads wait for
@@ -132,6 +140,7 @@ void ThreadMachine::TellLanes(const WaitTarget& target) {
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   using Kind = WaitTarget::Kind;
+  if (touches_ != nullptr) touches_->Waits(current_, target);
   if (target.kind != Kind::kNothing && target.kind != Kind::kQueue) changes_.Add(ObjectOf(current_, target));
   TellLanes(target);
   switch (target.kind) {
@@ -165,7 +174,10 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
 // ---- barriers and semaphores
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
-  PALLADION_ASSIGN_OR_RETURN(const SyncId id, syncs_.Alloc(current_, request));
+  const auto alloc = [&] { return syncs_.Alloc(current_, request); };
+  const bool of_grid = request.place.owner == PlaceLevel::kDevice || shape_.several_devices();
+  PALLADION_ASSIGN_OR_RETURN(const SyncId id,
+                             touches_ == nullptr ? alloc() : touches_->Allocates(current_, of_grid, alloc));
   PALLADION_RETURN_IF_ERROR(Resume(syncs_[id]));
   return id;
 }
@@ -175,6 +187,7 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
   const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
   if (arriving == nullptr) return absl::OkStatus();
+  if (touches_ != nullptr) touches_->Everything();
   changes_.AddAnything();
   for (const agents::ArrivingCopy& copy : arriving->copies) {
     AsyncRequest request = session_.RequestFor(array, copy);
@@ -188,15 +201,18 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
 SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
   const std::int64_t owner = syncs_[element.array].number;
   const std::vector<std::int64_t> index = owner < 0 ? residents_.BlockOf(current_).index : shape_.IndexOf(owner);
-  return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site);
+  const auto find = [&] { return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site); };
+  return touches_ == nullptr ? find() : touches_->Reaches(find);
 }
 
 absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
+  if (touches_ != nullptr) touches_->Arrives(barrier);
   syncs_.Arrive(current_, barrier, site, &changes_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
+  if (touches_ != nullptr) touches_->Looks(barrier);
   const BarrierId id = syncs_.BarrierOf(barrier);
   if (!model_.CanWait(current_, id)) return false;
   changes_.Add(threads::ObjectOf(id));
@@ -206,6 +222,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 }
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  if (touches_ != nullptr) touches_->Signals(semaphore);
   if (hear_) hear_(semaphore);
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
@@ -213,10 +230,12 @@ absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, c
 }
 
 absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
+  if (touches_ != nullptr) touches_->Looks(semaphore);
   return model_.Read(current_, syncs_.SemaphoreOf(semaphore));
 }
 
 absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site& site) {
+  if (touches_ != nullptr) touches_->Object(named_.ObjectOf(current_, arrival.barrier));
   changes_.Add(named_.ObjectOf(current_, arrival.barrier));
   named_.Arrive(current_, arrival, site);
   return absl::OkStatus();
@@ -232,6 +251,7 @@ absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
 }
 
 absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
+  if (touches_ != nullptr) touches_->Object(threads::ObjectOf(MeetingOf(current_)));
   changes_.Add(threads::ObjectOf(MeetingOf(current_)));
   std::string& words = meeting_words_[{what, site.loc.value, site.text_line}];
   if (words.empty()) words = Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site)));
@@ -240,6 +260,7 @@ absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
 }
 
 absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   collectives_.Enter(current_, step, CodeSite::Of(site));
   return absl::OkStatus();
 }
@@ -258,22 +279,26 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
 
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
   if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks)) {
+    if (touches_ != nullptr) touches_->Everything();
     const std::optional<BlockWindows::Copy> copy = windows_.Look(request);
     PALLADION_RETURN_IF_ERROR(memory_.Start(std::move(request)));
     if (copy.has_value()) windows_.Moved(current_, *copy);
     return absl::OkStatus();
   }
   if (request.expects_at.valid()) changes_.Add(threads::ObjectOf(request.expects_at));
+  if (touches_ != nullptr) operations_.orders_links() ? touches_->Everything() : touches_->Starts(current_, request);
   return operations_.Start(current_, std::move(request));
 }
 
 absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
+  if (touches_ != nullptr) touches_->Object(queues_.ObjectOf(current_, queue));
   changes_.Add(queues_.ObjectOf(current_, queue));
   queues_.CommitGroup(current_, queue);
   return absl::OkStatus();
 }
 
 void ThreadMachine::Perform(AgentId operation, Half half) {
+  if (touches_ != nullptr) touches_->Performs(operation, half);
   const AsyncRequest& request = model_.RequestOf(operation);
   if (request.queue.valid()) changes_.Add(queues_.ObjectOf(request.queue));
   for (const Completion& completion : request.completions) {
@@ -284,17 +309,20 @@ void ThreadMachine::Perform(AgentId operation, Half half) {
 }
 
 absl::Status ThreadMachine::TryCancel(const CancelRequest& request, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   changes_.Add(syncs_.ObjectOf(request.barrier));
   return control_.Try(current_, request, site);
 }
 
 absl::StatusOr<CancelAnswer> ThreadMachine::ReadAnswer(const std::byte* answer, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   return control_.Read(current_, answer, site);
 }
 
 // ---- warps, and what has ended
 
 absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site) {
+  if (touches_ != nullptr) touches_->Object(WarpsObjectOf(current_));
   const AgentId parent = current_;
   for (std::int64_t w = 0; w < request.count; ++w) {
     const AgentId warp = residents_.Fork(parent, w, CodeSite::Of(site));
@@ -310,6 +338,7 @@ void ThreadMachine::JoinWarps() {
 }
 
 bool ThreadMachine::EndThread(AgentId id) {
+  if (touches_ != nullptr) touches_->EndsThread(id);
   // What it has read of tensor memory is in its registers.
   queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads});
   windows_.Ends(id);
