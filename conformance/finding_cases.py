@@ -2,8 +2,8 @@
 
 The kernels are those of emu/reports/explain/*.txt; why the first is wrong and the other is not says the page, from the
 documentation of the hardware and of JAX. A table here says at which lines each finding is, both of its accesses where it
-has two, and NumPy what the mended kernel computes. Not here: PEER_LIFETIME, whose page's
-kernel is found beyond the end of its text; that pair is written by hand. Does not catch: a page and a table
+has two, and NumPy what the mended kernel computes. Not here, and written by hand: PEER_LIFETIME,
+whose page's kernel is found beyond the end of its text, and WGMMA_ORDER, whose operands do not count up. Does not catch: a page and a table
 that are wrong in the same way.
 """
 

@@ -28,7 +28,7 @@ import value_cases
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
 # Folders in which all files but these are the tables'.
 GENERATED = ("chips", "families", "findings", "limits_gpu")
-BY_HAND = {"findings/peer_lifetime_wrong.case", "findings/peer_lifetime_right.case"}
+BY_HAND = {f"findings/{code}_{word}.case" for code in ("peer_lifetime", "wgmma_order") for word in ("wrong", "right")}
 TABLES = (
     arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases,
     family_blocks, chip_cases, flow_cases,

@@ -33,6 +33,12 @@ PALLADION_API palladion_program* palladion_prepare(const char* text, size_t size
 PALLADION_API palladion_program* palladion_prepare_launches(const char* text, size_t size, const char* kernel,
                                                             const char* target, int64_t launches, char** error);
 
+/* What the target refuses of a kernel that cannot be prepared, which is said whether or not it runs here: {"report":
+ * ..., "text": ...}, whose text has the findings as a report tells them. Empty where it refuses nothing of it, and
+ * where the kernel can be prepared. NULL, with *error, where something failed. */
+PALLADION_API char* palladion_refusal(const char* text, size_t size, const char* kernel, const char* target,
+                                      char** error);
+
 /* Runs the kernel. The result is the exit code of the command: 0 clean, 1 defect found, 3 unsupported, 4 malformed
  * input, 5 internal error, 6 budget or a limit spent. *report (NULL: not wanted) is JSON for 0 and 1, else {"message":
  * ...}. */

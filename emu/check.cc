@@ -1,6 +1,5 @@
-// The driver of a check: which schedules run, what watches them, and what their outputs say together. Rules:
-// docs/checks.md. Where programs do not synchronise with each other, what the sweep of their accesses finds holds for
-// every order, so two orders suffice; else there are as many schedules as seeds.
+// The driver of a check: which schedules run, what watches them, what their outputs say. Rules: docs/checks.md.
+// Two orders suffice where programs do not synchronise: what the sweep finds holds for every order. Else: seeds.
 #include "emu/check.h"
 
 #include <algorithm>
@@ -26,7 +25,8 @@
 #include "emu/checks/results_of_chip.h"
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/not_finite.h"
 #include "scheduler/search/parallel_seeds.h"
 #include "semantics/base/cat.h"
@@ -45,6 +45,7 @@ class Checker {
     report_ = {.kernel = kernel_.name(),
                .target = kernel_.target(),
                .steps = static_cast<std::int64_t>(kernel_.state().program().steps.size()),
+               .remarks = kernel_.state().remarks(),
                .checked = true,
                .strict = options_.strict};
     absl::Status status = RunSchedules();
@@ -234,18 +235,15 @@ class Checker {
   // The search tells the schedules; each then runs once more with everything watching.
   absl::Status RunAll() {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs(kernel_));
-    launch::ExhaustiveOptions options;
-    runner_.PrepareSearch(&options.scheduled);
-    const auto visit = [&](const launch::ScheduledResult& result) -> absl::StatusOr<bool> {
+    const agents::LaunchOptions options = runner_.OptionsOfSearch(baseline_.programs);
+    const auto visit = [&](const agents::Ran& result) -> absl::StatusOr<bool> {
       if (result.run.outcome == scheduler::Outcome::kBudget) return !Interrupted();  // cut: it did not show how it ends
-      scheduler::Schedule schedule = runner_.ScheduleOfSeed(0);
-      schedule.moves = result.run.moves;
-      PALLADION_RETURN_IF_ERROR(RunOne(schedule));
+      PALLADION_RETURN_IF_ERROR(RunOne(runner_.ScheduleOfSearch(result, options)));
       Done(report_.schedules);
       return !Interrupted();
     };
-    PALLADION_ASSIGN_OR_RETURN(
-        explored_, launch::RunExhaustive({kernel_.state(), inputs_, MutableArraysOf(unused), options}, visit));
+    PALLADION_ASSIGN_OR_RETURN(explored_, launch::RunExhaustive({kernel_.state(), inputs_, MutableArraysOf(unused)},
+                                                                options, launch::SearchOptions(), visit));
     return absl::OkStatus();
   }
 
@@ -264,7 +262,7 @@ class Checker {
     livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
     const checks::FactSet before = facts_;
     if (watch == checks::Watch::kEverything) facts_ &= trial.facts;
-    if (unseen_lanes_.empty()) unseen_lanes_ = trial.unseen_lanes;
+    why_.TakeWhatIsNew(trial.why);
     news_ |= livelock_ || !facts_.Holds(before);
     for (const auto& [name, times] : trial.tallies) tallies_[name] += counts_ ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
@@ -314,7 +312,7 @@ class Checker {
     checks::Argue({.options = options_,
                    .runner = runner_,
                    .facts = Facts(),
-                   .unseen_lanes = unseen_lanes_,
+                   .why = why_,
                    .forbids_proof = log_.AnyForbidsProof(),
                    .livelock = livelock_,
                    .agents = baseline_.run.agents,
@@ -338,7 +336,7 @@ class Checker {
   scheduler::Explored explored_;
   bool differs_ = false;
   checks::FactSet facts_ = checks::FactSet::All();  // that every watched schedule showed
-  std::string unseen_lanes_;                        // why one of them left them out; "" for none
+  checks::WhyWithheld why_;                         // of them all
   bool livelock_ = false;                           // one spends the whole budget: no more are tried
   CheckPart* part_ = nullptr;                       // of another check; nullptr: all of one
   bool seeds_needed_ = false;                       // beside the first

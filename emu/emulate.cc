@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_join.h"
+#include "emu/agents/assumed_backend.h"
 #include "emu/agents/float_environment.h"
 #include "emu/agents/host_memory.h"
 #include "emu/agents/operand_check.h"
@@ -15,6 +16,7 @@
 #include "emu/checks/plain_run.h"
 #include "emu/checks/refusal.h"
 #include "emu/launch/launch.h"
+#include "emu/legality/lanes_of_accesses.h"
 #include "emu/reports/module_json.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
@@ -77,9 +79,19 @@ const agents::StaticReport& agents::PreparedKernelState::static_report() const {
   return static_report_;
 }
 
+const legality::LanesOfAccesses& agents::PreparedKernelState::lanes_of_accesses() const {
+  std::call_once(lanes_once_, [this] {
+    const bool triton = program_->target.backend == TargetBackend::kTriton;
+    lanes_of_accesses_ = std::make_shared<const legality::LanesOfAccesses>(
+        triton ? legality::LanesOfAccesses::OfTriton(*text_) : legality::LanesOfAccesses::OfMosaicGpu(*text_));
+  });
+  return *lanes_of_accesses_;
+}
+
 agents::PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> module,
-                                                 std::shared_ptr<const Program> program)
-    : module_(std::move(module)), program_(std::move(program)) {
+                                                 std::shared_ptr<const Program> program,
+                                                 std::vector<ReportedRemark> remarks)
+    : module_(std::move(module)), program_(std::move(program)), remarks_(std::move(remarks)) {
   for (const Kernel& kernel : module_->module().kernels) {
     if (kernel.name == program_->kernel_name) text_ = &kernel;
   }
@@ -152,7 +164,8 @@ absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64
   PALLADION_ASSIGN_OR_RETURN(Target target, TargetOf(*kernel, options.target));
   PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
                              Prepare(*verified, *kernel, target, {.observable = options.observable}));
-  return PreparedKernel(std::make_shared<const agents::PreparedKernelState>(std::move(verified), std::move(program)));
+  return PreparedKernel(std::make_shared<const agents::PreparedKernelState>(
+      verified, std::move(program), agents::RemarksOf(*kernel, options.target)));
 }
 
 namespace {
@@ -164,7 +177,7 @@ absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<co
   PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
   try {
-    return checks::RunPlain({kernel.state(), inputs, outputs, options});
+    return checks::RunPlain({kernel.state(), inputs, outputs}, options);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));

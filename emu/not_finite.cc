@@ -81,23 +81,26 @@ absl::StatusOr<std::optional<debug::TrapHit>> FirstMade(const PreparedKernel& ke
   return trap.hit();
 }
 
-std::string WhereNotFinite(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                           const std::vector<Tensor>& outputs, const RunOptions& run) {
+std::optional<ReportedRemark> WhereNotFinite(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                             const std::vector<Tensor>& outputs, const RunOptions& run) {
   const auto is_nan = [](double x) { return std::isnan(x); };
   std::optional<Found> found = FirstIn(outputs, is_nan);
   const debug::TrapKind kind = found.has_value() ? debug::TrapKind::kNaN : debug::TrapKind::kInf;
   if (!found.has_value()) found = FirstIn(outputs, [](double x) { return std::isinf(x); });
-  if (!found.has_value() || !std::all_of(inputs.begin(), inputs.end(), IsFinite)) return "";
+  if (!found.has_value() || !std::all_of(inputs.begin(), inputs.end(), IsFinite)) return std::nullopt;
   const absl::StatusOr<std::optional<debug::TrapHit>> made = FirstMade(kernel, inputs, run, kind);
-  if (!made.ok() || !made->has_value()) return "";  // never written, or not to be seen: other findings say more
+  if (!made.ok() || !made->has_value()) return std::nullopt;  // never written, or not to be seen: findings say more
   const debug::TrapHit& hit = **made;
   const OperandDescription& output = kernel.outputs()[found->output];
   const auto element = static_cast<std::int64_t>(found->element);
-  return Cat("'", output.name, "'", IndexText(output.shape, element), " is ",
-             ElementText(outputs[found->output], element), " and every operand is finite: ", hit.op, " made the first ",
-             kind == debug::TrapKind::kNaN ? "nan" : "inf", " at ",
-             hit.source.empty() ? Cat("line ", hit.text_line, " of the kernel text") : hit.source, ", in ",
-             hit.program);
+  return ReportedRemark{
+      .name = "not-finite",
+      .words = Cat("'", output.name, "'", IndexText(output.shape, element), " is ",
+                   ElementText(outputs[found->output], element), " and every operand is finite: ", hit.op,
+                   " made the first ", kind == debug::TrapKind::kNaN ? "nan" : "inf", " in ", hit.program),
+      .source = hit.source,
+      .text_line = hit.text_line,
+      .frames = hit.frames};
 }
 
 }  // namespace
@@ -105,8 +108,8 @@ std::string WhereNotFinite(const PreparedKernel& kernel, absl::Span<const ConstA
 void SayWhereNotFinite(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                        const std::vector<Tensor>& outputs, const RunOptions& run, Report* report) {
   if (report->interrupted || report->error.has_value()) return;
-  const std::string words = WhereNotFinite(kernel, inputs, outputs, run);
-  if (!words.empty()) Append(&report->argument, report->argument.empty() ? "" : "; ", words);
+  if (std::optional<ReportedRemark> remark = WhereNotFinite(kernel, inputs, outputs, run))
+    report->remarks.push_back(*std::move(remark));
 }
 
 }  // namespace palladion

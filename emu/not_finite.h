@@ -10,8 +10,8 @@
 
 namespace palladion {
 
-// "'o'[3] is nan and every operand is finite: div made the first nan at k.py:12, in program (0)", at the end of the
-// report's argument. Nothing where all outputs are finite, an operand is not, or what came out was never written.
+// "'o'[3] is nan and every operand is finite: div made the first nan in program (0)", as a remark of the report with
+// the place of the div. Nothing where all outputs are finite, an operand is not, or what came out was never written.
 // `outputs` are those of program order, which is run once more where one of them is not finite. What it does not see:
 // what atomics make in memory.
 void SayWhereNotFinite(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,

@@ -82,6 +82,11 @@ absl::Span<const VerdictRow> AllVerdicts() {
 
 std::string Name(Verdict verdict) { return std::string(AllVerdicts()[static_cast<std::size_t>(verdict)].name); }
 
+std::string_view Name(TextEdit::Where where) {
+  constexpr std::string_view kNames[] = {"before", "after", "end", "instead", "set"};
+  return kNames[static_cast<std::size_t>(where)];
+}
+
 bool Counts(const ReportedFinding& finding, const Report& report) {
   if (!finding.suppressed.empty()) return false;
   return finding.severity == "defect" || (report.strict && finding.severity == "warning");

@@ -45,6 +45,22 @@ struct ReportedAccess {
   std::vector<SourceFrame> frames;  // what `source` says: the innermost first, its callers after it
 };
 
+// A change of the kernel text. All of a fix's go together.
+struct TextEdit {
+  enum class Where : std::uint8_t {
+    kBefore,   // `insert` comes before the line
+    kAfter,    // after it
+    kEnd,      // before the `return` of the region that the line is in
+    kInstead,  // the line goes, and `insert` comes where it was
+    kSet,      // the next attribute `name` from the line on, of what is declared as `of` where that says so, is `value`
+  };
+  Where where = Where::kBefore;
+  int line = 0;                     // from 1
+  std::vector<std::string> insert;  // lines, without the indentation
+  std::string name, value, of;
+};
+PALLADION_EXPORT std::string_view Name(TextEdit::Where where);  // "before", "after", ...
+
 struct ReportedFinding {
   std::string code;      // "OOB"
   std::string severity;  // "defect", "warning", "note"
@@ -60,6 +76,7 @@ struct ReportedFinding {
   std::string replay;      // the schedule that shows it, for --replay; "" for a plain run
   std::string suppressed;  // the reason that a suppression gives; "" when it counts
   std::vector<SourceFrame> frames;
+  std::vector<TextEdit> edits = {};  // the fix, where it is a change of the kernel text
 };
 
 enum class Verdict : std::uint8_t {
@@ -102,6 +119,15 @@ struct NeverRan {
   std::vector<SourceFrame> frames;
 };
 
+// What a report says beside its findings, in one line that can be read alone.
+struct ReportedRemark {
+  std::string name;   // "not-finite": NaN or an infinity of finite operands; "backend": the one that was assumed
+  std::string words;  // with the place, where it has one
+  std::string source;
+  int text_line = 0;
+  std::vector<SourceFrame> frames;
+};
+
 // Why there is no result: the kernel is malformed or not supported, the budget is spent, or we are wrong.
 struct ReportedError {
   std::string kind;  // "malformed", "unsupported", "internal", "budget"
@@ -114,6 +140,7 @@ struct Report {
   std::int64_t programs = 0;  // grid points that ran
   std::int64_t steps = 0;     // of the prepared program: its length, not how often each ran
   std::vector<ReportedFinding> findings;
+  std::vector<ReportedRemark> remarks;
   std::vector<std::string> printed;  // lines of debug_print
 
   // Of a check only.

@@ -35,6 +35,7 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
   const auto sort = [](FindingCode code) { return Sort{code, RowOf(code).severity}; };
   const AccessEvent& earlier = conflict.earlier;
   if (earlier.lifetime() || event.lifetime()) {
+    if (conflict.order == Ordering::kPromised) return std::nullopt;  // what comes there next tells
     const Place& place = buffer.info.place;
     const bool peer = !Inside(agents_.PlaceOf(earlier.who), place) || !Inside(agents_.PlaceOf(event.who), place);
     // With the kernel all that a device has begun itself is complete.
@@ -46,6 +47,8 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
     if (!peer && block_ends && engine_.IsInGroup(earlier.who)) return std::nullopt;
     return sort(peer ? FindingCode::kPeerLifetime : FindingCode::kUseAfterScope);
   }
+  if (conflict.order == Ordering::kPromised)
+    return Sort{FindingCode::kWgmmaOrder, RowOf(FindingCode::kWgmmaOrder).severity, Confidence::kPolicyDependent};
   if (conflict.order == Ordering::kUnfenced) {
     const auto verdict = rule_.Judge(earlier, event.kind, buffer.info.space, BetweenReadAndWrite(earlier, event.who));
     if (!verdict.has_value()) return std::nullopt;
@@ -109,6 +112,11 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   if (conflict.order == Ordering::kUnfenced) {
     return Cat(me, " is ordered after ", you, ", but no fence lies between: policy ", Name(rule_.policy()));
   }
+  if (conflict.order == Ordering::kPromised) {
+    return Cat("a later wgmma", At(" at ", parts_.promises.MadeAt(other)),
+               " is issued in between, and when it returns ", you,
+               " is complete, as Pallas documents; JAX's lowering of wgmma only commits, and waits for none");
+  }
   if (IsKeptByScope(pair)) {
     return Cat(me,
                " waited for a signal from after that access, but with memory_scope=\"gpu\", which orders nothing of ",
@@ -142,7 +150,9 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
                         conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor
                             ? " before, and what orders the two does not order the tensor core"
                         : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
-                        : earlier.kind == AccessKind::kFree     ? ""
+                        : conflict.order == Ordering::kPromised
+                            ? " before, and only the return of a later wgmma says that it is complete"
+                        : earlier.kind == AccessKind::kFree ? ""
                         : IsSameBeforeAndAfter(pair)
                             ? ", where it leaves all bytes as they are with these operands, and nothing orders the two"
                             : ", and nothing orders the two");
@@ -159,6 +169,7 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
   finding.second = side(event);
   finding.why = WhyUnordered(pair);
   finding.fix = FixFor(sort.code, pair);
+  finding.mend = MendFor(sort.code, pair);
   return finding;
 }
 
@@ -195,6 +206,10 @@ Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
                   .text_line = site.text_line,
                   .fix = AwaitOf(operation.id, operation.awaited_halves()) +
                          InReceiver(operation.id, operation.awaited_halves()) + " before the kernel ends"};
+  if (!IsRemote(operation.id)) {
+    finding.mend = MendOfIssue(operation.id, site.text_line);
+    finding.mend.otherwise += " before the kernel ends";
+  }
   finding.first = FindingAccess{.kind = read ? AccessKind::kRead : AccessKind::kWrite,
                                 .agent = name,
                                 .loc = site.loc,

@@ -12,6 +12,7 @@
 #include "memory_model/engine/async_engine.h"
 #include "memory_model/order/agents.h"
 #include "memory_model/order/fence_rule.h"
+#include "memory_model/order/promises.h"
 #include "memory_model/order/tracked_memory.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/semaphore.h"
@@ -38,6 +39,7 @@ struct ModelParts {
   const AsyncEngine& engine;
   const LiveTable<BarrierId, Barrier>& barriers;
   const LiveTable<SemaphoreId, Semaphore>& semaphores;
+  const Promises& promises;
 };
 
 class AccessFindings {
@@ -84,9 +86,17 @@ class AccessFindings {
   std::string OrderAfterOperation(const Wanted& wanted) const;
   std::string OrderAfterRemoteWrite(const Wanted& wanted) const;
   std::optional<std::string> WhereAnotherWasTaken(const Wanted& wanted) const;
+  std::string OrderBlocks(const Wanted& wanted, const std::string& await) const;
   std::string OrderAgents(const Wanted& wanted) const;
+  std::string BarrierBetween(const Wanted& wanted) const;  // that orders all but the tensor core; "" where none does
   std::string OrderTensorCore(const Wanted& wanted) const;
   std::string OrderBeforeEnd(const Wanted& wanted) const;
+  bool IsAwaitedAtOnce(const Wanted& wanted) const;
+  std::string Issue(const AccessEvent& operation) const;
+  Mend MendFor(FindingCode code, const UnorderedPair& pair) const;
+  Mend MendOfWait(const Wanted& wanted) const;
+  Mend MendOfEnd(const Wanted& wanted) const;
+  Mend MendOfIssue(AgentId operation, int line) const;
   std::string At(std::string before, const CodeSite& site) const;
 
   const AgentTable& agents_;

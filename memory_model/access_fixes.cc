@@ -106,9 +106,26 @@ std::string AccessFindings::OrderAfterOperation(const Wanted& wanted) const {
   if (there)
     return Cat(await, wanted.here,
                ", and a plgpu.ClusterBarrier of the blocks that copy together before the next copy");
-  const bool far = agents_.PlaceOf(issuer).at(PlaceLevel::kDevice) != agents_.PlaceOf(waiter).at(PlaceLevel::kDevice);
+  const Place &from = agents_.PlaceOf(issuer), &to = agents_.PlaceOf(waiter);
+  const bool far = from.at(PlaceLevel::kDevice) != to.at(PlaceLevel::kDevice);
+  if (!far && from.at(PlaceLevel::kCluster) != to.at(PlaceLevel::kCluster)) return OrderBlocks(wanted, await);
   return Cat(await, " in ", agents_.NameOf(issuer), ", and a ",
              far ? "semaphore's signal from there to " : "barrier from there to ", agents_.NameOf(waiter), wanted.here);
+}
+
+// Blocks of a grid have no barrier in common. Where they write at one place of the kernel, that place does not depend
+// on the block.
+std::string AccessFindings::OrderBlocks(const Wanted& wanted, const std::string& await) const {
+  const std::string one = agents_.NameOf(agents_.IssuerOf(wanted.first.who));
+  const std::string other = agents_.NameOf(agents_.IssuerOf(wanted.later.who));
+  const bool one_place = wanted.first.text_line == wanted.later.text_line && wanted.first.text_line > 0;
+  if (one_place && wanted.first.writes() && wanted.later.writes()) {
+    return Cat("give each block elements of its own: ", one, " and ", other, " write the same ones of ",
+               wanted.buffer.info.name, ", and blocks of a grid run in any order; an output of pl.pallas_call needs a ",
+               "BlockSpec whose index map depends on the grid index");
+  }
+  return Cat("give each block elements of its own, or ", await, " and pl.semaphore_signal in ", one,
+             " and pl.semaphore_wait in ", other, wanted.here, ", on one semaphore of the grid");
 }
 
 std::string AccessFindings::OrderAgents(const Wanted& wanted) const {
@@ -137,13 +154,19 @@ std::string AccessFindings::OrderAgents(const Wanted& wanted) const {
 
 // Where one barrier orders the two it may do the same for the tensor core, unless copies arrive there, which JAX
 // refuses of such a barrier. Of any other order only that it is missing is known.
-std::string AccessFindings::OrderTensorCore(const Wanted& wanted) const {
+std::string AccessFindings::BarrierBetween(const Wanted& wanted) const {
   const AgentId from = agents_.IssuerOf(wanted.first.who), to = agents_.IssuerOf(wanted.later.who);
   std::string name;
   parts_.barriers.ForEach([&](BarrierId, const Barrier& barrier) {
     const bool own = barrier.Hands(wanted.first.epoch(), from, to) && !barrier.spec().orders_tensor_core;
     if (own && !barrier.takes_copies() && name.empty()) name = barrier.spec().name;
   });
+  return name;
+}
+
+std::string AccessFindings::OrderTensorCore(const Wanted& wanted) const {
+  const AgentId from = agents_.IssuerOf(wanted.first.who), to = agents_.IssuerOf(wanted.later.who);
+  const std::string name = BarrierBetween(wanted);
   if (!name.empty()) return Cat("orders_tensor_core=True for the plgpu.Barrier of ", name);
   return Cat("plgpu.barrier_arrive in ", agents_.NameOf(from), wanted.there, " and plgpu.barrier_wait in ",
              agents_.NameOf(to), wanted.here,
@@ -154,12 +177,27 @@ std::string AccessFindings::Order(const Wanted& wanted) const {
   return AgentTable::IsOperation(wanted.first.who) ? OrderAfterOperation(wanted) : OrderAgents(wanted);
 }
 
+// " the issue at kernel.py:7"
+std::string AccessFindings::Issue(const AccessEvent& operation) const {
+  return At(" the issue at ", {operation.loc, operation.text_line});
+}
+
+// Only its issuer can wait for it, and who ends the scope is another one: a wait where the scope ends comes after what
+// orders the two.
+bool AccessFindings::IsAwaitedAtOnce(const Wanted& wanted) const {
+  const AgentId operation = wanted.first.who, issuer = agents_.IssuerOf(operation);
+  const bool by_another = wanted.later.who != issuer && wanted.buffer.freed_by.empty();  // not by its block's end
+  return wanted.later.text_line > 0 && by_another && engine_.IsInGroup(operation) &&
+         Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
+}
+
 // Whose memory it is has to know of the completion.
 std::string AccessFindings::OrderBeforeEnd(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who, issuer = agents_.IssuerOf(operation);
   const std::string call = Cat(AwaitOf(operation, wanted.first.time), InReceiver(operation, wanted.first.time));
   const std::string& name = wanted.buffer.info.name;
   const bool own = Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
+  if (IsAwaitedAtOnce(wanted)) return Cat(call, " in ", agents_.NameOf(issuer), " right after", Issue(wanted.first));
   if (own || !InReceiver(operation, wanted.first.time).empty())
     return Cat(call, " before the scope of '", name, "' ends");
   if (wanted.first.time != kRead && IsAtBarrier(agents_.AwaitOf(operation)))
@@ -172,6 +210,9 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
   const Wanted wanted = WantedOf(pair);
   const auto& [buffer, first, later, there, here] = wanted;
   switch (code) {
+    case FindingCode::kWgmmaOrder:
+      return Cat("plgpu.wgmma_wait(1) after the later plgpu.wgmma",
+                 At(" at ", parts_.promises.MadeAt(pair.conflict.earlier.who)));
     case FindingCode::kProxy:
     case FindingCode::kProxyWar:
       return Cat("plgpu.commit_smem()", there, there.empty() || here.empty() ? "" : " and", here);
@@ -190,6 +231,73 @@ std::string AccessFindings::FixFor(FindingCode code, const UnorderedPair& pair) 
     return Cat("memory_scope=\"sys\" for that wait in ", agents_.NameOf(agents_.IssuerOf(pair.event.who)));
   }
   return Order(wanted);
+}
+
+// A wait for an operation where its issuer alone has to wait, and has waited for no other one in its place.
+Mend AccessFindings::MendOfWait(const Wanted& wanted) const {
+  const AgentId operation = wanted.first.who, waiter = agents_.IssuerOf(wanted.later.who);
+  const std::string call = agents_.AwaitOf(operation);
+  const bool written = wanted.first.time != kRead;
+  const bool elsewhere =
+      agents_.IsToldApart(operation) || !Inside(agents_.PlaceOf(agents_.IssuerOf(operation)), wanted.buffer.info.place);
+  const bool received = IsRemote(operation) && written;
+  const bool own = agents_.IssuerOf(operation) == waiter && !IsRemote(operation) && !(elsewhere && IsAtBarrier(call));
+  const bool receiver =
+      received && agents_.PlaceOf(waiter).at(PlaceLevel::kDevice) == wanted.buffer.info.place.at(PlaceLevel::kDevice);
+  if (call.empty() || wanted.here.empty() || !(own || receiver) || WhereAnotherWasTaken(wanted).has_value()) return {};
+  return {.kind = Mend::Kind::kAwait,
+          .line = wanted.later.text_line,
+          .issue = wanted.first.text_line,
+          .object = {},
+          .commits = engine_.IsUncommitted(operation),
+          .await = call,
+          .otherwise = Cat("let the completion of ", agents_.NameOf(operation), " be awaited", wanted.here)};
+}
+
+// The same of what is to be complete before its memory goes.
+Mend AccessFindings::MendOfEnd(const Wanted& wanted) const {
+  const AgentId operation = wanted.first.who;
+  if (!AgentTable::IsOperation(operation) || IsRemote(operation) || agents_.IsToldApart(operation)) return {};
+  if (!Inside(agents_.PlaceOf(agents_.IssuerOf(operation)), wanted.buffer.info.place)) return {};
+  Mend mend = MendOfIssue(operation, wanted.first.text_line);
+  if (IsAwaitedAtOnce(wanted)) mend.kind = Mend::Kind::kAwait;
+  mend.otherwise += Cat(" before the scope of '", wanted.buffer.info.name, "' ends");
+  return mend;
+}
+
+Mend AccessFindings::MendOfIssue(AgentId operation, int line) const {
+  return {.kind = Mend::Kind::kAwaitAtEnd,
+          .issue = line,
+          .object = {},
+          .commits = engine_.IsUncommitted(operation),
+          .await = agents_.AwaitOf(operation),
+          .otherwise = Cat("let the completion of ", agents_.NameOf(operation), " be awaited")};
+}
+
+Mend AccessFindings::MendFor(FindingCode code, const UnorderedPair& pair) const {
+  const Wanted wanted = WantedOf(pair);
+  switch (code) {
+    case FindingCode::kWgmmaOrder:
+      return {.kind = Mend::Kind::kAwaitEarlier,
+              .issue = parts_.promises.MadeAt(pair.conflict.earlier.who).text_line,
+              .object = {}};
+    case FindingCode::kProxy:
+    case FindingCode::kProxyWar:
+      return {
+          .kind = Mend::Kind::kFence, .line = wanted.later.text_line, .issue = wanted.first.text_line, .object = {}};
+    case FindingCode::kBarrierTensorOrder:
+      if (const std::string barrier = BarrierBetween(wanted); !barrier.empty())
+        return {.kind = Mend::Kind::kTensorOrder, .object = barrier};
+      return {};
+    case FindingCode::kPeerLifetime:
+    case FindingCode::kUseAfterScope:
+      return MendOfEnd(wanted);
+    default:
+      break;
+  }
+  if (BesideOwnPipeline(pair)) return {};
+  if (IsKeptByScope(pair)) return {.kind = Mend::Kind::kSystemScope, .object = {}};
+  return AgentTable::IsOperation(wanted.first.who) ? MendOfWait(wanted) : Mend{};
 }
 
 }  // namespace palladion::memory_model

@@ -163,14 +163,15 @@ TEST_F(Views, OnlyOneSourceIsReplaced) {
   EXPECT_EQ((std::vector<bool>{true, false}), views);
 }
 
-class Stores final : public AccessObserver {
+class Stores final : public MemoryWatcher {
  public:
-  void Box(AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte* value) override {
+  EventSet wants() const override { return {EventKind::kAccess}; }
+  void Box(const Who&, AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte* value) override {
     if (kind != AccessKind::kWrite) return;
     values.resize(8);
     std::memcpy(values.data(), value, sizeof(float) * values.size());
   }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  void Points(const Who&, AccessKind, const PointAccess&, const std::byte*) override {}
   Floats values;
 };
 

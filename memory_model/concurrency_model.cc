@@ -31,6 +31,7 @@ void ConcurrencyModel::Reallocate(AgentId agent, BufferId id, const CodeSite& si
 
 void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site) {
   Tracked& tracked = *memory_.Find(id);
+  agents_.Act(agent);
   AccessEvent event = EventOf(agent, AccessKind::kAlloc, site);
   event.time = time;
   const Vantage vantage = VantageOf(agent);
@@ -40,6 +41,7 @@ void ConcurrencyModel::AllocatedAt(std::uint32_t time, AgentId agent, BufferId i
 void ConcurrencyModel::Free(AgentId agent, BufferId id, const CodeSite& site) {
   Tracked* const buffer = Judged(id);
   if (buffer == nullptr) return;
+  agents_.Act(agent);
   const AccessEvent event = EventOf(agent, AccessKind::kFree, site);
   const Vantage vantage = VantageOf(agent);
   Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, ""));
@@ -50,7 +52,10 @@ void ConcurrencyModel::FreeAfter(absl::Span<const AgentId> agents, std::string n
   Tracked* const buffer = Judged(id);
   if (buffer == nullptr) return;
   ClockBundle clock;
-  for (const AgentId agent : agents) clock.Join(agents_.ClockOf(agent));
+  for (const AgentId agent : agents) {
+    clock.Join(agents_.ClockOf(agent));
+    agents_.Act(agent);
+  }
   FreeAt({clock, agents.front(), std::move(name)}, buffer, id, site);
 }
 
@@ -61,7 +66,7 @@ void ConcurrencyModel::FreeAt(AgentId end, std::string name, BufferId id, const 
 
 void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const CodeSite& site) {
   const AccessEvent event = EventOf(end.who, AccessKind::kFree, site);
-  const Vantage vantage{end.known, ClockPart::kGeneric, end.who};
+  const Vantage vantage{end.known, ClockPart::kGeneric, end.who, Noted()};
   Report(*buffer, id, event, vantage, memory_.Free(buffer, event, vantage, std::move(end.name)));
 }
 
@@ -74,14 +79,17 @@ void ConcurrencyModel::Touch(const Began& began, BufferId id, AccessKind kind, c
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
   // Of tensor memory its operations tell, loads among them.
   if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
+  agents_.Act(began.agent);
   const AccessEvent event = EventOf(began.agent, kind, site);
-  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent};
+  const Vantage vantage{began.known, ClockPart::kGeneric, began.agent, Noted()};
   Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
 }
 
 void ConcurrencyModel::GoesOn(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  if (buffer != nullptr) memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
+  if (buffer == nullptr) return;
+  agents_.Act(agent);
+  memory_.Access(buffer, EventOf(agent, kind, site), set, VantageOf(agent));
 }
 
 void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEvent& event, const Vantage& vantage,
@@ -114,10 +122,6 @@ void ConcurrencyModel::Expect(AgentId agent, BarrierId id, const ExpectedBytes& 
   agents_.Tick(agent, site);
 }
 
-void ConcurrencyModel::Wait(AgentId agent, BarrierId id, const CodeSite& site) {
-  barriers_[id].Wait(agent, site, &agents_, &log_);
-}
-
 bool ConcurrencyModel::Test(AgentId agent, BarrierId id, const CodeSite& site) {
   if (!CanWait(agent, id)) return false;
   Wait(agent, id, site);
@@ -148,7 +152,8 @@ bool ConcurrencyModel::ArrivalsRace() const {
 
 SemaphoreId ConcurrencyModel::MakeSemaphore(SemaphoreSpec spec) {
   const SemaphoreId id = semaphores_.Next();
-  semaphores_.Add(id, std::move(spec));
+  Semaphore& semaphore = semaphores_.Add(id, std::move(spec));
+  if (!tracks_accesses_) semaphore.DoNotJudgeWaits();
   return id;
 }
 
@@ -170,7 +175,11 @@ void ConcurrencyModel::HandOver(SemaphoreId id) {
 }
 
 void ConcurrencyModel::Wait(AgentId agent, SemaphoreId id, std::int64_t value, const SemaphoreWait& how) {
-  semaphores_[id].Wait(agent, value, how, &agents_);
+  SemaphoreWait wait = how;
+  wait.acts = agents_.ActsOf(agent);
+  wait.first = agents_.WaitsFirst(agent);
+  semaphores_[id].Wait(agent, value, wait, &agents_);
+  agents_.HasWaited(agent, wait.acts);
 }
 
 RendezvousId ConcurrencyModel::MakeRendezvous(std::string name, std::vector<AgentId> members) {
@@ -188,11 +197,6 @@ CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std:
   const CollectiveId id = collectives_.Next();
   collectives_.Add(id, std::move(name), std::move(members));
   return id;
-}
-
-QueueId ConcurrencyModel::MakeQueue(QueueOrder order) {
-  queue_clocks_.Add();
-  return engine_.AddQueue(order);
 }
 
 // ---- asynchronous operations: what one knows when it starts, and what its halves tell
@@ -213,10 +217,11 @@ absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
   return absl::OkStatus();
 }
 
-absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request) {
+absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest request, AgentId as) {
   if (absl::Status status = AsyncEngine::Check(request); !status.ok()) return status;
   if (absl::Status status = CheckUnits(request); !status.ok()) return status;
-  if (agents_.NoMoreOperations()) return absl::ResourceExhaustedError("too many asynchronous operations in one run");
+  if (agents_.NoMoreOperations() || (as.valid() && !agents_.GiveNext(as)))
+    return absl::ResourceExhaustedError("too many asynchronous operations in one run");
   if (agents_.Crowded()) Sweep();
   if (request.expects_at.valid()) {  // with the clock of now, which ticks below
     const Barrier::Arrival arrival{agent, agents_.ClockOf(agent), request.site};
@@ -238,11 +243,11 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
     follows = Pipeline({id, issued, agents_.ThreadOf(agent), agents_.PlaceOf(agent)}, request);
   for (std::size_t part = 1; part < request.parts(); ++part) agents_.AddPart(id);
   const ClockBundle& known = agents_.Fork(id);
-  TouchOperands({id, 1, request.site}, request.sources, Half::kRead, known);
+  TouchOperands({id, 1, request.site, after_all}, request.sources, Half::kRead, known);
   std::optional<ClockBundle> landing;
   if (request.queue.valid() && engine_.OrderOf(request.queue) == QueueOrder::kLanding)
     landing.emplace(known).Join(queue_clocks_.Issued(request.queue));
-  TouchOperands({id, request.parts(), request.site}, request.destinations, Half::kWrite,
+  TouchOperands({id, request.parts(), request.site, after_all}, request.destinations, Half::kWrite,
                 landing.has_value() ? *landing : known);
   ReportOverlap(id, request);
   if (request.queue.valid()) queue_clocks_.Issue(id, request.queue, agents_, after_all);
@@ -290,7 +295,7 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
                             .loc = site.loc,
                             .text_line = site.text_line};
     const ClockPart part = FenceRule::PartFor(operand.proxy, buffer->info.space);
-    const Vantage vantage{known, part, operation};
+    const Vantage vantage{known, part, operation, issued.in_turn ? nullptr : Noted()};
     Report(*buffer, id, event, vantage, memory_.Access(buffer, event, set, vantage));
   }
 }
@@ -341,16 +346,23 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
           : barriers_[*barrier].Arrive(by, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
+      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // told of parts, which have clocks apart
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
     }
   }
 }
 
-void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half) {
-  for (const AgentId operation : engine_.GroupsBut(queue, may_remain)) {
-    agents_.AcquireCompletion(agent, operation, static_cast<std::uint32_t>(half));
+void ConcurrencyModel::AwaitGroups(AgentId agent, QueueId queue, const GroupWait& wait) {
+  const std::size_t groups = engine_.Groups(queue);
+  for (const AgentId operation : engine_.GroupsBut(queue, wait.may_remain)) {
+    agents_.AcquireCompletion(agent, operation, static_cast<std::uint32_t>(wait.half));
+    if (wait.promised) promises_.Make(queue, operation, wait.site);
   }
-  if (half == Half::kWrite) engine_.DropGroupsBut(queue, may_remain);
+  if (!wait.promised && wait.half == Half::kWrite) {
+    const std::size_t of_these = wait.may_remain > groups ? wait.may_remain - groups : 0;
+    promises_.Keep(queue, of_these, {agent, agents_.NowOf(agent)});
+  }
+  if (wait.half == Half::kWrite) engine_.DropGroupsBut(queue, wait.may_remain);
 }
 
 // ---- ends

@@ -19,6 +19,7 @@
 #include "memory_model/engine/queue_clocks.h"
 #include "memory_model/order/agents.h"
 #include "memory_model/order/fence_rule.h"
+#include "memory_model/order/promises.h"
 #include "memory_model/order/tracked_memory.h"
 #include "memory_model/sync/barrier.h"
 #include "memory_model/sync/collective.h"
@@ -84,7 +85,7 @@ class ConcurrencyModel {
   void Arrive(AgentId agent, BarrierId id, const CodeSite& site);
   void Expect(AgentId agent, BarrierId id, const ExpectedBytes& expected, const CodeSite& site);  // an arrival too
   bool CanWait(AgentId agent, BarrierId id) const { return barriers_[id].CanWait(agent, agents_); }
-  void Wait(AgentId agent, BarrierId id, const CodeSite& site);
+  void Wait(AgentId agent, BarrierId id, const CodeSite& site) { barriers_[id].Wait(agent, site, &agents_, &log_); }
   bool Test(AgentId agent, BarrierId id, const CodeSite& site);  // a wait, if it can go: did it?
   WaitRecord Waiting(AgentId agent, BarrierId id, const CodeSite& site) const {
     return barriers_[id].Waiting(agent, site, &agents_);
@@ -103,6 +104,9 @@ class ConcurrencyModel {
   void End(SemaphoreId id, const CodeSite& site);                              // its scope ends
   bool Leaks(SemaphoreId id) const { return semaphores_[id].Leaks(agents_); }  // would its end be told of, now?
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
+  // The name of a semaphore whose waits could have taken other credits in another schedule (Semaphore::waits_race);
+  // "": there has been none.
+  std::string RacingWait() const;
   // Who takes it over waits for the operations that it still tells of: none of these is left over.
   void HandOver(SemaphoreId id);
 
@@ -126,9 +130,13 @@ class ConcurrencyModel {
   // ResourceExhausted after two thousand million operations.
   void TrackDefinedness() { engine_.TrackDefinedness(); }  // before the first; Memory's own follows the marks
   void MoveNothing() { engine_.MoveNothing(); }            // the same of Memory::MoveNothing
-  QueueId MakeQueue(QueueOrder order);
+  QueueId MakeQueue(QueueOrder order) {
+    queue_clocks_.Add();
+    return engine_.AddQueue(order);
+  }
   AsyncRequest NewRequest() { return engine_.NewRequest(); }
-  absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request);
+  // `as`: its id, where that has been given already (Memory::NewOperation); else the next one.
+  absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request, AgentId as = {});
   const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
@@ -140,7 +148,13 @@ class ConcurrencyModel {
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
     return engine_.GroupsDone(queue, may_remain, half);
   }
-  void AwaitGroups(AgentId agent, QueueId queue, std::size_t may_remain, Half half);
+  struct GroupWait {
+    std::size_t may_remain = 0;
+    Half half = Half::kWrite;
+    bool promised = false;  // WaitTarget's; the operation that is issued has this site
+    CodeSite site = {};
+  };
+  void AwaitGroups(AgentId agent, QueueId queue, const GroupWait& wait);
 
   void AgentEnds(AgentId agent);
 
@@ -149,7 +163,7 @@ class ConcurrencyModel {
   // ended, a queue that nobody will wait for. Ids are not given again. What an agent did stays in the histories.
   void Retire(AgentId agent);
   void Retire(BarrierId id);
-  void Retire(SemaphoreId id) { semaphores_.Retire(id); }
+  void Retire(SemaphoreId id);
   void Retire(RendezvousId id) { meetings_.Retire(id); }
   void Retire(CollectiveId id) { collectives_.Retire(id); }
   void Retire(QueueId id);
@@ -165,14 +179,15 @@ class ConcurrencyModel {
   void End(const CodeSite& site);
 
  private:
-  AccessFindings Words() const { return {{agents_, engine_, barriers_, semaphores_}, rule_, namer_}; }
+  AccessFindings Words() const { return {{agents_, engine_, barriers_, semaphores_, promises_}, rule_, namer_}; }
   AccessEvent EventOf(AgentId agent, AccessKind kind, const CodeSite& site) const;
   void Begins(const TrackedBuffer& buffer) {
     if (buffer.space == ProxySpace::kTensor) agents_.KeepTensorCore();
   }
   // What the operation follows in its tensor core.
   std::vector<AgentId> Pipeline(const Pipelines::Issue& issue, const AsyncRequest& request);
-  Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent}; }
+  const Promises* Noted() const { return rule_.NotesPromises() ? &promises_ : nullptr; }
+  Vantage VantageOf(AgentId agent) const { return {agents_.ClockOf(agent), ClockPart::kGeneric, agent, Noted()}; }
   Tracked* Judged(BufferId id) { return tracks_accesses_ ? memory_.Find(id) : nullptr; }  // nullptr: not to be judged
   void AllocatedAt(std::uint32_t time, AgentId agent, BufferId id, const CodeSite& site);
   struct LifeEnd {
@@ -189,6 +204,7 @@ class ConcurrencyModel {
     AgentId operation;
     std::size_t parts = 1;  // several: one for each operand
     const CodeSite& site;
+    bool in_turn = false;  // its queue has completed all before it: no promise is needed
   };
   // `known`: what was known when its half begins.
   void TouchOperands(const Issued& issued, const std::vector<AsyncOperand>& operands, Half half,
@@ -212,8 +228,10 @@ class ConcurrencyModel {
   LiveTable<CollectiveId, CollectiveLog> collectives_;
   AsyncEngine engine_;
   QueueClocks queue_clocks_;
+  Promises promises_;
   Pipelines pipelines_;
   bool arrivals_raced_ = false;    // at a barrier that has been retired
+  std::string waits_raced_;        // the name of a semaphore that has been retired
   std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;
   bool tracks_accesses_ = true;

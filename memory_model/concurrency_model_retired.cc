@@ -19,9 +19,25 @@ void ConcurrencyModel::Retire(BarrierId id) {
   barriers_.Retire(id);
 }
 
+void ConcurrencyModel::Retire(SemaphoreId id) {
+  const Semaphore* const semaphore = semaphores_.Find(id);
+  if (semaphore == nullptr) return;
+  if (waits_raced_.empty() && semaphore->waits_race()) waits_raced_ = semaphore->spec().name;
+  semaphores_.Retire(id);
+}
+
+std::string ConcurrencyModel::RacingWait() const {
+  std::string name = waits_raced_;
+  semaphores_.ForEach([&](SemaphoreId, const Semaphore& semaphore) {
+    if (name.empty() && semaphore.waits_race()) name = semaphore.spec().name;
+  });
+  return name;
+}
+
 void ConcurrencyModel::Retire(QueueId id) {
   engine_.Retire(id);
   queue_clocks_.Retire(id);
+  promises_.Retire(id);
 }
 
 ConcurrencyModel::Kept ConcurrencyModel::kept() const {
@@ -78,6 +94,7 @@ void ConcurrencyModel::Sweep() {
   std::sort(live.begin(), live.end());
   live.erase(std::unique(live.begin(), live.end()), live.end());
   engine_.Forget(gone);
+  promises_.Forget(gone);
   Remaining remaining(live);
   agents_.Sweep(remaining, looked);
   queue_clocks_.Forget(remaining);

@@ -100,9 +100,12 @@ class Script {
   void CommitGroup(AgentId t, QueueId q) {
     Do(t, [=, this](CodeSite) { model.CommitGroup(q); });
   }
-  void AwaitGroups(AgentId t, QueueId q, std::size_t may_remain, Half half) {
+  void AwaitGroups(AgentId t, QueueId q, std::size_t may_remain, Half half, bool promised = false) {
     Do(
-        t, [=, this](CodeSite) { model.AwaitGroups(t, q, may_remain, half); },
+        t,
+        [=, this](CodeSite at) {
+          model.AwaitGroups(t, q, {.may_remain = may_remain, .half = half, .promised = promised, .site = at});
+        },
         [=, this] { return model.CanAwaitGroups(q, may_remain, half); });
   }
 

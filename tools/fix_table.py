@@ -2,7 +2,8 @@
 
     python3 tools/fix_table.py [--mutants]   of the conformance cases; of right kernels that lack one wait, arrival, signal or fence
 
-A fix works when the finding is gone afterwards and no other is there. python/tests/fix_edits.py makes the changes.
+A fix works when the finding is gone afterwards and no other is there; one that does not work is an error. The changes are the
+findings' own `edits`; python/tests/fix_edits.py puts them into the text.
 """
 
 import argparse
@@ -21,7 +22,7 @@ _WORKS = "gone"
 _TRIED = (_WORKS, "stays", "another", "refused")
 
 
-def main() -> None:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", action="store_true")
     arguments = parser.parse_args()
@@ -38,7 +39,8 @@ def main() -> None:
     for code, outcomes in [*sorted(counts.items()), ("all", sum(counts.values(), collections.Counter()))]:
         tried = sum(outcomes[outcome] for outcome in _TRIED)
         print(f"| {code} | {sum(outcomes.values())} | {outcomes['symptom']} | {tried} | {outcomes[_WORKS]} |")
+    return int(tried != outcomes[_WORKS])  # of all
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

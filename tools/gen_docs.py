@@ -27,6 +27,7 @@ import machine_docs
 import operation_docs
 import pins
 import scoreboard
+import verdict_docs
 
 ROOT = includes.ROOT
 MARKER = re.compile(r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)(?P<close>(?:<!--| *#) /generated:(?P=name)\b)", re.DOTALL)
@@ -117,46 +118,6 @@ def policies() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _literals(path: str) -> str:
-    """A source file in which the strings that go over several lines are one."""
-    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-        return re.sub(r'"\s*\n\s*"', "", file.read())
-
-
-def verdicts() -> str:
-    """From the table of emu/report.cc."""
-    rows = re.findall(r'\{Verdict::k\w+,\s*"(\w+)",\s*"([^"]+)",\s*"([^"]+)"', _literals("emu/report.cc"))
-    lines = ["| verdict | it says | it does not promise |", "|---|---|---|"]
-    return "\n".join(lines + [f"| `{name}` | {says} | {promises_not} |" for name, says, promises_not in rows]) + "\n"
-
-
-def facts() -> str:
-    """From the table of emu/checks/evidence.cc."""
-    rows = re.findall(r'\{Fact::k\w+,\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*"([^"]+)"\}', _literals("emu/checks/evidence.cc"))
-    lines = ["| fact | it says | what establishes it |", "|---|---|---|"]
-    return "\n".join(lines + [f"| `{name}` | {words} | {source} |" for name, words, _, _, source in rows]) + "\n"
-
-
-def proofs() -> str:
-    """From the same file."""
-    text = _literals("emu/checks/evidence.cc")
-    names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', text))
-    lines = ["| proof of | rests on |", "|---|---|"]
-    for name, rests_on in re.findall(r'\{"([\w ]+)",\s*\{((?:Fact::k\w+,?\s*)+)\}', text):
-        needed = ", ".join(f"`{names[fact]}`" for fact in re.findall(r"Fact::k(\w+)", rests_on))
-        lines.append(f"| {name} | {needed} |")
-    return "\n".join(lines) + "\n"
-
-
-def denying_findings() -> str:
-    """From the table of semantics/base/finding.cc: which codes take which fact from a proof."""
-    rows = re.findall(r'\{C::k\w+,\s*"(\w+)",\s*k\w+,\s*"[^"]+",\s*Denies::k(\w+)\}', _literals("semantics/base/finding.cc"))
-    lines = []
-    for denies, fact in (("Order", "no-conflict"), ("Definedness", "nothing-undefined")):
-        lines.append(f"- `{fact}`: " + ", ".join(f"[{code}](findings.md#{links.slug(code)})" for code, what in rows if what == denies))
-    return "\n".join(lines) + "\n"
-
-
 def packages() -> str:
     lines = ["| package | what for | group |", "|---|---|---|"]
     with open(os.path.join(ROOT, "tools/apt_packages.txt"), encoding="utf-8") as file:
@@ -190,6 +151,19 @@ def spec_pages() -> str:
 def dev_commands() -> str:
     text = subprocess.run([os.path.join(ROOT, "dev"), "help"], check=True, capture_output=True, text=True).stdout
     return "```console\n$ ./dev help\n" + text.rstrip("\n") + "\n```\n"
+
+
+def hunted() -> str:
+    """The runs of `./dev hunt --record`, a column for each family: sums over the runs of one commit."""
+    sums = collections.defaultdict(collections.Counter)
+    with open(os.path.join(ROOT, "emu/hunt/runs.tsv"), encoding="utf-8") as file:
+        names = file.readline().rstrip("\n").split("\t")
+        for line in file:
+            row = dict(zip(names, line.rstrip("\n").split("\t"), strict=True))
+            sums[row["family"], row["commit"]].update({name: int(row[name]) for name in names if name not in ("commit", "family", "first")})
+    lines = ["| family | commit | " + " | ".join(name.replace("_", " ") for name in names[3:]) + " |", "|---" * (len(names) - 1) + "|"]
+    lines += [f"| {family} | `{commit}` | " + " | ".join(str(count[name]) for name in names[3:]) + " |" for (family, commit), count in sorted(sums.items())]
+    return "\n".join(lines) + "\n"
 
 
 def python_versions() -> str:
@@ -279,10 +253,12 @@ BLOCKS = {
     "include-arrows": include_arrows,
     "dtypes": dtypes,
     "policies": policies,
-    "verdicts": verdicts,
-    "facts": facts,
-    "proofs": proofs,
-    "denying-findings": denying_findings,
+    "hunted": hunted,
+    "verdicts": verdict_docs.verdicts,
+    "facts": verdict_docs.facts,
+    "checkers": verdict_docs.checkers,
+    "proofs": verdict_docs.proofs,
+    "denying-findings": verdict_docs.denying_findings,
     "spec-pages": spec_pages,
     "packages": packages,
     "presets": presets,

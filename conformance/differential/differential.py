@@ -1,9 +1,10 @@
 """Random kernels here and in JAX's own interpreters: the same numbers, within what two right implementations may differ by.
 
-    ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu|gpu] [--jobs N] [--out FOLDER]
+    ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu|gpu|pipelines] [--jobs N] [--out FOLDER]
 
 Each kernel (random_kernel.py; for a GPU thread_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX. Where they differ the
-kernel is reduced while they still do (palladion.reduce) and written to FOLDER. Exits nonzero when there is a difference.
+kernel is reduced while they still do (palladion.reduce) and written to FOLDER. Exits nonzero when there is a difference. With --mode pipelines
+(random_pipelines.py) what is found of a TPU kernel's pipeline must be what the order of its copies allows, too.
 """
 
 import argparse
@@ -97,6 +98,8 @@ def difference(kernel: RandomKernel, mode: str) -> Difference | None:
 
 
 def judge(seed: int, mode: str) -> Difference | None:
+    if mode == "pipelines":
+        return judge_pipeline(seed)
     kernel = made(seed, mode)
     if kernel is None:
         return None
@@ -104,6 +107,14 @@ def judge(seed: int, mode: str) -> Difference | None:
         return difference(kernel, mode)
     except Exception as error:  # noqa: BLE001 - whatever either of them raises is a difference
         return Difference(seed, "", f"{type(error).__name__}: {str(error)[:300]}", kernel.text)
+
+
+def judge_pipeline(seed: int) -> Difference | None:
+    import random_pipelines
+
+    pipeline = random_pipelines.random_pipeline(seed)
+    found = random_pipelines.judge(pipeline)
+    return Difference(seed, "", found, random_pipelines.described(pipeline)) if found else None
 
 
 def judge_all(seeds, mode: str, jobs: int):
@@ -136,7 +147,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("kernels", nargs="?", type=int, default=1000)
     parser.add_argument("first", nargs="?", type=int, default=1)
-    parser.add_argument("--mode", choices=("interpret", "tpu", "gpu"), default="interpret")
+    parser.add_argument("--mode", choices=("interpret", "tpu", "gpu", "pipelines"), default="interpret")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, help="where kernels that differ go, reduced")
     options = parser.parse_args()
@@ -146,7 +157,8 @@ def main() -> int:
         print(f"kernel {found.seed}: {found.found}", flush=True)
         if options.out is not None:
             options.out.mkdir(parents=True, exist_ok=True)
-            (options.out / f"{found.seed}.pkir").write_text(reduced(found, options.mode) if found.output else found.text)
+            name = f"{found.seed}.txt" if options.mode == "pipelines" else f"{found.seed}.pkir"
+            (options.out / name).write_text(reduced(found, options.mode) if found.output else found.text)
     print(f"{options.kernels} kernels from {options.first}: {differ} differ")
     return 1 if differ else 0
 

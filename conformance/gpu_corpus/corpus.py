@@ -111,7 +111,7 @@ class Case:
         return "\n".join(text) + "\n"
 
 
-NOTES = {"SAME_VALUE", "PROXY_WAR", "GRID_ORDER", "OUT_MISSING"}
+NOTES = {"SAME_VALUE", "PROXY_WAR", "WGMMA_ORDER", "GRID_ORDER", "OUT_MISSING"}
 
 
 def spot(names, lines, site):

@@ -66,12 +66,13 @@ def cases():
     for slots in (1, 2):
         for remain in range(3):
             for refill, code in (("copy", "RACE_RW"), ("store", "RACE_ASYNC")):
-                # The next wgmma that returns has completed the first, so with two only the wait's absence for one matters.
-                clean = remain < slots or slots == 2
-                yield Case(f"020_wgmma_no_wait_reuse_{slots}_{remain}_{refill}_{'clean' if clean else 'racy'}", kernel=slot_reuse(slots, remain, refill),
+                # The next wgmma that returns has completed the first: a promise, where no wait says so too.
+                clean, promised = remain < slots, remain == slots == 2
+                findings = () if clean else (found("WGMMA_ORDER" if promised else code, "wgmma#0", refill),)
+                yield Case(f"020_wgmma_no_wait_reuse_{slots}_{remain}_{refill}_{'clean' if clean or promised else 'racy'}", kernel=slot_reuse(slots, remain, refill),
                            prose=f"The place that the first of {slots} wgmma reads is refilled by a {refill}, after a wait that leaves {remain} in flight.",
-                           outputs={"o": slots * product()} if clean else {}, findings=() if clean else (found(code, "wgmma#0", refill),), **GIVEN)
-                if slots == 2 and remain == 2:
+                           outputs={"o": slots * product()} if clean or promised else {}, findings=findings, **GIVEN)
+                if promised:
                     yield Case(f"020_wgmma_no_wait_reuse_2_2_{refill}_strict_racy", kernel=slot_reuse(slots, remain, refill), headers=("proxy: strict",),
                                prose=f"The same, refilled by a {refill}, where a wgmma that returns leaves earlier ones in flight.", findings=(found(code, "wgmma#0", refill),), **GIVEN)
     for wait_n in (0, 1, None):

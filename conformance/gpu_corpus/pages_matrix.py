@@ -148,7 +148,9 @@ def cases():
     yield single("mma_initial_accumulator", initial_accumulator(), "An accumulator that begins with an array.", XY, o=f32(3 + X16 @ Y16))
     given = {"x": "random(seed=1, lo=1.0, hi=2.0)", "y": "full(0.5)"}
     total = f32(uniform16(1, 64 * 320).reshape(64, 320) @ np.full((320, 64), 0.5))
-    yield single("mma_pipelined", pipelined(2), "Copies run while the tensor core does: the slot that the wgmma before the last one read is refilled.", given, o=total)
+    yield Case("page_mma_pipelined", spec=SPEC, kernel=pipelined(2), inputs=given, outputs={"o": total},
+               findings=(found("WGMMA_ORDER", "wgmma", "a#3"), found("WGMMA_ORDER", "wgmma", "b#3")),
+               prose="Copies run while the tensor core does: the slot that the wgmma before the last one read is refilled.")
     yield Case("page_mma_pipelined_racy", spec=SPEC, kernel=pipelined(3), inputs={"x": "full(1)", "y": "full(0.5)"},
                findings=(found("RACE_RW", "wgmma", "a#3"), found("RACE_RW", "wgmma", "b#3")),
                prose="Copies go into the slot that the wgmma issued last still reads.")

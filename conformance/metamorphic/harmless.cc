@@ -109,8 +109,7 @@ constexpr Harmless kRows[] = {
      .backends = kMosaicTpu,
      .scratch = "ref<semaphore,sem[]>",
      .text = kSignalAndWait,
-     .why = "it waits for its own signal (gpu-semaphores.md#semaphore_wait), and no other core sees the semaphore",
-     .denies = "nothing-decides"},
+     .why = "it waits for its own signal (gpu-semaphores.md#semaphore_wait), and no other core sees the semaphore"},
     {.name = "semaphore_scope",
      .backends = kMosaicTpu,
      .text = "run_scoped() (%harmless: ref<semaphore,sem[]>, %harmless_d: ref<semaphore,dma_sem[]>) { return; };",
@@ -120,14 +119,12 @@ constexpr Harmless kRows[] = {
      .text = "run_scoped() (%harmless: ref<semaphore,sem[]>) { "
              "semaphore_signal{device_id_type=mesh}(ref=%harmless, inc=1:i32, device_id=none, core_index=none); "
              "semaphore_wait(ref=%harmless, value=1:i32, decrement=true); return; };",
-     .why = "it waits for its own signal (gpu-semaphores.md#semaphore_wait)",
-     .denies = "nothing-decides"},
+     .why = "it waits for its own signal (gpu-semaphores.md#semaphore_wait)"},
     {.name = "wait_for_zero",
      .backends = kMosaicTpu,
      .text = "run_scoped() (%harmless: ref<semaphore,sem[]>) "
              "{ semaphore_wait(ref=%harmless, value=0:i32, decrement=true); return; };",
-     .why = "every count is at least 0 (gpu-semaphores.md#semaphore_wait)",
-     .denies = "nothing-decides"},
+     .why = "every count is at least 0 (gpu-semaphores.md#semaphore_wait)"},
     {.name = "semaphore_read",
      .backends = kMosaicTpu,
      .text = "run_scoped() (%harmless: ref<semaphore,sem[]>) "
@@ -142,8 +139,7 @@ constexpr Harmless kRows[] = {
              "dst_sem=%harmless_d, src_sem=none, device_id=none); "
              "dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%harmless, dst=%harmless_b, "
              "dst_sem=%harmless_d, src_sem=none, device_id=none); return; }; return; };",
-     .why = "only the branch that is taken runs (control.md#1)",
-     .denies = "nothing-decides"},
+     .why = "only the branch that is taken runs (control.md#1)"},
     {.name = "own_dma",
      .backends = kMosaicTpu,
      .text = "run_scoped() (%harmless: ref<vmem,f32[8,128]>, %harmless_b: ref<vmem,f32[8,128]>, "
@@ -154,8 +150,7 @@ constexpr Harmless kRows[] = {
              "dst_sem=%harmless_d, src_sem=none, device_id=none); "
              "dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%harmless, dst=%harmless_b, "
              "dst_sem=%harmless_d, src_sem=none, device_id=none); return; };",
-     .why = "memory and a semaphore of its own, and the copy is awaited at once (tpu-copies.md#dma_wait)",
-     .denies = "nothing-decides"},
+     .why = "memory and a semaphore of its own, and the copy is awaited at once (tpu-copies.md#dma_wait)"},
 
     {.name = "smem_unused",
      .backends = kMosaicGpu,
@@ -219,9 +214,9 @@ constexpr Harmless kRows[] = {
      .text = "run_scoped{collective_axes=$axes}() (%harmless: ref<gmem,sem[]>) { "
              "semaphore_signal{device_id_type=mesh}(ref=%harmless, inc=1:i32, device_id=none, core_index=none); "
              "semaphore_wait(ref=%harmless, value=1:i32, decrement=true); return; };",
-     .why = "as many signals as waits, and nothing was done before that they could order; the fact asks for a kernel "
-            "without semaphores",
-     .denies = "nothing-decides"},
+     .why = "as many signals as waits, and nothing was done before that they could order; but any thread's signal may "
+            "serve any thread's wait",
+     .denies = "determinate-waits"},
 };
 
 }  // namespace

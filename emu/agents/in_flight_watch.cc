@@ -46,14 +46,14 @@ ArrayForm FormOf(const memory_model::Memory& memory, BufferId array) {
 InFlightWatch::InFlightWatch(memory_model::Memory& memory, BufferId array, const HeldCopy& copy)
     : memory_(memory), array_(array), copy_(copy.name), written_(SetIn(copy.destination, FormOf(memory, array))) {}
 
-void InFlightWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void InFlightWatch::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                         const std::byte*) {
   if (access.buffer != array_ || reach.empty || reach.none_copied) return;
   Look(kind, memory_model::SetOf(memory_.ShapeOf(array_), FormOf(memory_, array_).element_size, access, reach),
        access.site);
 }
 
-void InFlightWatch::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void InFlightWatch::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (access.buffer == array_) Look(kind, memory_model::SetOf(access), access.site);
 }
 

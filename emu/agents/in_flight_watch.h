@@ -9,20 +9,21 @@
 #include <vector>
 
 #include "emu/agents/session_state.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/access_set.h"
 
 namespace palladion::agents {
 
-class InFlightWatch final : public memory_model::AccessObserver {
+class InFlightWatch final : public memory_model::MemoryWatcher {
  public:
   // The memory outlives it.
   InFlightWatch(memory_model::Memory& memory, BufferId array, const HeldCopy& copy);
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   void Look(AccessKind kind, const memory_model::AccessSet& set, const Site& site);

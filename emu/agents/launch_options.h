@@ -1,4 +1,5 @@
-// What a launch is told, and what it tells when it has ended.
+// What a launch is given, and what it has when it has ended: one struct of each for plain runs, schedules of a check,
+// replays, searches and timed runs, of kernels in text and of functions in C++.
 #ifndef PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_
 #define PALLADION_EMU_AGENTS_LAUNCH_OPTIONS_H_
 
@@ -9,18 +10,28 @@
 
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/agents/session_state.h"
 #include "emu/emulate.h"
+#include "emu/run/events.h"
 #include "memory_model/bytes/memory.h"
+#include "memory_model/order/fence_rule.h"
+#include "scheduler/run_loop.h"
 
 namespace palladion::agents {
 
+// How the agents of a launch run; emu/launch/way.h says which one a launch has.
+enum class Way : std::uint8_t {
+  kInOrder,   // programs one after another in a plain loop: no policy is asked
+  kPrograms,  // programs under a policy
+  kThreads,   // threads of GPU blocks, or cores of a TPU that have engines, under a policy
+};
+
 struct LaunchOptions {
   RunOptions run;
+  std::optional<Way> way;  // where the caller has what is made for one way; else the launch chooses
   WalkOrder order = WalkOrder::kRowMajor;
-  std::vector<RunObserver*> observers;  // whoever looks; they outlive the launch
-  absl::Span<std::uint8_t> ran;         // one for each step, set to 1 when it runs; empty: nobody asks
+  std::vector<run::Watcher*> observers;  // they outlive the launch
+  absl::Span<std::uint8_t> ran;          // one for each step, set to 1 when it runs; empty: not asked for
   // A TPU core's blocks are fetched and flushed anew wherever the index along a parallel dimension changes, as if each
   // such index ran on a core of its own: no order of them, and no number of cores, lets more be seen. Scratch that was
   // left by another is undefined (with `definedness`, except on `generic`).
@@ -35,28 +46,46 @@ struct LaunchOptions {
   bool moves_nothing = false;
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
+
+  // Under a policy. `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
+  scheduler::LoopOptions loop;
+  // Of threads of GPU blocks:
+  memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
+  bool ordered_links = false;  // of several devices: ThreadMachineOptions
+  bool races = false;          // accesses are judged by what orders them
+  // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
+  // every schedule has them: a list of moves is about all agents.
+  bool together = false;
+  // The last blocks begin first where `order` says so, also where some can only begin when others have ended: no chip
+  // does that. Else these begin in order whatever `order` says.
+  bool begin_backwards = false;
+  // So many clusters of blocks are there at once, whether they interact or not: as the chip holds them. 0: as above.
+  std::int64_t clusters_at_once = 0;
 };
 
 // What is launched, with what: the arrays fit the kernel. All outlive the launch.
-template <class Options, class KernelType = PreparedKernelState>
-struct CallOf {
-  const KernelType& kernel;
+struct LaunchCall {
+  const PreparedKernelState& kernel;
   absl::Span<const ConstArray> inputs;
   absl::Span<const MutableArray> outputs;
-  const Options& options;
-  std::int32_t device = 0;  // of its run
 };
-using LaunchCall = CallOf<LaunchOptions>;
 
-struct LaunchResult {
+struct Ran {
   std::int64_t programs = 0;
   std::int64_t accesses = 0;            // each had its bounds checked
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
   bool undefined_arrived = false;       // at one of these, told or not
-  std::vector<Finding> findings;
+  std::vector<Finding> findings;        // with DEADLOCK and LIVELOCK
   std::vector<std::string> printed;
-  bool stuck = false;  // a program waits for ever: a finding says so, and those after it did not run
-  LaunchLeft left;     // to the launches after it; nothing where it did not come to its end
+  LaunchLeft left;  // to the launches after it; nothing where it did not come to its end
+  // How the loop ended. In program order: kDeadlock where a program waits for ever, and those after it did not run.
+  scheduler::LoopResult run;
+  bool all_fit = true;         // every program, or block, could be under way from the start
+  bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
+  std::string racing_wait;     // of threads: the semaphore of a wait that could have taken other credits; "": none
+  bool engines = false;        // of threads: they started asynchronous operations
+
+  bool stuck() const { return run.outcome == scheduler::Outcome::kDeadlock; }
 };
 
 }  // namespace palladion::agents

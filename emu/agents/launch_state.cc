@@ -49,19 +49,15 @@ memory_model::PaddedBounds TilesOf(const PreparedKernelState& kernel, const mach
 
 }  // namespace
 
-LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at)
+LaunchState::LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options)
     : kernel_(kernel),
       options_(options),
-      at_(at),
       watchers_(options.observers),
-      memory_(at.run == nullptr ? std::make_shared<memory_model::RunBuffers>() : at.run->buffers(), at.device,
-              MemoryLeft(kernel, options.run)),
+      memory_(MemoryLeft(kernel, options.run)),
       frame_(kernel.program(), memory_),
       arrays_(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices)),
       own_of_core_(OperandsOfEachCore(kernel)) {
-  for (RunObserver* observer : options.observers) {
-    if (observer->watches_memory()) memory_.Observe(observer);
-  }
+  for (run::Watcher* observer : options.observers) memory_.Observe(observer);
   memory_.SetFill(options.fill);
   if (options.moves_nothing) memory_.MoveNothing();
   memory_.NameAgents(NamingOf(kernel.program()));
@@ -113,7 +109,7 @@ absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<c
   KeepScratchApart();
   WatchInFlight();
   for (std::int64_t device = 0; device < program().devices; ++device) {
-    for (RunObserver* observer : options_.observers) observer->Bound(memory_, ArraysOf(device));
+    for (run::Watcher* observer : options_.observers) observer->Bound(memory_, ArraysOf(device));
   }
   return absl::OkStatus();
 }
@@ -254,7 +250,7 @@ std::string LaunchState::DeviceNameOf(std::size_t device) const {
 
 std::int64_t LaunchState::Finish() {
   for (std::int64_t device = 0; device < program().devices; ++device) {
-    for (RunObserver* observer : options_.observers) observer->Finished(memory_, ArraysOf(device));
+    for (run::Watcher* observer : options_.observers) observer->Finished(memory_, ArraysOf(device));
   }
   if (shadow_rules_ == nullptr) return 0;
   std::int64_t checks = 0;

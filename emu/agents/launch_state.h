@@ -13,7 +13,6 @@
 #include "emu/agents/in_flight_watch.h"
 #include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_state.h"
 #include "emu/agents/scratch_of_tasks.h"
 #include "emu/emulate.h"
 #include "memory_model/bytes/memory.h"
@@ -29,9 +28,8 @@ struct AgentPrograms {
 
 class LaunchState {
  public:
-  // All outlive the launch; its memory is what options.run.memory_limit leaves beside the operands. `at`: the device of
-  // a run; without, the only one of a run of its own.
-  LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options, const LaunchPlace& at = {});
+  // All outlive the launch; its memory is what options.run.memory_limit leaves beside the operands.
+  LaunchState(const PreparedKernelState& kernel, const LaunchOptions& options);
 
   // Gives every operand its memory and settles the grid; outputs are poison. InvalidArgument: a grid bound that is
   // negative or too large. ResourceExhausted: more programs than the budget, no memory for scratch.
@@ -42,7 +40,6 @@ class LaunchState {
   const PreparedKernelState& kernel() const { return kernel_; }
   memory_model::Memory& memory() { return memory_; }
   const GridWalk& walk() const { return walk_; }
-  std::int32_t device() const { return at_.device; }
   const LaunchArrivals& arrivals() const { return arrivals_; }  // from earlier launches of the session
   // Which output the buffer is; none of another one.
   std::optional<OperandPlace> OutputOf(BufferId buffer) const;
@@ -117,8 +114,7 @@ class LaunchState {
 
   const PreparedKernelState& kernel_;
   const LaunchOptions& options_;
-  const LaunchPlace at_;
-  StepWatchers watchers_;
+  run::StepWatchers watchers_;
   memory_model::Memory memory_;
   Frame frame_;
   GridWalk walk_;

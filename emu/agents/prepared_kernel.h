@@ -18,6 +18,10 @@ namespace palladion {
 class ShadowRules;  // semantics/program/frame_shadow.h
 }  // namespace palladion
 
+namespace palladion::legality {
+class LanesOfAccesses;  // emu/legality/lanes_of_accesses.h
+}  // namespace palladion::legality
+
 namespace palladion::agents {
 
 // What is known to be wrong before anything runs, and how much was looked at.
@@ -28,10 +32,14 @@ struct StaticReport {
 
 class PreparedKernelState {
  public:
-  PreparedKernelState(std::shared_ptr<const VerifiedModule> module, std::shared_ptr<const Program> program);
+  // `remarks` are what every report of it says beside its findings.
+  PreparedKernelState(std::shared_ptr<const VerifiedModule> module, std::shared_ptr<const Program> program,
+                      std::vector<ReportedRemark> remarks = {});
 
   // The same kernel with another program made of its own.
-  PreparedKernelState With(std::shared_ptr<const Program> program) const { return {module_, std::move(program)}; }
+  PreparedKernelState With(std::shared_ptr<const Program> program) const {
+    return {module_, std::move(program), remarks_};
+  }
 
   const Module& module() const { return module_->module(); }
   const Program& program() const { return *program_; }
@@ -40,10 +48,13 @@ class PreparedKernelState {
   const std::vector<OperandDescription>& outputs() const { return outputs_; }
   // JAX puts barriers around what a Mosaic GPU kernel's threads do: its compiler parameters do not say otherwise.
   bool automatic_barriers() const { return automatic_barriers_; }
+  const std::vector<ReportedRemark>& remarks() const { return remarks_; }
   // What a run without legality says too, and is known before it (contracts.h).
   std::vector<Finding> always_found() const { return always_found_; }
   // What the target refuses (contracts.h), judged at the first call.
   const StaticReport& static_report() const;
+  // How its accesses are spread over lanes, on Triton and Mosaic GPU; made at the first call.
+  const legality::LanesOfAccesses& lanes_of_accesses() const;
   // How undefined elements flow through the program; made at the first call.
   absl::StatusOr<const ShadowRules*> shadow_rules() const;
   simd::Parallel* threads() const { return threads_.get(); }  // nullptr where no operation is large enough
@@ -55,6 +66,9 @@ class PreparedKernelState {
   std::vector<OperandDescription> inputs_, outputs_;
   bool automatic_barriers_ = false;
   std::vector<Finding> always_found_;
+  std::vector<ReportedRemark> remarks_;
+  mutable std::once_flag lanes_once_;
+  mutable std::shared_ptr<const legality::LanesOfAccesses> lanes_of_accesses_;
   mutable std::once_flag static_once_;
   mutable StaticReport static_report_;
   mutable std::once_flag shadow_once_;

@@ -44,7 +44,7 @@ ScratchOfTasks::Watched* ScratchOfTasks::Find(BufferId buffer) {
   return nullptr;
 }
 
-void ScratchOfTasks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void ScratchOfTasks::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                          const std::byte*) {
   Watched* const watched = kind == AccessKind::kRead ? nullptr : Find(access.buffer);
   if (watched == nullptr) return;
@@ -53,7 +53,7 @@ void ScratchOfTasks::Box(AccessKind kind, const BoxAccess& access, const memory_
   });
 }
 
-void ScratchOfTasks::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void ScratchOfTasks::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   Watched* const watched = kind == AccessKind::kRead ? nullptr : Find(access.buffer);
   if (watched == nullptr) return;
   const std::int64_t bytes = memory_.ElementSizeOf(access.buffer).value();

@@ -14,17 +14,20 @@
 
 namespace palladion::agents {
 
-class ScratchOfTasks final : public memory_model::AccessObserver {
+class ScratchOfTasks final : public memory_model::MemoryWatcher {
  public:
   // `scratch` says which buffers these are, once the first program has begun: the core makes them before that.
   ScratchOfTasks(std::vector<memory_model::TaskDim> dims, memory_model::Memory& memory,
                  std::function<std::vector<BufferId>()> scratch)
       : clock_(std::move(dims)), memory_(memory), scratch_(std::move(scratch)) {}
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Element {

@@ -11,6 +11,7 @@
 #include "memory_model/engine/mover.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/tensor/poison.h"
 
 namespace palladion::agents {
@@ -74,6 +75,21 @@ std::ptrdiff_t PartOf(const OperandInfo& info, std::int64_t device) {
 bool IsAliased(const Program& program, std::size_t input) {
   return std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                      [&](const OperandInfo& info) { return info.alias == static_cast<int>(input); });
+}
+
+// Of a device, that run the kernel.
+std::int64_t CoresOf(const Program& program) {
+  std::int64_t cores = 1;
+  for (std::size_t d = program.device_axes.size(); CountsCores(program) && d < program.grid.size(); ++d)
+    cores *= program.grid[d].size;
+  return cores;
+}
+
+// Of the semaphores of one array: on which core, where there are several.
+std::string ElementName(const HeldSemaphores& held, std::size_t i) {
+  const std::size_t each = std::max<std::size_t>(1, static_cast<std::size_t>(NumElements(held.shape)));
+  const std::string element = held.shape.empty() ? "" : Cat(", element ", i % each, " of it,");
+  return held.counts.size() == each ? element : Cat(element, " on core ", i / each);
 }
 
 bool IsZero(const HeldSemaphores& all) {
@@ -170,8 +186,15 @@ absl::StatusOr<LaunchArrivals> SessionState::ArrivalsOf(const PreparedKernelStat
       const HeldSemaphores& held = semaphores_.at(ticket);
       LaunchArrivals::Semaphores& arriving = arrivals.semaphores[{i, device}];
       arriving.counts = held.counts;
-      for (const HeldCredit& credit : held.copies)
-        arriving.copies.push_back({credit, Find(*credit.copy, kernel, inputs)});
+      const std::int64_t elements = NumElements(info.type.shape) * CoresOf(program);
+      for (const HeldCredit& credit : held.copies) {
+        std::optional<OperandPlace> into = Find(*credit.copy, kernel, inputs);
+        if (credit.element < elements) {
+          arriving.copies.push_back({credit, into});
+        } else if (into.has_value()) {  // on a core that does not run the kernel
+          arrivals.elsewhere.push_back({credit, into});
+        }
+      }
     }
   }
   for (const auto& [ticket, held] : semaphores_) {
@@ -219,8 +242,11 @@ absl::Status SessionState::Take(const Launched& launch, FindingOf held) {
     if (all.leak.kernel.empty()) all.leak = held(launch.kernel, nullptr, place);
     all.kind = info.type.element;
     all.shape = info.type.shape;
-    all.counts = left.counts;
-    all.copies.clear();
+    // What cores hold that did not run the kernel stays.
+    if (all.counts.size() < left.counts.size()) all.counts.resize(left.counts.size());
+    std::copy(left.counts.begin(), left.counts.end(), all.counts.begin());
+    const auto of_the_launch = static_cast<std::int64_t>(left.counts.size());
+    std::erase_if(all.copies, [&](const HeldCredit& credit) { return credit.element < of_the_launch; });
     for (const LeftCopy& copy : left.copies) {
       const auto kept = copy.again != nullptr ? copy.again : Hold(copy, launch, held(launch.kernel, &copy, place));
       all.copies.push_back({kept, copy.element, copy.amount});
@@ -255,8 +281,7 @@ std::vector<HeldFinding> SessionState::End() {
       if (held.counts[i] == 0) continue;
       findings.push_back(held.leak);
       std::string& message = findings.back().finding.message;
-      message = Cat(message, held.shape.empty() ? "" : Cat(", element ", i, " of it,"), " is ", held.counts[i],
-                    " when the session ends, not 0");
+      message = Cat(message, ElementName(held, i), " is ", held.counts[i], " when the session ends, not 0");
     }
   }
   semaphores_.clear();

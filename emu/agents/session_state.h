@@ -50,15 +50,15 @@ struct HeldCopy {
 // So much of a semaphore's count is this copy's.
 struct HeldCredit {
   std::shared_ptr<const HeldCopy> copy;
-  std::int64_t element = 0;  // of the array of semaphores
+  std::int64_t element = 0;  // of the array of semaphores, after those of the cores before this one
   std::int64_t amount = 0;
 };
 
-// An array of semaphores that launches hand on.
+// An array of semaphores that launches hand on: each core of the device has one.
 struct HeldSemaphores {
   ElementKind kind = ElementKind::kDmaSem;
   Shape shape;
-  std::vector<std::int64_t> counts;  // by element, without what is of copies
+  std::vector<std::int64_t> counts;  // by core and element, without what is of copies
   std::vector<HeldCredit> copies;    // the oldest first
   HeldFinding leak;
 };

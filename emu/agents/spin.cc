@@ -19,25 +19,25 @@ void SpinWatch::SetCurrent(Spin* spin, scheduler::AgentOrdinal agent) {
   knows_writers_ &= agent.valid();
 }
 
-void SpinWatch::Alloc(BufferId) {
+void SpinWatch::Alloc(const Who&, BufferId) {
   if (current_ != nullptr) current_->Changed();
 }
 
-void SpinWatch::Free(BufferId buffer) {
+void SpinWatch::Free(const Who&, BufferId buffer) {
   if (current_ != nullptr) current_->Changed();
   if (buffer.index() >= lives_.size()) lives_.resize(buffer.index() + 1);
   ++lives_[buffer.index()];
 }
 
-void SpinWatch::Poison(BufferId) {
+void SpinWatch::Poison(const Who&, BufferId) {
   if (current_ != nullptr) current_->Changed();
 }
 
-void SpinWatch::Issued(const AsyncRequest&, Halves) {
+void SpinWatch::Issued(const Who&, const AsyncRequest&) {
   if (current_ != nullptr) current_->Changed();
 }
 
-void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void SpinWatch::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                     const std::byte* value) {
   if (!agent_.valid() || reach.empty || reach.none_copied) return;
   if (kind == AccessKind::kRead && (current_ == nullptr || !current_->logs())) return;
@@ -67,7 +67,7 @@ void SpinWatch::Box(AccessKind kind, const BoxAccess& access, const memory_model
   });
 }
 
-void SpinWatch::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+void SpinWatch::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte* value) {
   if (!agent_.valid()) return;
   const auto bytes = static_cast<std::int64_t>(access.piece_bytes);
   if (kind == AccessKind::kRead) {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "scheduler/operation.h"
 #include "semantics/port/machine.h"
@@ -36,7 +36,7 @@ struct SpinPlace {
 };
 
 // What the agents of a launch do to memory, told to the Spin of whoever is running; and who wrote what last.
-class SpinWatch final : public memory_model::AccessObserver {
+class SpinWatch final : public memory_model::MemoryWatcher {
  public:
   explicit SpinWatch(memory_model::Memory& memory) : memory_(memory) {}
 
@@ -56,14 +56,17 @@ class SpinWatch final : public memory_model::AccessObserver {
   std::string ValueAt(const SpinPlace& place) const;
   const std::byte* BytesAt(const SpinPlace& place) const { return memory_.DataOf(place.buffer) + place.first; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc, memory_model::EventKind::kIssue};
+  }
   std::int64_t most_values() const override { return kFew; }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Alloc(BufferId) override;
-  void Free(BufferId buffer) override;
-  void Poison(BufferId) override;
-  void Issued(const AsyncRequest&, Halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Alloc(const Who& who, BufferId) override;
+  void Free(const Who& who, BufferId buffer) override;
+  void Poison(const Who& who, BufferId) override;
+  void Issued(const Who& who, const AsyncRequest&) override;
 
  private:
   static constexpr std::int64_t kFew = 64;  // elements of a write that are looked at one by one

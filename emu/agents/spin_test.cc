@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/testing/word_kernel_test_util.h"
 #include "scheduler/policies/policies.h"
 #include "semantics/base/cat.h"
@@ -26,17 +26,17 @@ std::string FirstAndOthers(const std::string& first, const std::string& others) 
          "    return; };\n";
 }
 
-const Finding* DeadlockOf(const launch::ScheduledResult& result) {
-  for (const Finding& finding : result.launch.findings) {
+const Finding* DeadlockOf(const agents::Ran& result) {
+  for (const Finding& finding : result.findings) {
     if (finding.code == FindingCode::kDeadlock) return &finding;
   }
   return nullptr;
 }
 
-TEST(RunScheduled, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
+TEST(RunUnderPolicy, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
   TestKernel kernel(WordKernel(6, Poll("n", 0)));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    const agents::Ran result = kernel.RunSeed(seed);
     ASSERT_EQ(result.run.outcome, scheduler::Outcome::kDeadlock) << seed;
     EXPECT_LE(result.run.steps, 12) << seed;
     ASSERT_NE(DeadlockOf(result), nullptr);
@@ -47,21 +47,21 @@ TEST(RunScheduled, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
   }
 }
 
-TEST(RunScheduled, ALockThatIsNeverGivenBackNamesWhoHasIt) {
+TEST(RunUnderPolicy, ALockThatIsNeverGivenBackNamesWhoHasIt) {
   TestKernel kernel(WordKernel(2, Take("lock") + kSplitUpdate));
-  const launch::ScheduledResult result = kernel.RunSeed(0);
+  const agents::Ran result = kernel.RunSeed(0);
   ASSERT_NE(DeadlockOf(result), nullptr);
   EXPECT_EQ(DeadlockOf(result)->message,
             "no program can go on: program (1) waits for 'm[0]' to change (it holds 1, which program (0) wrote last), "
             "and that one has ended");
 }
 
-TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
+TEST(RunUnderPolicy, TwoLocksInOppositeOrdersAreACycle) {
   const std::string one = Take("n") + Take("lock") + Give("lock") + Give("n");
   const std::string other = Take("lock") + Take("n") + Give("n") + Give("lock");
   TestKernel kernel(WordKernel(2, FirstAndOthers(one, other)));
   scheduler::ReplayPolicy first_takes_one({{scheduler::AgentOrdinal{0}, 1, scheduler::AgentOrdinal{1}}});
-  const launch::ScheduledResult result = kernel.Run(first_takes_one);
+  const agents::Ran result = kernel.Run(first_takes_one);
   ASSERT_NE(DeadlockOf(result), nullptr);
   EXPECT_EQ(result.run.deadlock.cycle,
             (std::vector<scheduler::AgentOrdinal>{scheduler::AgentOrdinal{0}, scheduler::AgentOrdinal{1}}));
@@ -73,21 +73,21 @@ TEST(RunScheduled, TwoLocksInOppositeOrdersAreACycle) {
 }
 
 // A million times round would be a million operations.
-TEST(RunScheduled, WhoWaitsCostsNothing) {
+TEST(RunUnderPolicy, WhoWaitsCostsNothing) {
   const std::string works =
       "    %end = while(init=0:i32) (%i: i32[]) { %more = lt(%i, 20000:i32) : bool[]; return %more; } (%i: i32[]) {\n"
       "      _ = atomic_rmw{op=add}(%lock.at[0], 1:i32) : i32[];\n      %j = add(%i, 1:i32) : i32[];\n"
       "      return %j; } : i32[];\n    _ = atomic_rmw{op=xchg}(%n.at[0], 1:i32) : i32[];\n";
   TestKernel kernel(WordKernel(8, FirstAndOthers(works, Poll("n", 0))));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    const agents::Ran result = kernel.RunSeed(seed);
     EXPECT_EQ(result.run.outcome, scheduler::Outcome::kFinished) << seed;
     EXPECT_LE(result.run.steps, 20001 + 7 * 4) << seed;
   }
 }
 
 // Each arrival wakes all who wait, and what they saw is their carry: two looks for each time, and no more.
-TEST(RunScheduled, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
+TEST(RunUnderPolicy, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
   const std::string arrive =
       "    _ = atomic_rmw{op=add}(%n.at[0], 1:i32) : i32[];\n    %end = while(init=0:i32) (%v: i32[]) {\n"
       "      %g = lt(%v, 40:i32) : bool[];\n      return %g;\n    } (%v: i32[]) {\n"
@@ -95,14 +95,14 @@ TEST(RunScheduled, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
       "    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(40, arrive));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
-    const launch::ScheduledResult result = kernel.RunSeed(seed);
+    const agents::Ran result = kernel.RunSeed(seed);
     EXPECT_EQ(result.run.outcome, scheduler::Outcome::kFinished) << seed;
     EXPECT_LE(result.run.steps, 40 * 40 * 4) << seed;
   }
 }
 
 // Its count of attempts is looked at: the loop ends by itself.
-TEST(RunScheduled, ABoundedLoopIsNeverPutToSleep) {
+TEST(RunUnderPolicy, ABoundedLoopIsNeverPutToSleep) {
   const std::string attempts =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n"
       "      %g = eq(%s, 0:i32) : bool[];\n      %more = lt(%i, 300:i32) : bool[];\n      %both = and(%g, %more) : "
@@ -117,20 +117,20 @@ TEST(RunScheduled, ABoundedLoopIsNeverPutToSleep) {
 }
 
 // Carries that only count for themselves, or come back after a few times round, do not keep a loop awake.
-TEST(RunScheduled, CountsThatNobodyLooksAtAndTurnsThatComeAgainAreNoChange) {
+TEST(RunUnderPolicy, CountsThatNobodyLooksAtAndTurnsThatComeAgainAreNoChange) {
   const std::string count =
       "    %end, _ = while(init=0:i32, init=0:i32) (%i: i32[], %k: i32[]) {\n"
       "      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n      %g = eq(%s, 0:i32) : bool[];\n"
       "      return %g;\n    } (%i: i32[], %k: i32[]) { %j = sub(2:i32, %i) : i32[]; %next = add(%k, 1:i32) : i32[];\n"
       "      return %j, %next; } : i32[], i32[];\n    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, count));
-  const launch::ScheduledResult result = kernel.RunSeed(0);
+  const agents::Ran result = kernel.RunSeed(0);
   EXPECT_EQ(result.run.outcome, scheduler::Outcome::kDeadlock);
   EXPECT_LE(result.run.steps, 40);
 }
 
 // Each time round the word is taken and given back: that is no wait, whatever it holds at the end.
-TEST(RunScheduled, AChangeThatIsUndoneIsAChange) {
+TEST(RunUnderPolicy, AChangeThatIsUndoneIsAChange) {
   const std::string forever =
       "    while() () {\n      %s = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n"
       "      %t = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n      %not = ne(%s, 7:i32) : bool[];\n"
@@ -139,27 +139,27 @@ TEST(RunScheduled, AChangeThatIsUndoneIsAChange) {
   EXPECT_EQ(kernel.RunSeed(0, {.loop = {.budget = 3000}}).run.outcome, scheduler::Outcome::kBudget);
 }
 
-LaunchResult RunPlain(TestKernel& kernel) {
+Ran RunPlain(TestKernel& kernel) {
   const std::vector<MutableArray> outputs = kernel.out();
-  absl::StatusOr<LaunchResult> result = launch::RunLaunch({kernel.state(), kernel.in(), outputs, {}});
+  absl::StatusOr<Ran> result = launch::Run({kernel.state(), kernel.in(), outputs}, {});
   EXPECT_TRUE(result.ok()) << result.status();
-  return result.ok() ? *std::move(result) : LaunchResult{};
+  return result.ok() ? *std::move(result) : Ran{};
 }
 
 // One after another they would wait for ever.
-TEST(RunLaunch, ProgramsThatWaitForEachOtherRunTogether) {
+TEST(PlainRun, ProgramsThatWaitForEachOtherRunTogether) {
   const std::string barrier =
       "    %t = atomic_rmw{op=add}(%n.at[0], 1:i32) : i32[];\n    while() () {\n"
       "      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n"
       "      %g = lt(%s, 5:i32) : bool[];\n      return %g;\n    } () { return; };\n"
       "    _ = swap(%or.at[%p], %t) : i32[];\n";
   TestKernel kernel(WordKernel(5, barrier));
-  const LaunchResult result = RunPlain(kernel);
+  const Ran result = RunPlain(kernel);
   EXPECT_TRUE(result.findings.empty());
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(kernel.Word(0, i), static_cast<std::int32_t>(i));
 }
 
-TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
+TEST(PlainRun, AProgramThatWaitsAloneIsStuck) {
   const std::string poll =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = get(%n.at[0]) : i32[];\n"
       "      %g = eq(%s, 0:i32) : bool[];\n      return %g;\n    } (%i: i32[]) {\n"
@@ -167,7 +167,7 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   const std::string stuck = "program (0) waits for 'd[0]' to change (it holds 0";
   {
     TestKernel kernel(WordKernel(3, poll));  // beside the others it waits too
-    const LaunchResult result = RunPlain(kernel);
+    const Ran result = RunPlain(kernel);
     ASSERT_EQ(result.findings.size(), 1u);
     EXPECT_EQ(result.findings[0].code, FindingCode::kDeadlock);
     EXPECT_EQ(0u, result.findings[0].message.find("no program can go on: " + stuck)) << result.findings[0].message;
@@ -175,28 +175,28 @@ TEST(RunLaunch, AProgramThatWaitsAloneIsStuck) {
   }
   TestKernel kernel(WordKernel(3, poll));
   const std::vector<MutableArray> outputs = kernel.out();
-  const absl::StatusOr<LaunchResult> alone =
-      launch::RunLaunch({kernel.state(), kernel.in(), outputs, {.only_program = std::vector<std::int64_t>{1}}});
+  const absl::StatusOr<Ran> alone =
+      launch::Run({kernel.state(), kernel.in(), outputs}, {.only_program = std::vector<std::int64_t>{1}});
   ASSERT_TRUE(alone.ok()) << alone.status();
-  EXPECT_TRUE(alone->stuck);
+  EXPECT_TRUE(alone->stuck());
   ASSERT_EQ(alone->findings.size(), 1u);
   EXPECT_EQ(alone->findings[0].message,
             "program (1) waits for 'd[0]' to change (it holds 0) in a loop, and no program runs at the same time");
 }
 
 // A flag that is stored and loaded without atomics: the run ends; that it is a race a check says.
-TEST(RunLaunch, WhoWaitsForAPlainStoreIsNotStuck) {
+TEST(PlainRun, WhoWaitsForAPlainStoreIsNotStuck) {
   TestKernel kernel(WordKernel(
       2, FirstAndOthers("      while() () {\n        %s = get(%n.at[0]) : i32[];\n        %g = eq(%s, 0:i32) : "
                         "bool[];\n        return %g;\n      } () { return; };\n",
                         "    _ = swap(%n.at[0], 1:i32) : i32[];\n")));
-  const LaunchResult result = RunPlain(kernel);
-  EXPECT_FALSE(result.stuck);
+  const Ran result = RunPlain(kernel);
+  EXPECT_FALSE(result.stuck());
   EXPECT_TRUE(result.findings.empty());
 }
 
 // Long loops are looked at now and then, and go on.
-TEST(RunLaunch, ALongLoopIsNotStuck) {
+TEST(PlainRun, ALongLoopIsNotStuck) {
   const std::string count =
       "    %end = while(init=0:i32) (%i: i32[]) {\n      %s = get(%n.at[0]) : i32[];\n"
       "      %more = add(%s, 100000:i32) : i32[];\n      %g = lt(%i, %more) : bool[];\n"
@@ -204,7 +204,7 @@ TEST(RunLaunch, ALongLoopIsNotStuck) {
       "      %j = add(%i, 1:i32) : i32[];\n      return %j; } : i32[];\n"
       "    _ = swap(%or.at[%p], %end) : i32[];\n";
   TestKernel kernel(WordKernel(2, count));
-  EXPECT_FALSE(RunPlain(kernel).stuck);
+  EXPECT_FALSE(RunPlain(kernel).stuck());
   EXPECT_EQ(kernel.Word(0, 1), 100000);
 }
 

@@ -28,7 +28,7 @@ void TouchLog::AddPieces(BufferId buffer, bool writes) {
 }
 
 // From the last dimension to the first: as many copies of what there is as the dimension has indices.
-void TouchLog::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+void TouchLog::AddBox(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach) {
   if (reach.empty || reach.none_copied || !Counts(access.buffer)) return;
   const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
   std::int64_t bytes = memory_.ElementSizeOf(access.buffer).value();
@@ -55,7 +55,12 @@ void TouchLog::Box(AccessKind kind, const BoxAccess& access, const memory_model:
   AddPieces(access.buffer, kind != AccessKind::kRead);
 }
 
-void TouchLog::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void TouchLog::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte*) {
+  AddBox(kind, access, reach);
+}
+
+void TouchLog::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (!Counts(access.buffer)) return;
   pieces_.clear();
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
@@ -66,7 +71,7 @@ void TouchLog::Points(AccessKind kind, const PointAccess& access, const std::byt
 }
 
 // What an engine will do is judged against what others do when it is asked for.
-void TouchLog::Issued(const AsyncRequest& request, Halves) {
+void TouchLog::Issued(const Who&, const AsyncRequest& request) {
   Operands(request.sources, /*writes=*/false);
   Operands(request.destinations, /*writes=*/true);
 }
@@ -75,7 +80,7 @@ void TouchLog::Operands(const std::vector<AsyncOperand>& operands, bool writes) 
   const AccessKind kind = writes ? AccessKind::kWrite : AccessKind::kRead;
   for (const AsyncOperand& operand : operands) {
     if (const auto* box = std::get_if<BoxAccess>(&operand.where)) {
-      Box(kind, *box, memory_model::ReachOf(memory_.ShapeOf(box->buffer), *box), nullptr);
+      AddBox(kind, *box, memory_model::ReachOf(memory_.ShapeOf(box->buffer), *box));
     } else {
       touched_.Add({{.object = operand.buffer().value, .writes = writes}});
     }

@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "scheduler/touches.h"
 
 namespace palladion::agents {
 
-class TouchLog final : public memory_model::AccessObserver {
+class TouchLog final : public memory_model::MemoryWatcher {
  public:
   // `shared`: may others see this buffer? Empty: of each. The memory outlives the log.
   explicit TouchLog(const memory_model::Memory& memory, std::function<bool(BufferId)> shared = {})
@@ -26,17 +26,21 @@ class TouchLog final : public memory_model::AccessObserver {
   void Add(const scheduler::Footprint& footprint) { touched_.Add(footprint); }
   void AddEverything() { touched_.AddEverything(); }
 
+  memory_model::EventSet wants() const override {
+    using Kind = memory_model::EventKind;
+    return {Kind::kAccess, Kind::kAlloc, Kind::kIssue};
+  }
   std::int64_t most_values() const override { return 0; }
   // Since the last call: has memory been made?
   bool TakeAllocated() { return std::exchange(allocated_, false); }
 
-  void Alloc(BufferId) override { allocated_ = true; }
-  void Free(BufferId buffer) override { Whole(buffer); }
-  void Poison(BufferId buffer) override { Whole(buffer); }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Alloc(const Who&, BufferId) override { allocated_ = true; }
+  void Free(const Who&, BufferId buffer) override { Whole(buffer); }
+  void Poison(const Who&, BufferId buffer) override { Whole(buffer); }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   static constexpr std::size_t kPieces = 64;
@@ -49,6 +53,7 @@ class TouchLog final : public memory_model::AccessObserver {
     if (Counts(buffer)) touched_.Add({{.object = buffer.value}});
   }
   void AddPieces(BufferId buffer, bool writes);
+  void AddBox(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach);
   void Operands(const std::vector<AsyncOperand>& operands, bool writes);
 
   const memory_model::Memory& memory_;

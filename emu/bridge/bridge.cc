@@ -199,6 +199,11 @@ std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
 
 void Bridge::EndSemaphores(std::int64_t session) {
   for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report));
+  const std::lock_guard<std::mutex> lock(sessions_mutex_);
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    found->second.last = {};  // its number may be given again
+    found->second.rows.clear();
+  }
 }
 
 namespace {
@@ -285,9 +290,11 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
 }
 
 // The kernel as so many launches, where they are wanted or where this call takes what the call before it made: f(f(x)).
-// Nothing for a kernel that has no such form, or was looked at in that way before.
-std::optional<Bridge::Row> Bridge::RowOf(const BridgeRequest& request, const std::shared_ptr<const Kernel>& kernel,
-                                         absl::Span<const ConstArray> inputs) {
+// Known by equal bytes: compiled code gives no more than that, and callbacks get copies. Nothing for a kernel that was
+// looked at in that way before.
+absl::StatusOr<std::optional<Bridge::Row>> Bridge::RowOf(const BridgeRequest& request,
+                                                         const std::shared_ptr<const Kernel>& kernel,
+                                                         absl::Span<const ConstArray> inputs) {
   if (kernel->in_a_row.has_value()) return Row{*kernel->in_a_row, kernel->how.launches};
   if (!kernel->how.check || !kernel->prepared.state().program().several_devices()) return std::nullopt;
   {
@@ -300,9 +307,8 @@ std::optional<Bridge::Row> Bridge::RowOf(const BridgeRequest& request, const std
     });
     if (!follows || !session->second.rows.insert(kernel).second) return std::nullopt;
   }
-  absl::StatusOr<PreparedKernel> two = InARow(request, 2);
-  if (!two.ok()) return std::nullopt;
-  return Row{*std::move(two), 2};
+  PALLADION_ASSIGN_OR_RETURN(PreparedKernel two, InARow(request, 2));
+  return Row{std::move(two), 2};
 }
 
 // What a call that follows may take.
@@ -315,6 +321,15 @@ void Bridge::Remember(std::int64_t session, const std::shared_ptr<const Kernel>&
   if (const auto found = sessions_.find(session); found != sessions_.end())
     found->second.last = {kernel, std::move(made)};
 }
+
+namespace {
+
+void SayWhyNotInARow(const absl::Status& status, Report& report) {
+  Append(&report.argument, report.argument.empty() ? "" : "; ",
+         "this launch takes what the one before it made, and two in a row were not checked: ", ToStd(status.message()));
+}
+
+}  // namespace
 
 absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
                           absl::Span<const MutableArray> outputs) {
@@ -340,7 +355,8 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   timed.control = &control;
   const std::string time = (*kernel)->timed.has_value() ? TimeMembers(*(*kernel)->timed, inputs, timed) : "";
   const BridgeOptions& how = (*kernel)->how;
-  const std::optional<Row> row = RowOf(request, *kernel, inputs);
+  const absl::StatusOr<std::optional<Row>> asked = RowOf(request, *kernel, inputs);
+  const std::optional<Row> row = asked.ok() ? *asked : std::nullopt;
   absl::StatusOr<Report> in_a_row = Report();
   if (row.has_value()) {
     CheckOptions options = how.options;
@@ -348,7 +364,8 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
     in_a_row = checks::CheckInto({row->kernel, inputs, {}, options});
     if (!how.never_raise) PALLADION_RETURN_IF_ERROR(in_a_row.status());
   }
-  const absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
+  absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
+  if (report.ok() && !asked.ok()) SayWhyNotInARow(asked.status(), *report);
   if (!report.ok()) {
     Leave(request.session,
           DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));

@@ -134,8 +134,9 @@ class Bridge {
   static bool ReplaysRow(const Kernel& kernel) {
     return kernel.in_a_row.has_value() && !kernel.how.options.replay.empty();
   }
-  std::optional<Row> RowOf(const BridgeRequest& request, const std::shared_ptr<const Kernel>& kernel,
-                           absl::Span<const ConstArray> inputs);
+  // InvalidArgument, Unimplemented: the call takes what the one before it made, and the kernel has no such form.
+  absl::StatusOr<std::optional<Row>> RowOf(const BridgeRequest& request, const std::shared_ptr<const Kernel>& kernel,
+                                           absl::Span<const ConstArray> inputs);
   void Remember(std::int64_t session, const std::shared_ptr<const Kernel>& kernel,
                 absl::Span<const MutableArray> outputs);
   bool IsCancelled(std::int64_t session);

@@ -38,10 +38,16 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
 
 // What the proof takes for granted and no document promises.
 std::string Assumed(const Report& report) {
-  const auto is_read = [](const ReportedFinding& finding) { return finding.code == Code(FindingCode::kProxyWar); };
-  if (std::none_of(report.findings.begin(), report.findings.end(), is_read)) return "";
-  return "; it takes it that a read needs no fence before an asynchronous write that a barrier orders after it "
-         "(PROXY_WAR)";
+  const auto has = [&report](FindingCode code) {
+    return std::any_of(report.findings.begin(), report.findings.end(),
+                       [code](const ReportedFinding& finding) { return finding.code == Code(code); });
+  };
+  return Cat(has(FindingCode::kProxyWar) ? "; it takes it that a read needs no fence before an asynchronous write that "
+                                           "a barrier orders after it (PROXY_WAR)"
+                                         : "",
+             has(FindingCode::kWgmmaOrder)
+                 ? "; it takes it that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
+                 : "");
 }
 
 // The proof, and what was run. A search of all schedules says both: it goes on where a proof is there already, and may
@@ -59,9 +65,10 @@ void Argue(const WhatRan& ran, Report* report) {
   const bool replayed = !ran.options.replay.empty();
   report->proved = proof != nullptr && !replayed && ended && !ran.forbids_proof;
   const FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof(ran).rests_on;
-  Evidence evidence{.asked = FactSet::All(), .shown = ran.facts, .unseen_lanes = ran.unseen_lanes};
+  Evidence evidence{.asked = FactSet::All(), .shown = ran.facts, .why = ran.why};
   evidence.asked.Set(Fact::kNoConflict, ran.options.races);
   evidence.asked.Set(Fact::kOrderedArrivals, ran.options.races);
+  evidence.asked.Set(Fact::kDeterminateWaits, ran.options.races);
   evidence.asked.Set(Fact::kOrderedLanes, ran.options.races);
   evidence.asked.Set(Fact::kNothingUndefined, ran.options.definedness);
   if (report->interrupted && report->schedules == 0) {

@@ -17,8 +17,8 @@ namespace palladion::checks {
 struct WhatRan {
   const CheckOptions& options;
   const TrialRunner& runner;
-  FactSet facts;                                 // that all of it showed
-  std::string unseen_lanes;                      // evidence.h
+  FactSet facts;  // that all of it showed
+  WhyWithheld why;
   bool forbids_proof = false, livelock = false;  // a finding that does; a schedule that does not end
   std::int64_t agents = 0, steps = 0;            // of program order
   scheduler::Explored explored;                  // of an exhaustive check

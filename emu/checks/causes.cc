@@ -41,6 +41,7 @@ void PutCausesFirst(std::vector<ReportedFinding>& findings) {
       continue;
     }
     finding.fix = Cat("mend the ", Code(FindingCode::kOutRevisit), " of '", finding.first->object, "' first");
+    finding.edits.clear();
     waiting.push_back(std::move(finding));
   }
   for (ReportedFinding& finding : waiting) {

@@ -137,7 +137,7 @@ absl::StatusOr<std::optional<FindingAccess>> LastWriterIn(const Trials& runner, 
                                                           const WatchedElement& watched, const AgentNaming& naming) {
   watch::LastWriter writer(ElementCount(watched.element), naming);
   std::int64_t device = 0;
-  agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     if (device++ != watched.device) return;
     memory.Observe(&writer);
     writer.Watch(memory, arrays[watched.operand]);

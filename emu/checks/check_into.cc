@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl:
   return copies;
 }
 
-absl::StatusOr<Report> CheckInto(const agents::CallOf<CheckOptions, PreparedKernel>& call) {
+absl::StatusOr<Report> CheckInto(const CheckCall& call) {
   if (!call.outputs.empty()) PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(call.kernel, call.outputs));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> in, CopiesOf(call.kernel, call.inputs));
   std::vector<Tensor> out;

@@ -13,11 +13,10 @@
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/check.h"
+#include "emu/checks/checkers.h"
 #include "emu/checks/evidence.h"
-#include "emu/checks/race_check.h"
 #include "emu/checks/trial.h"
-#include "emu/launch/launch.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "emu/launch/way.h"
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
@@ -43,8 +42,10 @@ class TrialRunner final : public Trials {
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
   Fill fill() const { return fill_; }
-  // Of a search whose schedules this runner runs once more: as its trials, with no more operations than a step budget.
-  void PrepareSearch(launch::ScheduledOptions* options) const;
+  // Of a search whose schedules this runner runs once more, of a launch of so many programs: as its trials, with no
+  // more operations than a step budget.
+  agents::LaunchOptions OptionsOfSearch(std::int64_t programs) const;
+  scheduler::Schedule ScheduleOfSearch(const agents::Ran& ran, const agents::LaunchOptions& options) const;
 
   // What a schedule of this runner is made for. The first call computes it, so one thread at a time.
   const scheduler::ScheduleOrigin& Origin() const;
@@ -71,29 +72,21 @@ class TrialRunner final : public Trials {
   TrialRunner(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
       : kernel_(kernel), inputs_(inputs), options_(options) {}
 
-  // What a trial runs, and what judges it.
-  struct Judged {
-    const agents::PreparedKernelState& kernel;
-    bool races = false;
-    bool without_values = false;  // no second run can follow
-  };
-
   absl::StatusOr<Trial> RunOnce(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
                                 const agents::LaunchOptions* extra) const override;
   launch::Way WayOf(const scheduler::Schedule& schedule) const;
-  launch::ScheduledOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
+  agents::LaunchOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
+  // `asked`: what is run, and what it is asked; which way it runs is settled here.
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
-                     bool races) const;
-  absl::Status RunAs(launch::Way way, const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
-                     Trial& trial, const Judged& judged) const;
-  void TakeEvidence(Trial& trial) const;
-  static absl::StatusOr<launch::ScheduledResult> Launched(launch::Way way, const launch::ScheduledCall& call,
-                                                          scheduler::Policy& policy);
+                     const CheckedRun& asked) const;
+  absl::Status RunChecked(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
+                          const CheckedRun& run) const;
+  static void TakeEvidence(Trial& trial);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }
   absl::Status AskStartOrder(Trial& trial) const;
-  static void TakeResult(launch::ScheduledResult result, Trial& trial);
+  static void TakeResult(agents::Ran result, Trial& trial);
 
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;

@@ -58,7 +58,8 @@ AgentId ClockRaces::TaskOf(absl::Span<const std::int64_t> index) {
   return agent;
 }
 
-void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+void ClockRaces::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                     const std::byte*) {
   const Shared* shared = reach.empty || reach.none_copied ? nullptr : Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
@@ -66,7 +67,7 @@ void ClockRaces::Box(AccessKind kind, const BoxAccess& access, const memory_mode
                CodeSite::Of(access.site));
 }
 
-void ClockRaces::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void ClockRaces::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   Shared* shared = Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;

@@ -5,7 +5,7 @@
 //
 //   ClockRaces races(kernel);
 //   races.Attach(launch);
-//   RunScheduled({kernel, inputs, outputs, options_with_that_launch}, policy);
+//   Run({kernel, inputs, outputs}, options, policy);
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
 //   for (Finding& finding : found) races.SayInTermsOfTheTarget(finding);
 //
@@ -20,15 +20,15 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/launch/launch.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/concurrency_model.h"
 #include "memory_model/order/atomic_order.h"
 
 namespace palladion::checks {
 
-class ClockRaces final : public agents::RunObserver {
+class ClockRaces final : public run::Watcher {
  public:
   // The kernel outlives the object.
   explicit ClockRaces(const agents::PreparedKernelState& kernel) : kernel_(kernel) {}
@@ -42,11 +42,14 @@ class ClockRaces final : public agents::RunObserver {
   void SayInTermsOfTheTarget(Finding& finding) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
   std::int64_t most_values() const override { return 0; }
   void Running(const RunningAgent& now) override { current_ = TaskOf(now.index); }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   // An array that some program writes.

@@ -4,6 +4,7 @@
 
 #include "emu/legality/call_place.h"
 #include "emu/legality/legality.h"
+#include "emu/legality/shape_causes.h"
 
 namespace palladion::checks {
 namespace {
@@ -33,6 +34,7 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   if (tpu) legality::CheckOperations(legality);
   if (tpu) legality::CheckTpu(legality);
   legality::CheckCapacity(legality);
+  legality::NameShapes(legality);
   return InOrderOfText(legality);
 }
 
@@ -45,6 +47,7 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
   legality::CheckTriton(legality);
   legality::CheckMosaicGpu(legality);
   legality::CheckCapacity(legality);
+  legality::NameShapes(legality);
   StaticReport report{.findings = InOrderOfText(legality),
                       .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},
                                   {"capacity", legality.memories}}};

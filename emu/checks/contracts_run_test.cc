@@ -4,7 +4,7 @@
 #include <string>
 
 #include "emu/emulate.h"
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
@@ -31,8 +31,8 @@ Checked CheckText(const std::string& text, const std::vector<Tensor>& inputs, co
     outputs.push_back(*Tensor::CreateUninitialized(o.dtype, o.shape));
   for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   Inspections inspections(kernel->state().program());
-  const absl::StatusOr<agents::LaunchResult> result =
-      launch::RunLaunch({kernel->state(), in, out, {.definedness = definedness, .contracts = &inspections}});
+  const absl::StatusOr<agents::Ran> result =
+      launch::Run({kernel->state(), in, out}, {.definedness = definedness, .contracts = &inspections});
   EXPECT_TRUE(result.ok()) << result.status();
   Checked checked{.findings = inspections.Findings(), .looks = inspections.looks()};
   for (const Finding& finding : result->findings) checked.findings.push_back(finding);

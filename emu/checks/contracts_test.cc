@@ -82,7 +82,7 @@ TEST(TpuBlocks, LastTwoDimensionsAreTilesOrTheWholeArray) {
   EXPECT_NE(std::string::npos, findings[0].message.find("multiple of 128 or all of its array's"));
   EXPECT_NE(std::string::npos,
             findings[0].message.find("found 100 in (8, 100) of f32[16,256]: the next multiple is 128"));
-  EXPECT_EQ("use the next multiple of 128 as the last dimension", findings[0].fix);
+  EXPECT_EQ("use [8,128], with the arrays padded to whole blocks", findings[0].fix);
   EXPECT_EQ(2u, FindingsOf(Copy("f32[16,256]", "7,128", "f32[7,128]"), v5e).size());
   ExpectClean(Copy("f32[7,100]", "7,100", "f32[7,100]"), v5e);
   ExpectClean(narrow, "generic");  // no limits there

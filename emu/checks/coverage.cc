@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "emu/launch/launch.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"
 
@@ -105,14 +106,15 @@ void Coverage::LookAt(AccessKind kind, const Mask& mask, std::size_t lanes, cons
   line.active = std::any_of(mask.lanes, mask.lanes + lanes, [](std::uint8_t lane) { return lane != 0; });
 }
 
-void Coverage::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
+void Coverage::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
+                   const std::byte*) {
   if (access.mask.lanes == nullptr) return;
   std::int64_t lanes = 1;
   for (int j = 0; j < access.value_rank; ++j) lanes *= access.count[access.order[static_cast<std::size_t>(j)]];
   LookAt(kind, access.mask, static_cast<std::size_t>(lanes), access.site);
 }
 
-void Coverage::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void Coverage::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (access.mask.lanes == nullptr) return;
   LookAt(kind, access.mask, access.offset.size() / access.pieces_per_element, access.site);
 }

@@ -8,14 +8,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/launch/launch.h"
 #include "emu/report.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 
 namespace palladion::checks {
 
-class Coverage final : public agents::RunObserver {
+class Coverage final : public run::Watcher {
  public:
   explicit Coverage(const agents::PreparedKernelState& kernel);
 
@@ -25,10 +25,10 @@ class Coverage final : public agents::RunObserver {
   // `programs`: how many ran. In the order of the text; what lies inside a part that never ran is not listed again.
   std::vector<NeverRan> Missing(std::int64_t programs) const;
 
-  bool only_masked() const override { return true; }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kMasked}; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct MaskedLine {

@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "emu/checks/definedness_test_util.h"
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/testing/random_evaluator_test_util.h"
 #include "emu/testing/random_program_test_util.h"
 
@@ -55,12 +55,12 @@ Outcome RunFilled(const PreparedKernel& kernel, const Tensor& x, const Tensor& y
   agents::LaunchOptions options;
   options.definedness = true;
   options.fill = fill;
-  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::int64_t e = 0; e < out.num_elements(); ++e)
       outcome.undefined.push_back(memory.MarkOf(arrays[2], ElementCount(e)) != 0);
   });
   options.observers = {&marks};
-  const absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel.state(), inputs, outputs, options});
+  const absl::StatusOr<agents::Ran> result = launch::Run({kernel.state(), inputs, outputs}, options);
   EXPECT_TRUE(result.ok()) << result.status();
   if (!result.ok()) return outcome;
   for (const Finding& finding : result->findings)

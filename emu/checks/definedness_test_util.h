@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/values.h"
 
 namespace palladion::checks {
 
 struct TrackedRun {
   std::vector<Tensor> outputs;
-  agents::LaunchResult result;
+  agents::Ran result;
   std::vector<std::size_t> undefined;  // elements of the first output
   std::vector<std::uint8_t> marks;     // of each of its elements
 
@@ -42,14 +42,14 @@ inline TrackedRun RunTracked(const std::string& text, const std::string& target,
   for (const OperandDescription& output : kernel->outputs()) run.outputs.emplace_back(output.dtype, output.shape);
   for (Tensor& tensor : run.outputs) outputs.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
   options.definedness = true;
-  agents::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished marks({}, [&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     for (std::int64_t e = 0; e < run.outputs[0].num_elements(); ++e) {
       run.marks.push_back(memory.MarkOf(arrays[inputs.size()], ElementCount(e)));
       if (run.marks.back() != 0) run.undefined.push_back(static_cast<std::size_t>(e));
     }
   });
   options.observers = {&marks};
-  absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), inputs, outputs, options});
+  absl::StatusOr<agents::Ran> result = launch::Run({kernel->state(), inputs, outputs}, options);
   EXPECT_TRUE(result.ok()) << result.status() << "\n" << text;
   if (result.ok()) run.result = *std::move(result);
   return run;

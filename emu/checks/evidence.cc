@@ -18,13 +18,18 @@ constexpr FactRow kFacts[] = {
      "the program: what atomics update, and nobody looks at meanwhile, are integers"},
     {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on who came first",
      "an operation's result depends on who came first", "",
-     "the program: no semaphore or named barrier, no test of a barrier, no request for work, no atomic, no copy that "
-     "reduces"},
+     "the program: no count that is read, no named barrier, no test of a barrier, no request for work, no atomic, no "
+     "copy that reduces"},
     {Fact::kOrderedArrivals, "ordered-arrivals",
      "every arrival at a barrier comes while its block lives, and counts for the same phase in every schedule",
      "an arrival at a barrier could have counted for another phase, or come after the end of its block",
      "races were not looked for",
      "vector clocks: each arrival knew of the completion of the phase before; in clusters each was waited for"},
+    {Fact::kDeterminateWaits, "determinate-waits",
+     "every wait for a semaphore takes the same signals in every schedule",
+     "a wait for a semaphore could have taken other signals in another schedule", "races were not looked for",
+     "vector clocks: each signal that a wait did not take comes after all that it took, and waits that take from one "
+     "semaphore are ordered"},
     {Fact::kOrderedLanes, "ordered-lanes",
      "what one program or thread does to an element is one lane's, at one place in accesses that are spread over the "
      "lanes alike, or lies on both sides of a barrier",
@@ -58,8 +63,8 @@ constexpr ProofRow kProofs[] = {
      "programs do not wait for each other, and no two of them conflict on any element: every order gives this result "
      "on this input"},
     {"threads",
-     {Fact::kNothingDecides, Fact::kOrderedArrivals, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined,
-      Fact::kSameOutputs},
+     {Fact::kNothingDecides, Fact::kOrderedArrivals, Fact::kDeterminateWaits, Fact::kOrderedLanes, Fact::kNoConflict,
+      Fact::kNothingUndefined, Fact::kSameOutputs},
      "nothing in this kernel lets a schedule decide more than timing, and no two accesses are unordered: every order "
      "gives this result on this input"},
 };
@@ -81,19 +86,22 @@ const ProofRow* ProofOf(FactSet facts) {
   return nullptr;
 }
 
-std::string_view WordsOf(Fact fact, const Evidence& evidence) {
+std::string WordsOf(Fact fact, const Evidence& evidence) {
   const FactRow& row = RowOf(fact);
-  if (evidence.shown.Has(fact)) return row.words;
-  const bool has_reason = fact == Fact::kOrderedLanes && evidence.asked.Has(fact) && !evidence.unseen_lanes.empty();
-  if (has_reason) return evidence.unseen_lanes;
-  return evidence.asked.Has(fact) ? row.denied : row.unasked;
+  if (evidence.shown.Has(fact)) return std::string(row.words);
+  if (!evidence.asked.Has(fact)) return std::string(row.unasked);
+  if (fact == Fact::kOrderedLanes && !evidence.why.unseen_lanes.empty()) return evidence.why.unseen_lanes;
+  std::string words(row.denied);
+  if (fact == Fact::kDeterminateWaits && !evidence.why.racing_wait.empty())
+    Append(&words, " (semaphore ", evidence.why.racing_wait, ")");
+  return words;
 }
 
 std::vector<ReportedFact> Told(FactSet wanted, const Evidence& evidence) {
   std::vector<ReportedFact> told;
   for (const FactRow& row : kFacts) {
     if (wanted.Has(row.fact))
-      told.push_back({std::string(row.name), evidence.shown.Has(row.fact), std::string(WordsOf(row.fact, evidence))});
+      told.push_back({std::string(row.name), evidence.shown.Has(row.fact), WordsOf(row.fact, evidence)});
   }
   return told;
 }
@@ -102,7 +110,7 @@ std::string MissingOf(FactSet wanted, const Evidence& evidence) {
   std::string text;
   for (const FactRow& row : kFacts) {
     if (!wanted.Has(row.fact) || evidence.shown.Has(row.fact)) continue;
-    const std::string_view words = WordsOf(row.fact, evidence);
+    const std::string words = WordsOf(row.fact, evidence);
     if (text.find(words) == std::string::npos) Append(&text, text.empty() ? "" : "; ", words);
   }
   return text;

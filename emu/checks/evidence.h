@@ -23,6 +23,7 @@ enum class Fact : std::uint8_t {
   kExactUpdates,
   kNothingDecides,
   kOrderedArrivals,
+  kDeterminateWaits,
   kOrderedLanes,
   kNoConflict,
   kNothingUndefined,
@@ -78,14 +79,24 @@ const ProofRow& ProofNamed(std::string_view name);
 // The first whose facts are all there; nullptr: there is none.
 const ProofRow* ProofOf(FactSet facts);
 
+// Why facts are withheld, in a schedule's own words; "": there is nothing to say.
+struct WhyWithheld {
+  std::string unseen_lanes = {};  // what was not looked at of lanes, where nothing was found
+  std::string racing_wait = {};   // the semaphore of a wait that could have taken other credits
+  void TakeWhatIsNew(const WhyWithheld& other) {
+    if (unseen_lanes.empty()) unseen_lanes = other.unseen_lanes;
+    if (racing_wait.empty()) racing_wait = other.racing_wait;
+  }
+};
+
 // What a check has to say about facts: those that something looked for, and of these those that it established.
 struct Evidence {
   FactSet asked, shown;
-  std::string unseen_lanes = {};  // what was not looked at of lanes, where nothing was found; "" for nothing
+  WhyWithheld why = {};
 };
 
 // The fact in words: what it says, what was found instead, or why nobody looked.
-std::string_view WordsOf(Fact fact, const Evidence& evidence);
+std::string WordsOf(Fact fact, const Evidence& evidence);
 
 // The facts that are wanted, for a report.
 std::vector<ReportedFact> Told(FactSet wanted, const Evidence& evidence);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "emu/launch/run.h"
 #include "emu/values.h"
 
 namespace palladion::checks {
@@ -50,7 +51,7 @@ void Launch(const Launched& of, bool with_checks, Checked& checked) {
     for (const OperandDescription& output : kernel->outputs())
       outputs.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
     for (Tensor& tensor : outputs) out.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
-    const absl::Status status = launch::RunLaunch({kernel->state(), in, out, launch}).status();
+    const absl::Status status = launch::Run({kernel->state(), in, out}, launch).status();
     if (checked.runs == 1) checked.outputs = std::move(outputs);
     return status;
   };
@@ -371,7 +372,7 @@ TEST(GridChecks, ScratchOfAnotherTaskIsUndefined) {
     const MutableArray out[] = {{output.dtype(), output.shape(), output.bytes()}};
     agents::LaunchOptions launch;
     launch.tasks_apart = launch.definedness = true;
-    absl::StatusOr<agents::LaunchResult> result = launch::RunLaunch({kernel->state(), {}, out, launch});
+    absl::StatusOr<agents::Ran> result = launch::Run({kernel->state(), {}, out}, launch);
     EXPECT_TRUE(result.ok()) << result.status();
     const bool accumulates = first == "0:i32";
     EXPECT_EQ(accumulates ? 4 : 1, output.data<std::int32_t>()[3]) << "the bytes stay";

@@ -47,19 +47,11 @@ LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
     : kernel_(kernel),
       triton_(IsTriton(kernel)),
       in_order_(way == launch::Way::kInOrder),
-      lanes_(triton_ ? legality::LanesOfAccesses::OfTriton(kernel.text())
-                     : legality::LanesOfAccesses::OfMosaicGpu(kernel.text())) {}
+      lanes_(kernel.lanes_of_accesses()) {}
 
 // ---- who runs, and on what
 
-// One lane of a warpgroup signals, whatever the others have come to.
-void LaneRaces::Begun(const threads::ThreadMachine& machine) {
-  machine_ = &machine;
-  if (triton_) return;
-  machine.OnSignal([this](SyncElement) {
-    if (HoldsUnordered()) Unseen("one lane of a thread signals a semaphore while others may not have done their part");
-  });
-}
+void LaneRaces::Begun(const threads::ThreadMachine& machine) { machine_ = &machine; }
 
 void LaneRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
@@ -73,31 +65,28 @@ void LaneRaces::Bound(memory_model::Memory& memory, absl::Span<const BufferId> a
 
 void LaneRaces::Running(const RunningAgent& now) {
   index_.assign(now.index.begin(), now.index.end());
-  std::unique_ptr<Agent>& agent = agents_[in_order_ ? 0 : now.id.value];
-  if (agent == nullptr) agent = std::make_unique<Agent>();
-  current_ = agent.get();
-  if (now.begins && in_order_) LanesMet();  // what the last program did is not its own
+  if (now.begins && in_order_) LanesMet({.agent = now.id});  // what the last program did is not its own
   if (!triton_ && machine_ != nullptr && machine_->model().agents().RoleOf(now.id) == AgentRole::kWarp)
     Unseen("a thread without automatic barriers forks warps");
 }
 
-// Before the first program, what index maps do.
-LaneRaces::Agent& LaneRaces::Current() {
-  if (current_ == nullptr) {
-    std::unique_ptr<Agent>& agent = agents_[in_order_ ? 0 : -1];
-    if (agent == nullptr) agent = std::make_unique<Agent>();
-    current_ = agent.get();
-  }
-  return *current_;
+LaneRaces::Agent& LaneRaces::Of(AgentId id) {
+  const std::int32_t key = in_order_ ? 0 : id.value;
+  if (last_ != nullptr && last_id_ == key) return *last_;
+  std::unique_ptr<Agent>& agent = agents_[key];
+  if (agent == nullptr) agent = std::make_unique<Agent>();
+  last_ = agent.get();
+  last_id_ = key;
+  return *agent;
 }
 
-bool LaneRaces::Watches(BufferId buffer) const {
+bool LaneRaces::Watches(const Who& who, BufferId buffer) const {
   if (triton_) return arrays_.count(buffer) > 0;
-  return machine_ != nullptr && !machine_->operations().performing() && machine_->model().Tracks(buffer);
+  return machine_ != nullptr && !who.of_engine() && machine_->model().Tracks(buffer);
 }
 
 // Memory of a later scope may have the bytes of this one.
-void LaneRaces::Free(BufferId buffer) {
+void LaneRaces::Free(const Who&, BufferId buffer) {
   for (auto& [id, agent] : agents_) {
     const auto at = agent->memory.find(buffer.value);
     if (at == agent->memory.end()) continue;
@@ -106,8 +95,7 @@ void LaneRaces::Free(BufferId buffer) {
   }
 }
 
-LaneHistory* LaneRaces::HistoryOf(BufferId buffer) {
-  Agent& agent = Current();
+LaneHistory* LaneRaces::HistoryOf(Agent& agent, BufferId buffer) {
   std::unique_ptr<LaneHistory>& history = agent.memory[buffer.value];
   if (history == nullptr) {
     const memory_model::LaneCopies copies{.lanes = lanes_.lanes(), .one_stores = triton_};
@@ -121,28 +109,28 @@ LaneHistory* LaneRaces::HistoryOf(BufferId buffer) {
 
 // ---- what orders lanes
 
-void LaneRaces::LanesMet() {
-  Agent& agent = Current();
+void LaneRaces::LanesMet(const Who& who) {
+  Agent& agent = Of(who.agent);
   agent.met = ++agent.when;
   agent.times.clear();
   agent.left_at = 0;
 }
 
-void LaneRaces::LanesMetUntil(std::uint32_t time) {
-  Agent& agent = Current();
+void LaneRaces::LanesMetUntil(const Who& who, std::uint32_t time) {
+  Agent& agent = Of(who.agent);
   const auto known = [time](const auto& entry) { return entry.first <= time; };
   const auto rest = std::find_if_not(agent.times.begin(), agent.times.end(), known);
-  if (rest == agent.times.end() && !agent.times.empty()) return LanesMet();
+  if (rest == agent.times.end() && !agent.times.empty()) return LanesMet(who);
   if (rest != agent.times.end()) agent.met = std::max(agent.met, rest->second);
   agent.times.erase(agent.times.begin(), rest);
 }
 
-LaneAccess LaneRaces::AccessOf(AccessKind kind, const Site& site, const std::byte* value) {
+LaneAccess LaneRaces::AccessOf(const Who& who, AccessKind kind, const Site& site, const std::byte* value) {
   ++accesses_;
   conflicts_.clear();
-  Agent& agent = Current();
+  Agent& agent = Of(who.agent);
   if (!triton_) {
-    const std::uint32_t time = machine_->model().agents().NowOf(machine_->current());
+    const std::uint32_t time = machine_->model().agents().NowOf(who.agent);
     if (agent.times.empty() || agent.times.back().first != time) agent.times.emplace_back(time, ++agent.when);
   }
   const legality::AccessLanes lanes = lanes_.At(site.text_line);
@@ -161,8 +149,13 @@ void LaneRaces::Unseen(const std::string& what) {
   if (unseen_.empty()) unseen_ = what;
 }
 
-bool LaneRaces::HoldsUnordered() {
-  const Agent& agent = Current();
+// One lane of a warpgroup signals, whatever the others have come to.
+void LaneRaces::Arrives(const Who& who, const memory_model::Arrival& arrival) {
+  if (!triton_ && arrival.semaphore && HoldsUnordered(Of(who.agent)))
+    Unseen("one lane of a thread signals a semaphore while others may not have done their part");
+}
+
+bool LaneRaces::HoldsUnordered(const Agent& agent) {
   return std::any_of(agent.memory.begin(), agent.memory.end(),
                      [&](const auto& entry) { return entry.second->HoldsSince(agent.met); });
 }
@@ -172,8 +165,7 @@ std::string LaneRaces::PlaceOf(const CodeSite& site) const {
 }
 
 // Each lane of an atomic publishes what it has done itself. An element alone is the first lane's.
-void LaneRaces::Publish(const LaneAccess& access, bool of_one_element) {
-  Agent& agent = Current();
+void LaneRaces::Publish(Agent& agent, const LaneAccess& access, bool of_one_element) {
   const bool atomic = access.kind == AccessKind::kAtomic;
   if (atomic && !in_order_ && (of_one_element ? agent.spread : agent.acted) >= agent.met)
     Unseen(Cat("the atomic at ", PlaceOf(access.site), " publishes what its own lane has done, with no ",
@@ -182,8 +174,8 @@ void LaneRaces::Publish(const LaneAccess& access, bool of_one_element) {
   if (!of_one_element || (access.kind == AccessKind::kRead && access.all_copies)) agent.spread = agent.when;
 }
 
-void LaneRaces::TakeDoubt(BufferId buffer) {
-  const std::optional<memory_model::LaneDoubt> doubt = HistoryOf(buffer)->TakeDoubt();
+void LaneRaces::TakeDoubt(Agent& agent, BufferId buffer) {
+  const std::optional<memory_model::LaneDoubt> doubt = HistoryOf(agent, buffer)->TakeDoubt();
   if (!doubt.has_value() || !unseen_.empty()) return;
   const std::string first = PlaceOf(doubt->first), second = PlaceOf(doubt->second);
   const std::string at =
@@ -203,27 +195,30 @@ void LaneRaces::TakeDoubt(BufferId buffer) {
 
 // ---- accesses
 
-void LaneRaces::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void LaneRaces::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                     const std::byte* value) {
-  if (!Watches(access.buffer)) return;
-  const LaneAccess lanes = AccessOf(kind, access.site, value);
-  HistoryOf(access.buffer)->Box(lanes, access, reach, &conflicts_);
-  if (triton_) Publish(lanes, memory_model::ElementsOf(access) == 1);
-  Take(kind, access.buffer, access.site, /*of_one=*/false);
+  if (!Watches(who, access.buffer)) return;
+  const LaneAccess lanes = AccessOf(who, kind, access.site, value);
+  Agent& agent = Of(who.agent);
+  HistoryOf(agent, access.buffer)->Box(lanes, access, reach, &conflicts_);
+  if (triton_) Publish(agent, lanes, memory_model::ElementsOf(access) == 1);
+  Take(who, kind, access.buffer, access.site);
 }
 
-void LaneRaces::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (!Watches(access.buffer)) return;
-  const LaneAccess lanes = AccessOf(kind, access.site, value);
-  HistoryOf(access.buffer)->Points(lanes, access, &conflicts_);
-  if (triton_) Publish(lanes, access.offset.size() == access.pieces_per_element);
-  Take(kind, access.buffer, access.site, /*of_one=*/false);
+void LaneRaces::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (!Watches(who, access.buffer)) return;
+  const LaneAccess lanes = AccessOf(who, kind, access.site, value);
+  Agent& agent = Of(who.agent);
+  HistoryOf(agent, access.buffer)->Points(lanes, access, &conflicts_);
+  if (triton_) Publish(agent, lanes, access.offset.size() == access.pieces_per_element);
+  Take(who, kind, access.buffer, access.site);
 }
 
 // One lane issues, whatever the others have come to. Of shared memory the fence rule says it: PROXY.
-void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
-  if (triton_ || halves == Halves::kHere) return;
-  if (request.after_earlier && HoldsUnordered())
+void LaneRaces::Issued(const Who& who, const AsyncRequest& request) {
+  if (triton_ || who.at_once) return;
+  Agent& agent = Of(who.agent);
+  if (request.after_earlier && HoldsUnordered(agent))
     Unseen(Cat("one lane of a thread commits to a barrier at ", PlaceOf(request.site),
                ", while others may not have done their part"));
   const auto look = [&](AccessKind kind, const AsyncOperand& operand) {
@@ -231,8 +226,9 @@ void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
     if (box == nullptr || globals_.count(box->buffer) == 0 || !machine_->model().Tracks(box->buffer)) return;
     const Site site{.loc = request.site.loc, .text_line = request.site.text_line, .program = index_};
     const memory_model::BoxReach reach = memory_model::ReachOf(memory_->ShapeOf(box->buffer), *box);
-    HistoryOf(box->buffer)->BoxOfOne(AccessOf(kind, site, nullptr), *box, reach, &conflicts_);
-    Take(kind, box->buffer, site, /*of_one=*/true);
+    const LaneAccess lane = AccessOf(who, kind, site, nullptr);
+    HistoryOf(agent, box->buffer)->BoxOfOne(lane, *box, reach, &conflicts_);
+    Take(who, kind, box->buffer, site);
   };
   for (const AsyncOperand& source : request.sources) look(AccessKind::kRead, source);
   for (const AsyncOperand& destination : request.destinations) look(AccessKind::kWrite, destination);
@@ -240,8 +236,8 @@ void LaneRaces::Issued(const AsyncRequest& request, Halves halves) {
 
 // ---- findings
 
-void LaneRaces::Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one) {
-  TakeDoubt(buffer);
+void LaneRaces::Take(const Who& who, AccessKind kind, BufferId buffer, const Site& site) {
+  TakeDoubt(Of(who.agent), buffer);
   // Lanes that update one element by a load and a store: what one of them loads, the others overwrite. That is the same
   // mistake.
   const auto repeats = [](const LaneConflict& conflict) { return conflict.at_once && conflict.differ; };
@@ -255,13 +251,14 @@ void LaneRaces::Take(AccessKind kind, BufferId buffer, const Site& site, bool of
                   conflict.at_once};
     const auto known = std::find_if(found_.begin(), found_.end(), [&](const auto& one) { return one.first == key; });
     if (known == found_.end()) {
-      found_.emplace_back(key, FindingOf(kind, buffer, second, conflict));
-      if (of_one) found_.back().second.why = "one lane issues the copy, and does not wait for the others";
+      found_.emplace_back(key, FindingOf({who, kind, buffer, second}, conflict));
+      if (who.of_operation()) found_.back().second.why = "one lane issues the copy, and does not wait for the others";
       continue;
     }
     Finding& finding = known->second;
     const std::int64_t count = finding.count + 1;
-    if (finding.code == FindingCode::kSameValue && conflict.differ) finding = FindingOf(kind, buffer, second, conflict);
+    if (finding.code == FindingCode::kSameValue && conflict.differ)
+      finding = FindingOf({who, kind, buffer, second}, conflict);
     finding.count = count;
   }
 }
@@ -275,11 +272,11 @@ std::string LaneRaces::ElementAt(BufferId buffer, std::int64_t byte) const {
   return Cat("[", absl::StrJoin(index, ", "), "]");
 }
 
-Finding LaneRaces::FindingOf(AccessKind kind, BufferId buffer, const CodeSite& site,
-                             const LaneConflict& conflict) const {
+Finding LaneRaces::FindingOf(const Later& later, const LaneConflict& conflict) const {
+  const auto& [who, kind, buffer, site] = later;
   const bool writes = kind != AccessKind::kRead && conflict.earlier != AccessKind::kRead;
   const std::string agent =
-      machine_ == nullptr ? AgentName(NamingOf(kernel_.program()), index_) : machine_->NameOf(machine_->current());
+      machine_ == nullptr ? AgentName(NamingOf(kernel_.program()), index_) : machine_->NameOf(who.agent);
   const std::string name(memory_->NameOf(buffer)), element = ElementAt(buffer, conflict.byte);
   const std::string_view whose = triton_ ? "program" : "thread";
   Finding finding;
@@ -314,6 +311,8 @@ Finding LaneRaces::FindingOf(AccessKind kind, BufferId buffer, const CodeSite& s
                 : triton_        ? "plt.debug_barrier() between the two accesses, or let both go over the elements "
                                    "in the same order"
                                  : "plgpu.commit_smem() between the two accesses, or leave out unsafe_no_auto_barriers";
+  if (!conflict.at_once && conflict.first.text_line < site.text_line)
+    finding.mend = {.kind = triton_ ? Mend::Kind::kLanes : Mend::Kind::kFence, .line = site.text_line, .object = {}};
   return finding;
 }
 

@@ -28,15 +28,15 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/way.h"
 #include "emu/legality/lanes_of_accesses.h"
+#include "emu/run/events.h"
 #include "memory_model/sweep/lane_history.h"
 #include "semantics/base/finding.h"
 
 namespace palladion::checks {
 
-class LaneRaces final : public agents::RunObserver {
+class LaneRaces final : public run::Watcher {
  public:
   static bool Looks(const agents::PreparedKernelState& kernel);
 
@@ -48,17 +48,22 @@ class LaneRaces final : public agents::RunObserver {
   std::int64_t accesses() const { return accesses_; }    // that were looked at
   const std::string& unseen() const { return unseen_; }  // the first thing that was not looked at; "" for none
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn,  memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc,
+            memory_model::EventKind::kIssue, memory_model::EventKind::kArrive, memory_model::EventKind::kLanes};
+  }
   void Begun(const threads::ThreadMachine& machine) override;
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Running(const RunningAgent& now) override;
-  void Alloc(BufferId buffer) override { made_[buffer.value] = ++allocations_; }
-  void Free(BufferId buffer) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Alloc(const Who&, BufferId buffer) override { made_[buffer.value] = ++allocations_; }
+  void Free(const Who& who, BufferId buffer) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
-  void LanesMet() override;
-  void LanesMetUntil(std::uint32_t time) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void Arrives(const Who& who, const memory_model::Arrival& arrival) override;
+  void LanesMet(const Who& who) override;
+  void LanesMetUntil(const Who& who, std::uint32_t time) override;
 
  private:
   // Whose lanes they are. Its time is counted in stretches, which end where it publishes something or its lanes meet.
@@ -73,23 +78,30 @@ class LaneRaces final : public agents::RunObserver {
   using Place = std::pair<std::int32_t, int>;                     // of the user's code, and of the text
   using Key = std::tuple<std::string, bool, Place, Place, bool>;  // object, do both write, where, at once
 
-  Agent& Current();
-  memory_model::LaneHistory* HistoryOf(BufferId buffer);
-  bool Watches(BufferId buffer) const;
-  memory_model::LaneAccess AccessOf(AccessKind kind, const Site& site, const std::byte* value);
-  void Publish(const memory_model::LaneAccess& access, bool of_one_element);
-  bool HoldsUnordered();
+  // The later access of a conflict.
+  struct Later {
+    const Who& who;
+    AccessKind kind;
+    BufferId buffer;
+    const CodeSite& site;
+  };
+
+  Agent& Of(AgentId id);
+  memory_model::LaneHistory* HistoryOf(Agent& agent, BufferId buffer);
+  bool Watches(const Who& who, BufferId buffer) const;
+  memory_model::LaneAccess AccessOf(const Who& who, AccessKind kind, const Site& site, const std::byte* value);
+  void Publish(Agent& agent, const memory_model::LaneAccess& access, bool of_one_element);
+  static bool HoldsUnordered(const Agent& agent);
   void Unseen(const std::string& what);
-  void TakeDoubt(BufferId buffer);
+  void TakeDoubt(Agent& agent, BufferId buffer);
   std::string PlaceOf(const CodeSite& site) const;
-  void Take(AccessKind kind, BufferId buffer, const Site& site, bool of_one);
-  Finding FindingOf(AccessKind kind, BufferId buffer, const CodeSite& site,
-                    const memory_model::LaneConflict& conflict) const;
+  void Take(const Who& who, AccessKind kind, BufferId buffer, const Site& site);
+  Finding FindingOf(const Later& later, const memory_model::LaneConflict& conflict) const;
   std::string ElementAt(BufferId buffer, std::int64_t byte) const;
 
   const agents::PreparedKernelState& kernel_;
   const bool triton_, in_order_;
-  const legality::LanesOfAccesses lanes_;
+  const legality::LanesOfAccesses& lanes_;
   const threads::ThreadMachine* machine_ = nullptr;
   memory_model::Memory* memory_ = nullptr;
   std::set<BufferId> arrays_;                             // of the caller's, that the kernel writes
@@ -98,7 +110,8 @@ class LaneRaces final : public agents::RunObserver {
   std::int64_t allocations_ = 0, accesses_ = 0;
   std::string unseen_;
   absl::flat_hash_map<std::int32_t, std::unique_ptr<Agent>> agents_;  // in order: one, for all
-  Agent* current_ = nullptr;
+  Agent* last_ = nullptr;                                             // that was looked up, and its key
+  std::int32_t last_id_ = 0;
   std::vector<std::int64_t> index_;                    // of the program that runs
   std::vector<memory_model::LaneConflict> conflicts_;  // of one access: memory is kept
   std::vector<std::pair<Key, Finding>> found_;

@@ -17,13 +17,17 @@ namespace palladion::checks {
 namespace {
 
 // Which accesses a run makes, in order.
-class Path final : public agents::RunObserver {
+class Path final : public run::Watcher {
  public:
   std::uint64_t value() const { return hash_.value(); }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
   void Running(const RunningAgent& now) override { Add(now.index); }
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) override {
+  void Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+           const std::byte*) override {
     Begin(kind, access.buffer, access.site);
     const auto rank = static_cast<std::size_t>(access.rank);
     Add({access.start.data(), rank});
@@ -35,7 +39,7 @@ class Path final : public agents::RunObserver {
     AddLanes(access.mask, lanes);
   }
 
-  void Points(AccessKind kind, const PointAccess& access, const std::byte*) override {
+  void Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) override {
     Begin(kind, access.buffer, access.site);
     Add(access.offset);
     if (access.mask.lanes != nullptr) AddLanes(access.mask, access.offset.size() / access.pieces_per_element);

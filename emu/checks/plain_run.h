@@ -9,9 +9,9 @@
 
 namespace palladion::checks {
 
-// As launch::RunLaunch. An error after something was found is Report::error; of an interrupted run there is always a
+// As launch::Run. An error after something was found is Report::error; of an interrupted run there is always a
 // report, and its outputs are not whole.
-absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call);
+absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::LaunchOptions& options);
 
 // The report of a run that found what the target refuses and has not begun.
 Report ReportBeforeRun(const agents::PreparedKernelState& kernel);

@@ -10,7 +10,7 @@
 
 #include "emu/check.h"
 #include "emu/launch/interaction.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "emu/values.h"
 #include "memory_model/sweep/sweep.h"
 #include "scheduler/policies/random.h"
@@ -76,21 +76,21 @@ class Trial {
 
   bool Proved() {
     memory_model::Sweep sweep({{kPrograms, true}});
-    agents::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+    run::BoundAndFinished watch([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
       memory.Observe(&sweep);
       std::set<std::int32_t> watched;
       for (BufferId array : arrays) {
         if (watched.insert(array.value).second) sweep.Watch(memory, array, memory_model::Sweep::Sharing::kShared);
       }
     });
-    EXPECT_TRUE(launch::RunLaunch({kernel_->state(), in_, out_, {.observers = {&watch}}}).ok());
+    EXPECT_TRUE(launch::Run({kernel_->state(), in_, out_}, {.observers = {&watch}}).ok());
     return sweep.conflicts().empty() && !launch::ProgramsInteract(kernel_->state().program());
   }
 
   // The different outputs of all schedules.
   std::size_t Outcomes() {
     std::set<std::string> seen;
-    const auto visit = [&](const launch::ScheduledResult&) -> absl::StatusOr<bool> {
+    const auto visit = [&](const agents::Ran&) -> absl::StatusOr<bool> {
       std::string bytes;
       for (const Tensor& tensor : outputs_)
         bytes.append(reinterpret_cast<const char*>(tensor.bytes()), tensor.num_bytes());
@@ -98,7 +98,7 @@ class Trial {
       return true;
     };
     const absl::StatusOr<scheduler::Explored> explored =
-        launch::RunExhaustive({kernel_->state(), in_, out_, {}}, visit);
+        launch::RunExhaustive({kernel_->state(), in_, out_}, {}, {}, visit);
     EXPECT_TRUE(explored.ok() && explored->complete) << explored.status();
     return seen.size();
   }

@@ -1,5 +1,6 @@
 #include "emu/checks/refusal.h"
 
+#include "emu/agents/assumed_backend.h"
 #include "emu/agents/float_environment.h"
 #include "emu/checks/contracts.h"
 #include "emu/launch/launch.h"
@@ -23,6 +24,7 @@ Report RefusalReport(const absl::Status& status, std::string_view text, const Pr
     if (!chosen || !target.ok()) continue;
     report.kernel = kernel.name;
     report.target = ToString(*target);
+    report.remarks = agents::RemarksOf(kernel, options.target);
     std::vector<Finding> findings = StaticFindingsOfParsed(kernel, *target, module->producer);
     legality::PlaceAtCall(*module, kernel, findings);
     for (const Finding& finding : findings) report.findings.push_back(launch::Reported(finding, *module));

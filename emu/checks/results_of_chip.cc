@@ -13,7 +13,7 @@
 #include "emu/checks/check_compare.h"
 #include "emu/checks/check_options.h"
 #include "emu/checks/orders.h"
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
 
@@ -31,7 +31,7 @@ std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<cons
   Trial plain{.schedule = trial.schedule, .outputs = *std::move(outputs)};
   const agents::LaunchOptions launch{.run = options.run, .fill = *fill};
   const std::vector<MutableArray> arrays = MutableArraysOf(plain.outputs);
-  absl::StatusOr<agents::LaunchResult> ran = launch::RunLaunch({kernel.state(), inputs, arrays, launch});
+  absl::StatusOr<agents::Ran> ran = launch::Run({kernel.state(), inputs, arrays}, launch);
   if (!ran.ok() || SameOutputs(trial, plain)) return std::nullopt;
   plain.left = std::move(ran->left);
   return plain;

@@ -30,7 +30,7 @@ struct Trial {
   std::vector<std::string> printed;
   std::int64_t programs = 0, accesses = 0;
   FactSet facts;                    // that this schedule showed, where everything watched
-  std::string unseen_lanes;         // why lanes are no proof where nothing was found; "" where they are
+  WhyWithheld why;                  // facts are
   bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
   std::vector<NeverRan> never_ran;  // where somebody looked
   bool all_fit = true;              // all that interacts could be under way at once

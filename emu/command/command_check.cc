@@ -6,8 +6,10 @@
 #include <limits>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "emu/check.h"
+#include "emu/checks/checkers.h"
 #include "emu/checks/refusal.h"
 #include "emu/checks/suppressions.h"
 #include "emu/command/attended.h"
@@ -23,27 +25,33 @@
 namespace palladion::command {
 namespace {
 
-constexpr std::string_view kChecks[] = {"bounds", "races", "definedness", "contracts"};
+bool* ChoiceOf(std::string_view name, CheckOptions& options) {
+  if (name == "races") return &options.races;
+  if (name == "definedness") return &options.definedness;
+  return name == "contracts" ? &options.contracts : nullptr;  // bounds are always checked
+}
 
 absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
-  bool* const choices[] = {nullptr, &options.races, &options.definedness, &options.contracts};
+  const std::vector<std::string> all = checks::CheckNames();
   if (line.Has("checks")) {
     const std::vector<std::string> names = absl::StrSplit(line.Flag("checks"), ',');
     for (const std::string& name : names) {
-      if (std::find(std::begin(kChecks), std::end(kChecks), name) != std::end(kChecks)) continue;
-      return absl::InvalidArgumentError(
-          Cat("--checks must be a list of bounds, races, definedness and contracts, with "
-              "commas; found '",
-              name, "'"));
+      if (std::find(all.begin(), all.end(), name) == all.end()) {
+        return absl::InvalidArgumentError(
+            Cat("--checks must be a list of ", absl::StrJoin(all, ", "), ", with commas; found '", name, "'"));
+      }
     }
-    for (std::size_t i = 1; i < std::size(kChecks); ++i)
-      *choices[i] = std::find(names.begin(), names.end(), kChecks[i]) != names.end();
+    for (const std::string& name : all) {
+      if (bool* const choice = ChoiceOf(name, options); choice != nullptr)
+        *choice = std::find(names.begin(), names.end(), name) != names.end();
+    }
   }
-  for (std::size_t i = 1; i < std::size(kChecks); ++i) {
-    const std::string flag = Cat("no-", kChecks[i]);
-    if (!line.Has(flag)) continue;
+  for (const std::string& name : all) {
+    bool* const choice = ChoiceOf(name, options);
+    const std::string flag = Cat("no-", name);
+    if (choice == nullptr || !line.Has(flag)) continue;
     if (line.Has("checks")) return absl::InvalidArgumentError(Cat("give either --checks or --", flag, ", not both"));
-    *choices[i] = false;
+    *choice = false;
   }
   return absl::OkStatus();
 }

@@ -285,8 +285,8 @@ TEST_F(CheckCommandTest, WrongOptions) {
   expect({"--format", "xml"}, "--format must be text, json, sarif or junit; found 'xml'");
   expect({"--color", "yes"}, "--color must be auto, always or never; found 'yes'");
   expect({"--bounds", "wide"}, "--bounds must be logical or padded; found 'wide'");
-  expect({"--checks", "races,bound"}, "--checks must be a list of bounds, races, definedness and contracts");
-  expect({"--checks="}, "--checks must be a list of bounds, races, definedness and contracts");
+  expect({"--checks", "races,bound"}, "--checks must be a list of bounds, definedness, races, contracts");
+  expect({"--checks="}, "--checks must be a list of bounds, definedness, races, contracts");
   expect({"--checks", "races", "--no-races"}, "give either --checks or --no-races, not both");
   expect({"--replay="}, "--replay needs the schedule that a report names; found ''");
   for (const char* part : {"", "3", "3-1", "0-4", "a-b", "1-9223372036854775807"})

@@ -13,6 +13,7 @@
 #include "emu/command/output_file.h"
 #include "emu/debug/instruction_log.h"
 #include "emu/debug/log_diff.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/printable.h"
 #include "emu/watch/program_filter.h"
 #include "semantics/base/cat.h"

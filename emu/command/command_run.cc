@@ -39,9 +39,8 @@ class Observed {
       PALLADION_ASSIGN_OR_RETURN(debug::Dump dump, debug::Dump::Parse(kernel, line.Flag("dump")));
       dump_ = std::make_unique<debug::Dump>(std::move(dump));
     }
-    for (agents::RunObserver* observer :
-         {static_cast<agents::RunObserver*>(trap_.get()), static_cast<agents::RunObserver*>(stats_.get()),
-          static_cast<agents::RunObserver*>(dump_.get())}) {
+    for (run::Watcher* observer : {static_cast<run::Watcher*>(trap_.get()), static_cast<run::Watcher*>(stats_.get()),
+                                   static_cast<run::Watcher*>(dump_.get())}) {
       if (observer != nullptr) all_.push_back(observer);
     }
     return absl::OkStatus();
@@ -56,7 +55,7 @@ class Observed {
         return output->PathOf(name);
       });
     }
-    for (agents::RunObserver* observer : all_) options.observers.push_back(observer);
+    for (run::Watcher* observer : all_) options.observers.push_back(observer);
   }
 
   // What went wrong in looking.
@@ -93,7 +92,7 @@ class Observed {
   std::unique_ptr<debug::Trap> trap_;
   std::unique_ptr<debug::Dump> dump_;
   std::optional<std::vector<std::int64_t>> only_;
-  std::vector<agents::RunObserver*> all_;
+  std::vector<run::Watcher*> all_;
 };
 
 std::string TextOf(const Report& report, const std::string& text, const std::string& path, const Console& console) {

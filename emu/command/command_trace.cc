@@ -19,7 +19,7 @@
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_recorder.h"
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/time/time_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -36,7 +36,7 @@ absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstAr
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, NewOutputs(kernel));
   const agents::LaunchOptions launch{.run = run, .observers = {&recorder}};
-  return launch::RunLaunch({kernel.state(), inputs, MutableArraysOf(outputs), launch}).status();
+  return launch::Run({kernel.state(), inputs, MutableArraysOf(outputs)}, launch).status();
 }
 
 using Files = std::vector<std::pair<std::string, OutputFile>>;

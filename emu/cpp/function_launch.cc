@@ -25,9 +25,7 @@ class FunctionsOfLaunch final : public launch::AgentsOfLaunch {
     loop.resident = std::numeric_limits<std::size_t>::max();  // FunctionAgents decides
     return loop;
   }
-  void Tell(launch::ScheduledResult& result, const scheduler::LoopOptions&) const override {
-    result.engines = agents_.engines();
-  }
+  void Tell(agents::Ran& result, const scheduler::LoopOptions&) const override { result.engines = agents_.engines(); }
 
   std::string_view kind() const override { return machine_.threads() > 1 ? "thread" : "block"; }
   std::string_view counted() const override { return "requests"; }
@@ -59,25 +57,25 @@ class FunctionLaunch final : public launch::DrivenLaunch {
   launch::AgentsOfLaunch& who() override { return who_; }
   scheduler::LoopOptions Loop() const override {
     scheduler::LoopOptions loop = options_.loop;
-    loop.control = options_.launch.run.control;
+    loop.control = options_.run.control;
     return who_.Fitting(loop);
   }
   std::string_view budget_name() const override { return "CheckOptions::step_budget"; }
   std::vector<Finding> FoundSoFar() override { return machine_.Findings(); }
-  agents::LaunchResult Ended(bool finished) override {
+  agents::Ran Ended(bool finished) override {
     if (finished) machine_.Finish();
-    return {.programs = machine_.threads_in_all(),
-            .accesses = machine_.memory().accesses(),
-            .definedness_checks = machine_.definedness_checks(),
-            .undefined_arrived = machine_.memory().undefined_arrived(),
-            .findings = FoundSoFar(),
-            .printed = machine_.memory().printed(),
-            .left = {}};
+    return {
+        .programs = machine_.threads_in_all(),
+        .accesses = machine_.memory().accesses(),
+        .definedness_checks = machine_.definedness_checks() + (options_.definedness ? machine_.memory().accesses() : 0),
+        .undefined_arrived = machine_.memory().undefined_arrived(),
+        .findings = FoundSoFar(),
+        .printed = machine_.memory().printed(),
+        .left = {}};
   }
-  std::int64_t raced() const { return machine_.raced_accesses(); }
 
  private:
-  const launch::ScheduledOptions& options_;
+  const agents::LaunchOptions& options_;
   FunctionMachine machine_;
   FunctionsOfLaunch who_;
 };
@@ -86,15 +84,9 @@ class FunctionLaunch final : public launch::DrivenLaunch {
 
 FunctionRun RunFunctions(const FunctionCall& call, CodePlaces& places, scheduler::Policy& policy) {
   FunctionLaunch launch(call, places);
-  const launch::LaunchOnDevice alone{&launch};
-  absl::StatusOr<std::vector<launch::ScheduledResult>> results = launch::Drive({&alone, 1}, policy);
-  FunctionRun run{.trouble = results.status()};
-  if (results.ok()) {
-    run.result = std::move((*results)[0]);
-  } else {
-    run.result.launch = launch.Ended(/*finished=*/false);
-  }
-  run.raced = launch.raced();
+  absl::StatusOr<agents::Ran> ran = launch::Drive(launch, policy);
+  FunctionRun run{.trouble = ran.status()};
+  run.result = ran.ok() ? *std::move(ran) : launch.Ended(/*finished=*/false);
   return run;
 }
 

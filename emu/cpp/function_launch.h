@@ -6,10 +6,10 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
-#include "emu/agents/run_observer.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/run/events.h"
 #include "scheduler/policy.h"
 
 namespace palladion {
@@ -19,13 +19,12 @@ struct FunctionCall {
   const FunctionKernel& kernel;
   absl::Span<const ConstArray> inputs;
   absl::Span<const MutableArray> outputs;
-  const launch::ScheduledOptions& options;
+  const agents::LaunchOptions& options;
 };
 
 struct FunctionRun {
-  launch::ScheduledResult result;  // of one that did not come to its end, what there was until then
-  std::int64_t raced = 0;          // accesses whose order was judged
-  absl::Status trouble;            // why it did not come to its end
+  agents::Ran result;    // of one that did not come to its end, what there was until then
+  absl::Status trouble;  // why it did not come to its end
 };
 
 FunctionRun RunFunctions(const FunctionCall& call, CodePlaces& places, scheduler::Policy& policy);

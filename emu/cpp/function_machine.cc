@@ -12,18 +12,17 @@ namespace palladion {
 // ---- accesses
 
 // Only atomics come this way, one element each.
-void FunctionAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (access.offset[0] < 0 || !Judges(access.buffer)) return;
+void FunctionAccesses::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (access.offset[0] < 0 || !Judges(who, access.buffer)) return;
   memory_model::AgentTable& agents = machine().model().agents();
-  const AgentId who = machine().current();
   const ElementSize element = memory().ElementSizeOf(access.buffer);
   memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
-  order.Learn(who, access, agents);
-  ThreadAccesses::Points(kind, access, value);
-  order.Tell(who, access, agents);
+  order.Learn(who.agent, access, agents);
+  ThreadAccesses::Points(who, kind, access, value);
+  order.Tell(who.agent, access, agents);
 }
 
-void FunctionAccesses::Free(BufferId buffer) { atomics_.erase(buffer); }
+void FunctionAccesses::Free(const Who&, BufferId buffer) { atomics_.erase(buffer); }
 
 // ---- the machine
 
@@ -58,28 +57,25 @@ Program FunctionMachine::ShapeOf(const FunctionKernel& kernel) {
   return program;
 }
 
-FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const launch::ScheduledOptions& options,
-                                 CodePlaces& places)
+FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const agents::LaunchOptions& options, CodePlaces& places)
     : kernel_(kernel),
       options_(options),
       places_(places),
       program_(ShapeOf(kernel)),
-      memory_(options.launch.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.launch.run.memory_limit),
+      memory_(options.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.run.memory_limit),
       gpu_(
           program_, memory_, GridOf(kernel),
           threads::ThreadMachineOptions{.policy = options.fences,
                                         .races = options.races,
-                                        .definedness = options.launch.definedness,
+                                        .definedness = options.definedness,
                                         .places = [&places](const CodeSite& site) { return places.TextOf(site.loc); }}),
       accesses_(memory_, gpu_),
       run_(NextRun()) {
-  for (agents::RunObserver* observer : options.launch.observers) {
-    if (observer->watches_memory()) memory_.Observe(observer);
-  }
+  for (run::Watcher* observer : options.observers) memory_.Observe(observer);
   memory_.NameAgents(NamingOf(kernel));
-  memory_.SetFill(options.launch.fill);
+  memory_.SetFill(options.fill);
   memory_.NeverLend();
-  for (agents::RunObserver* observer : options.launch.observers) observer->Begun(gpu_);
+  for (run::Watcher* observer : options.observers) observer->Begun(gpu_);
   if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);
 }
@@ -100,7 +96,7 @@ void FunctionMachine::Bind(absl::Span<const ConstArray> inputs, absl::Span<const
     arrays_[name] = HandleOf({.buffer = buffer, .name = name, .is_input = true}).number();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) BindOutput(kernel_.outputs[i], outputs[i], inputs);
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Bound(memory_, operands_);
+  for (run::Watcher* observer : options_.observers) observer->Bound(memory_, operands_);
 }
 
 void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArray& array,
@@ -123,8 +119,8 @@ void FunctionMachine::BindOutput(const KernelOutput& declared, const MutableArra
 }
 
 void FunctionMachine::Finish() {
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Finished(memory_, operands_);
-  for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(gpu_);
+  for (run::Watcher* observer : options_.observers) observer->Finished(memory_, operands_);
+  for (run::Watcher* observer : options_.observers) observer->Ended(gpu_);
   gpu_.End({});
   if (!definedness()) return;
   for (std::size_t i = kernel_.inputs.size(); i < operands_.size(); ++i)

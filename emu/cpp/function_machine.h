@@ -15,7 +15,7 @@
 #include "absl/types/span.h"
 #include "emu/cpp/code_places.h"
 #include "emu/kernel.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_machine.h"
 #include "memory_model/bytes/memory.h"
@@ -29,8 +29,11 @@ namespace palladion {
 class FunctionAccesses final : public threads::ThreadAccesses {
  public:
   using ThreadAccesses::ThreadAccesses;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Free(BufferId buffer) override;
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc};
+  }
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Free(const Who& who, BufferId buffer) override;
 
  private:
   std::map<BufferId, memory_model::AtomicOrder> atomics_;
@@ -39,7 +42,7 @@ class FunctionAccesses final : public threads::ThreadAccesses {
 class FunctionMachine {
  public:
   // All outlive it, and so do the arrays of Bind.
-  FunctionMachine(const FunctionKernel& kernel, const launch::ScheduledOptions& options, CodePlaces& places);
+  FunctionMachine(const FunctionKernel& kernel, const agents::LaunchOptions& options, CodePlaces& places);
   FunctionMachine(const FunctionMachine&) = delete;
   FunctionMachine& operator=(const FunctionMachine&) = delete;
 
@@ -54,7 +57,7 @@ class FunctionMachine {
   threads::ThreadMachine& gpu() { return gpu_; }
   CodePlaces& places() { return places_; }
   std::int64_t threads_in_all() const;
-  bool definedness() const { return options_.launch.definedness; }
+  bool definedness() const { return options_.definedness; }
 
   // The launch as a program has it: its dimensions, and its operands, inputs first. Without steps.
   static Program ShapeOf(const FunctionKernel& kernel);
@@ -99,14 +102,13 @@ class FunctionMachine {
 
   std::vector<Finding> Findings() const;
   std::int64_t definedness_checks() const { return checks_; }
-  std::int64_t raced_accesses() const { return accesses_.accesses(); }
 
  private:
   static std::vector<std::int64_t> GridOf(const FunctionKernel& kernel);
   void BindOutput(const KernelOutput& declared, const MutableArray& array, absl::Span<const ConstArray> inputs);
 
   const FunctionKernel& kernel_;
-  const launch::ScheduledOptions& options_;
+  const agents::LaunchOptions& options_;
   CodePlaces& places_;
   const Program program_;  // without steps
   memory_model::Memory memory_;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "emu/arrays.h"
-#include "emu/checks/race_check.h"
+#include "emu/checks/checkers.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/cpp/function_machine.h"
 #include "semantics/base/status.h"
@@ -80,35 +80,37 @@ absl::StatusOr<checks::Trial> FunctionTrials::RunOnce(const scheduler::Schedule&
   const bool everything = watch == checks::Watch::kEverything;
   checks::Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, NewOutputs());
-  launch::ScheduledOptions options{.loop = {.budget = std::min(options_.step_budget, lengths.most_work)},
-                                   .fences = *memory_model::FencePolicyFromName(options_.proxy)};
-  if (extra != nullptr) options.launch = *extra;
-  options.launch.run = options_.run;
-  options.launch.fill = of_.fill;
-  options.launch.definedness = everything && options_.definedness;
-  const auto run = [&](std::vector<Tensor>& outputs, const launch::ScheduledOptions& with) {
+  agents::LaunchOptions options;
+  if (extra != nullptr) options = *extra;
+  options.loop.budget = std::min(options_.step_budget, lengths.most_work);
+  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
+  options.run = options_.run;
+  options.fill = of_.fill;
+  const auto run = [&](std::vector<Tensor>& outputs, const agents::LaunchOptions& with) {
     const std::vector<MutableArray> arrays = MutableArraysOf(outputs);
     return RunFunctions({of_.kernel, inputs_, arrays, with}, of_.places, *scheduler::MakePolicy(schedule, lengths));
   };
-  const std::unique_ptr<checks::RaceCheck> races = checks::MakeRaceCheckOfThreads(shape_, everything && options_.races);
-  races->Attach(options);
+  checks::Checkers checkers = checks::Checkers::Of({.program = shape_,
+                                                    .inputs = inputs_,
+                                                    .way = agents::Way::kThreads,
+                                                    .races = everything && options_.races,
+                                                    .definedness = everything && options_.definedness,
+                                                    .counts = everything});
+  checkers.Attach(options);
   FunctionRun ran = run(trial.outputs, options);
   trial.trouble = ran.trouble;
   if (ran.trouble.ok()) {
-    trial.trouble = races->Finish(ran.result, [&](const launch::ScheduledOptions& again) -> absl::Status {
+    trial.trouble = checkers.Finish(ran.result, [&](const agents::LaunchOptions& again) -> absl::Status {
       PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, NewOutputs());
       return run(unused, again).trouble;
     });
   }
-  launch::ScheduledResult& result = ran.result;
-  trial.tallies["bounds"] = result.launch.accesses;
-  trial.tallies["deadlocks"] = result.run.steps;
-  if (options_.races) trial.tallies["races"] = ran.raced;
-  if (options_.definedness) trial.tallies["definedness"] = result.launch.accesses + result.launch.definedness_checks;
-  trial.programs = result.launch.programs;
-  trial.accesses = result.launch.accesses;
-  trial.findings = std::move(result.launch.findings);
-  trial.printed = std::move(result.launch.printed);
+  agents::Ran& result = ran.result;
+  trial.tallies = checkers.looked().tallies;
+  trial.programs = result.programs;
+  trial.accesses = result.accesses;
+  trial.findings = std::move(result.findings);
+  trial.printed = std::move(result.printed);
   trial.engines = result.engines;
   trial.run = std::move(result.run);
   return trial;

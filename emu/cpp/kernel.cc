@@ -84,10 +84,9 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
       result.outputs.push_back(std::move(tensor));
     }
     const std::vector<MutableArray> outputs = MutableArraysOf(result.outputs);
-    const launch::ScheduledOptions scheduled{.launch = {.run = options},
-                                             .loop = {.budget = CheckOptions().step_budget}};
+    const agents::LaunchOptions scheduled{.run = options, .loop = {.budget = CheckOptions().step_budget}};
     const FunctionRun ran = RunFunctions({kernel, ArraysOf(inputs), outputs, scheduled}, places, *policy);
-    const agents::LaunchResult& launched = ran.result.launch;
+    const agents::Ran& launched = ran.result;
     if (!ran.trouble.ok() && launched.findings.empty()) return ran.trouble;
     result.report = {.kernel = kernel.name, .target = "generic", .printed = launched.printed};
     result.report.programs = launched.programs;

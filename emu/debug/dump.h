@@ -18,7 +18,7 @@
 
 namespace palladion::debug {
 
-class Dump final : public agents::RunObserver {
+class Dump final : public run::Watcher {
  public:
   // `what` is REF@LINE or REF@FILE:LINE, several with commas. REF is a ref's name, the user's or the text's. LINE is
   // one of the kernel text, or, where no instruction stands on it there, of the user's Python. InvalidArgument: another
@@ -35,7 +35,7 @@ class Dump final : public agents::RunObserver {
   std::string Text() const;
   std::string Json() const;  // a list
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kStep}; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/printable.h"
 #include "emu/watch/access_text.h"
 #include "emu/watch/agent_states.h"
@@ -25,7 +26,7 @@ std::string Field(std::string text) {
   return text.empty() ? "-" : text;
 }
 
-class LogWriter final : public agents::RunObserver {
+class LogWriter final : public run::Watcher {
  public:
   LogWriter(const agents::PreparedKernelState& state, std::ostream& out)
       : state_(state),
@@ -33,7 +34,9 @@ class LogWriter final : public agents::RunObserver {
         out_(out),
         agents_({.walk = {}, .hashes = std::vector<KnownHash>(kernel_.values.size()), .accesses = {}}) {}
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
 
   void Header(absl::Span<const Tensor> inputs) {
@@ -78,9 +81,10 @@ class LogWriter final : public agents::RunObserver {
     });
   }
 
-  // Between an instruction's marks an access is the instruction's; copies of blocks are nobody's.
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte* value) override {
-    std::vector<std::string>* accesses = UnderWay();
+  // Between an instruction's marks an access of the agent is the instruction's; those of operations are nobody's.
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
+           const std::byte* value) override {
+    std::vector<std::string>* accesses = UnderWay(who);
     if (accesses == nullptr) return;
     std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), watch::BoxText(access));
     if (kind == AccessKind::kWrite && value != nullptr) {
@@ -93,8 +97,8 @@ class LogWriter final : public agents::RunObserver {
     accesses->push_back(std::move(text));
   }
 
-  void Points(AccessKind kind, const PointAccess& access, const std::byte*) override {
-    std::vector<std::string>* accesses = UnderWay();
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) override {
+    std::vector<std::string>* accesses = UnderWay(who);
     if (accesses == nullptr) return;
     const auto* offsets = reinterpret_cast<const std::byte*>(access.offset.data());
     accesses->push_back(Cat(Name(kind), " ", memory_->NameOf(access.buffer), "{", access.offset.size(),
@@ -113,8 +117,8 @@ class LogWriter final : public agents::RunObserver {
   };
 
   // Those of the innermost instruction; nullptr: nobody's.
-  std::vector<std::string>* UnderWay() {
-    Agent* agent = agents_.current();
+  std::vector<std::string>* UnderWay(const Who& who) {
+    Agent* const agent = who.of_operation() ? nullptr : agents_.current();
     return agent == nullptr || agent->accesses.empty() ? nullptr : &agent->accesses.back();
   }
 

@@ -7,8 +7,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
 #include "emu/emulate.h"
-#include "emu/launch/launch.h"
 
 namespace palladion::debug {
 

@@ -72,8 +72,7 @@ Provenance::Provenance(const agents::PreparedKernelState& kernel, std::size_t va
       kernel_(kernel.text()),
       value_bytes_left_(value_bytes),
       only_(only),
-      agents_({.walk = {}, .program = {}, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}),
-      threads_(kernel.program().uses_port || kernel.program().mesh.has_value()) {
+      agents_({.walk = {}, .program = {}, .open = {}, .source_of = std::vector<ValueSource>(kernel_.values.size())}) {
   of_operand_.resize(kernel.program().operand_infos.size() * static_cast<std::size_t>(kernel.program().devices));
 }
 
@@ -129,7 +128,7 @@ RecordedAccess Provenance::Here(AccessKind kind, BufferId buffer, const Site& si
   return access;
 }
 
-void Provenance::Poison(BufferId buffer) {
+void Provenance::Poison(const Who&, BufferId buffer) {
   if (memory_ == nullptr || !current_.contains(buffer.value)) return;  // new memory is poison anyway
   RecordedAccess access = Here(AccessKind::kWrite, buffer, {});
   access.kind = RecordedAccess::Kind::kPoison;
@@ -137,9 +136,14 @@ void Provenance::Poison(BufferId buffer) {
   Add(std::move(access));
 }
 
-void Provenance::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
-  copy_sides_ = 2;
+void Provenance::Issued(const Who& who, const AsyncRequest& request) {
+  if (!who.at_once) {
+    const Agent* const agent = agents_.current();
+    if (agent == nullptr) return;  // an earlier launch has started it
+    const std::int32_t node = agent->open.empty() ? -1 : agent->open.back().node;
+    started_[who.operation] = {.program = agent->program, .node = node, .reads = {}};
+    return;
+  }
   const auto &from = std::get<BoxAccess>(request.sources[0].where),
              &to = std::get<BoxAccess>(request.destinations[0].where);
   RecordedAccess access = Here(AccessKind::kWrite, to.buffer, to.site);
@@ -151,20 +155,18 @@ void Provenance::Issued(const AsyncRequest& request, Halves halves) {
   Add(std::move(access));
 }
 
-void Provenance::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
-  if (copy_sides_ > 0) {
-    --copy_sides_;
-    return;
-  }
+void Provenance::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
+                     const std::byte*) {
+  if (who.at_once) return;
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.box = BoxOf(access, *memory_);
   if (access.mask.lanes != nullptr) recorded.lanes.assign(access.mask.lanes, access.mask.lanes + CountLanes(access));
   recorded.elements = ElementCount(static_cast<std::int64_t>(CountLanes(access)));
-  if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
+  if (who.of_engine()) return AddEngine(who.operation, std::move(recorded));
   Add(std::move(recorded));
 }
 
-void Provenance::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void Provenance::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   RecordedAccess recorded = Here(kind, access.buffer, access.site);
   recorded.is_points = true;
   recorded.offsets.assign(access.offset.begin(), access.offset.end());
@@ -174,7 +176,7 @@ void Provenance::Points(AccessKind kind, const PointAccess& access, const std::b
     recorded.lanes.assign(access.mask.lanes, access.mask.lanes + access.offset.size() / access.pieces_per_element);
   }
   recorded.elements = ElementCount(static_cast<std::int64_t>(access.offset.size() / access.pieces_per_element));
-  if (threads_ && agents_.current() == nullptr) return AddEngine(std::move(recorded), access.site);
+  if (who.of_engine()) return AddEngine(who.operation, std::move(recorded));
   Add(std::move(recorded));
 }
 
@@ -210,21 +212,23 @@ std::set<std::int64_t> Provenance::ElementsOf(const RecordedAccess& access, std:
   return elements;
 }
 
-// Reads come before writes; a new operation of the instruction begins with a read after them.
-void Provenance::AddEngine(RecordedAccess access, const Site& site) {
+// Reads come before writes.
+void Provenance::AddEngine(AgentId operation, RecordedAccess access) {
   access.by_engine = true;
-  Started& started = started_[site.text_line];
+  Started& started = started_[operation];
   if (access.kind == RecordedAccess::Kind::kRead) {
-    if (std::exchange(started.writes, false)) started.reads.clear();
     started.reads.push_back(Add(std::move(access)));
     return;
   }
-  started.writes = true;
   access.kind = RecordedAccess::Kind::kEngine;
   access.program = started.program;
   access.node = started.node;
   access.sources = started.reads;
   Add(std::move(access));
+}
+
+void Provenance::HalfDone(const Who& who) {
+  if (who.half == Half::kWrite) started_.erase(who.operation);
 }
 
 ValueSource Provenance::Agent::SourceOf(const Arg& arg) const {
@@ -277,7 +281,6 @@ void Provenance::After(const Step& step, Frame& frame) {
                                                                   .access = {}}),
                               .returned = {},
                               .turns = {}});
-        started_[mark.instr->text_line] = {.program = agent.program, .node = agent.open.back().node, .reads = {}};
         return;
       case Mark::Kind::kEnter:
         if (mark.instr == nullptr) agent.program = ProgramOf(frame);

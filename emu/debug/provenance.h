@@ -2,7 +2,7 @@
 // and where its operands came from, and every access to memory. Based on dynamic slicing (Korel and Laski 1988; Agrawal
 // and Horgan 1990). Values are kept for as many programs as fit; a launch that makes more is recorded again for the
 // program that is asked about. Needs an observable program. An engine's accesses are those of the instruction that
-// began last at their line: launches that are recorded let engines go first, so nobody comes between.
+// issued its operation, whatever else of the same line is in flight.
 #ifndef PALLADION_EMU_DEBUG_PROVENANCE_H_
 #define PALLADION_EMU_DEBUG_PROVENANCE_H_
 
@@ -85,6 +85,11 @@ struct RecordedAccess {
   bool by_engine = false;             // of a thread's asynchronous operation
   ElementCount elements = {};         // of its value; of an engine's accesses
   std::vector<std::int64_t> sources;  // kEngine: the reads of the operation, in Provenance::accesses
+
+  // Of an engine's access: how many elements of its value it touched.
+  std::int64_t places() const {
+    return is_points ? static_cast<std::int64_t>(offsets.size() / pieces_per_element) : elements.value();
+  }
 };
 
 // An allocation, or an array of the caller.
@@ -99,7 +104,7 @@ struct RecordedMemory {
   std::vector<std::int64_t> writes;  // accesses that change it, in order
 };
 
-class Provenance final : public agents::RunObserver {
+class Provenance final : public run::Watcher {
  public:
   // Values are kept while they take at most `value_bytes` together: of `only` alone where it is valid, else of
   // the first programs.
@@ -116,16 +121,20 @@ class Provenance final : public agents::RunObserver {
     return of_operand_[static_cast<std::size_t>(device) * state_.program().operand_infos.size() + operand];
   }
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc,
+            memory_model::EventKind::kIssue, memory_model::EventKind::kHalf};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
-  void Poison(BufferId buffer) override;
-  void Free(BufferId buffer) override { current_.erase(buffer.value); }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Poison(const Who& who, BufferId buffer) override;
+  void Free(const Who&, BufferId buffer) override { current_.erase(buffer.value); }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void HalfDone(const Who& who) override;
 
  private:
   // An instruction under way.
@@ -156,7 +165,7 @@ class Provenance final : public agents::RunObserver {
   std::size_t Keep(ProgramRecord& record, const std::byte* value, std::size_t bytes);
   std::size_t MemoryOf(BufferId buffer);
   std::int64_t Add(RecordedAccess access);
-  void AddEngine(RecordedAccess access, const Site& site);
+  void AddEngine(AgentId operation, RecordedAccess access);
   RecordedAccess Here(AccessKind kind, BufferId buffer, const Site& site);
 
   const agents::PreparedKernelState& state_;
@@ -167,20 +176,18 @@ class Provenance final : public agents::RunObserver {
   watch::AgentStates<Agent> agents_;
   std::vector<ProgramRecord> programs_;
   std::map<std::vector<std::int64_t>, RecordId> program_at_;  // by index in the grid
-  const bool threads_;                                        // engines work for the program
+  // By whom, and what it has read so far.
   struct Started {
     RecordId program;
     std::int32_t node = -1;
-    std::vector<std::int64_t> reads;  // by the operation that it started
-    bool writes = false;              // it has begun to
+    std::vector<std::int64_t> reads;
   };
-  std::map<int, Started> started_;  // by line of the text: what began there last
+  std::map<AgentId, Started> started_;  // by operation under way
   std::vector<RecordedAccess> accesses_;
   std::vector<RecordedMemory> memories_;
   std::map<std::int32_t, std::size_t> current_;  // buffer -> memory
   std::vector<std::size_t> of_operand_;          // of one device after another
   std::size_t bound_ = 0;                        // devices whose operands are there
-  int copy_sides_ = 0;
 };
 
 }  // namespace palladion::debug

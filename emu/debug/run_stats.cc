@@ -115,25 +115,22 @@ void RunStats::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 
 void RunStats::Running(const RunningAgent& now) { programs_ += now.begins ? 1 : 0; }
 
-void RunStats::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
-  copy_sides_ = 2;
+void RunStats::Issued(const Who& who, const AsyncRequest& request) {
+  if (!who.at_once) return;
   if (const auto from = reads_of_.find(request.sources[0].buffer().value); from != reads_of_.end())
     ++operands_[from->second].fetched;
   if (const auto to = writes_of_.find(request.destinations[0].buffer().value); to != writes_of_.end())
     ++operands_[to->second].flushed;
 }
 
-void RunStats::Count(AccessKind kind, BufferId buffer, std::int64_t bytes) {
-  const bool copy = copy_sides_ > 0;
-  if (copy) --copy_sides_;
+void RunStats::Count(const Who& who, AccessKind kind, BufferId buffer, std::int64_t bytes) {
   const auto& side = kind == AccessKind::kRead ? reads_of_ : writes_of_;
   if (const auto operand = side.find(buffer.value); operand != side.end()) {
     OperandStats& stats = operands_[operand->second];
     (kind == AccessKind::kRead ? stats.bytes_read : stats.bytes_written) += bytes;
     if (kind == AccessKind::kAtomic) stats.bytes_read += bytes;
   }
-  if (copy) return;
+  if (who.at_once) return;  // a block
   if (kind == AccessKind::kAtomic) {
     ++atomics_;
   } else {
@@ -142,7 +139,8 @@ void RunStats::Count(AccessKind kind, BufferId buffer, std::int64_t bytes) {
   }
 }
 
-void RunStats::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+void RunStats::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte*) {
   std::int64_t elements = watch::ElementsOf(access, reach);
   if (access.mask.lanes != nullptr && elements > 0) {
     std::int64_t lanes = 1;
@@ -150,15 +148,15 @@ void RunStats::Box(AccessKind kind, const BoxAccess& access, const memory_model:
     elements = std::min<std::int64_t>(
         elements, lanes - std::count(access.mask.lanes, access.mask.lanes + lanes, std::uint8_t{0}));
   }
-  Count(kind, access.buffer, elements * memory_->ElementSizeOf(access.buffer).value());
+  Count(who, kind, access.buffer, elements * memory_->ElementSizeOf(access.buffer).value());
 }
 
-void RunStats::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void RunStats::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   std::int64_t pieces = 0;
   for (std::size_t p = 0; p < access.offset.size(); ++p) {
     pieces += memory_model::Touches(access, p);
   }
-  Count(kind, access.buffer, pieces * static_cast<std::int64_t>(access.piece_bytes));
+  Count(who, kind, access.buffer, pieces * static_cast<std::int64_t>(access.piece_bytes));
 }
 
 void RunStats::After(const Step& step, Frame&) {

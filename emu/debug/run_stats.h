@@ -14,7 +14,7 @@
 
 namespace palladion::debug {
 
-class RunStats final : public agents::RunObserver {
+class RunStats final : public run::Watcher {
  public:
   explicit RunStats(const agents::PreparedKernelState& kernel);
 
@@ -35,18 +35,21 @@ class RunStats final : public agents::RunObserver {
   std::string Text() const;
   std::string Json() const;  // an object
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kTurn, memory_model::EventKind::kAccess,
+            memory_model::EventKind::kIssue};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   void CountSpaces();
-  void Count(AccessKind kind, BufferId buffer, std::int64_t bytes);
+  void Count(const Who& who, AccessKind kind, BufferId buffer, std::int64_t bytes);
   void CountOp(const Instr& instr);
 
   const agents::PreparedKernelState& state_;
@@ -58,7 +61,6 @@ class RunStats final : public agents::RunObserver {
   std::map<std::string, OpStats> ops_;
   std::int64_t programs_ = 0, loads_ = 0, stores_ = 0, atomics_ = 0;
   std::int64_t loaded_bytes_ = 0, stored_bytes_ = 0;
-  int copy_sides_ = 0;  // of a copy under way that are still to come
 };
 
 }  // namespace palladion::debug

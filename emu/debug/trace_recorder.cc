@@ -80,7 +80,10 @@ std::string TraceRecorder::NameOf(const Step& step) const {
   return found == name_of_line_.end() ? "step" : found->second;
 }
 
-void TraceRecorder::Running(const RunningAgent& now) { now.begins ? Begin(now.index) : Resume(now.index); }
+void TraceRecorder::Running(const RunningAgent& now) {
+  now.begins ? Begin(now.index) : Resume(now.index);
+  program_of_[now.id] = program_;
+}
 
 void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
   if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
@@ -97,23 +100,37 @@ void TraceRecorder::Resume(absl::Span<const std::int64_t> index) {
 }
 
 // An engine works between the steps of threads.
-void TraceRecorder::EngineEvent(const TraceAccess& access) {
+void TraceRecorder::EngineEvent(const Who& who, const TraceAccess& access) {
   std::int64_t elements = 1;
   for (std::int64_t count : access.count) elements *= count;
   const auto name = name_of_line_.find(access.text_line);
+  const auto event = static_cast<std::int64_t>(events_.size());
   events_.push_back({.name = Cat(name == name_of_line_.end() ? "operation" : name->second, ": ", Name(access.kind)),
                      .begin = now_,
                      .ticks = 1 + elements / kElementsPerTick,
-                     .program = program_,
+                     .program = ProgramOf(who),
                      .by_engine = true,
                      .loc = access.loc,
                      .text_line = access.text_line});
+  std::vector<std::int64_t>& reads = reads_[who.operation];
+  if (access.kind == AccessKind::kRead) return reads.push_back(event);
+  for (const std::int64_t read : reads) {
+    if (flows_.size() < limits_.flows) flows_.push_back({read, event});
+  }
+}
+
+void TraceRecorder::HalfDone(const Who& who) {
+  if (who.half == Half::kWrite) reads_.erase(who.operation);
+}
+
+// An operation is its issuer's, whoever runs while it is in flight.
+std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
+  const auto found = who.of_engine() ? program_of_.find(who.agent) : program_of_.end();
+  return found == program_of_.end() ? program_ : found->second;
 }
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
-  in_step_ = true;
   Resume(frame.grid_index);
-  in_copy_ = false;
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
     elements_ += static_cast<std::int64_t>(kernel_.program().slots[frame.out(step, i).index()].bytes / 4);
@@ -126,7 +143,6 @@ void TraceRecorder::Before(const Step& step, Frame& frame) {
 }
 
 void TraceRecorder::After(const Step&, Frame&) {
-  in_step_ = false;
   const std::int64_t ticks = 1 + elements_ / kElementsPerTick;
   if (!Full() && !events_.empty()) {
     // The step's own event is the last one that is no engine's.
@@ -139,11 +155,8 @@ void TraceRecorder::After(const Step&, Frame&) {
   now_ += ticks;
 }
 
-void TraceRecorder::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
-  in_copy_ = true;
-  copy_sides_ = 0;
-  if (Full() || memory_ == nullptr) return;
+void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
+  if (!who.at_once || Full() || memory_ == nullptr) return;
   const auto& destination = std::get<BoxAccess>(request.destinations[0].where);
   const std::string from(memory_->NameOf(request.sources[0].buffer())), to(memory_->NameOf(destination.buffer));
   std::int64_t elements = 1;
@@ -158,7 +171,8 @@ void TraceRecorder::Issued(const AsyncRequest& request, Halves halves) {
   open_copies_.push_back(static_cast<std::int64_t>(events_.size()) - 1);
 }
 
-void TraceRecorder::Awaited(const WaitTarget&) {
+void TraceRecorder::Awaited(const Who&, const WaitTarget& target) {
+  if (target.kind != WaitTarget::Kind::kQueue) return;
   std::int64_t end = now_;
   const auto wait = static_cast<std::int64_t>(events_.size()) - 1;
   for (std::int64_t copy : open_copies_) {
@@ -170,13 +184,12 @@ void TraceRecorder::Awaited(const WaitTarget&) {
   elements_ = (end - now_) * kElementsPerTick;
 }
 
-void TraceRecorder::Record(TraceAccess access, BufferId buffer) {
+void TraceRecorder::Record(const Who& who, TraceAccess access, BufferId buffer) {
   const auto operand = operand_of_buffer_.find(buffer.value);
   if (operand != operand_of_buffer_.end()) access.operand = operand->second;
   access.name = memory_ == nullptr ? "" : std::string(memory_->NameOf(buffer));
-  access.by_engine = in_copy_ || !in_step_;
-  if (!in_step_ && !Full()) EngineEvent(access);
-  if (in_copy_ && ++copy_sides_ == 2) in_copy_ = false;
+  access.by_engine = who.of_operation();
+  if (who.of_engine() && !Full()) EngineEvent(who, access);
   std::int64_t elements = 1;
   for (std::int64_t count : access.count) elements *= count;
   if (!access.by_engine) elements_ = std::max(elements_, elements);
@@ -190,7 +203,7 @@ void TraceRecorder::Record(TraceAccess access, BufferId buffer) {
     ++dropped_;
     return;
   }
-  std::vector<TraceAccess>& known = programs_[static_cast<std::size_t>(program_)].accesses;
+  std::vector<TraceAccess>& known = programs_[static_cast<std::size_t>(ProgramOf(who))].accesses;
   const bool again = std::any_of(known.rbegin(), known.rbegin() + std::min<std::ptrdiff_t>(32, std::ssize(known)),
                                  [&](const TraceAccess& a) {
                                    return a.kind == access.kind && a.name == access.name && a.start == access.start &&
@@ -222,7 +235,7 @@ void TraceRecorder::Follow(const TraceAccess& access, BufferId buffer) {
   stores.push_back(std::move(here));
 }
 
-void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void TraceRecorder::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                         const std::byte*) {
   if (reach.empty) return;
   TraceAccess recorded{
@@ -232,10 +245,10 @@ void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_m
     recorded.count.push_back(access.step[d] == 0 ? 1 : access.count[d]);
     recorded.step.push_back(access.step[d] == 0 ? 1 : access.step[d]);
   }
-  Record(std::move(recorded), access.buffer);
+  Record(who, std::move(recorded), access.buffer);
 }
 
-void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void TraceRecorder::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (memory_ == nullptr) return;
   const absl::Span<const std::int64_t> shape = memory_->ShapeOf(access.buffer);
   const std::int64_t bytes = memory_->ElementSizeOf(access.buffer).value();
@@ -257,7 +270,7 @@ void TraceRecorder::Points(AccessKind kind, const PointAccess& access, const std
     recorded.count.push_back(high[d] - low[d] + 1);
     recorded.step.push_back(1);
   }
-  Record(std::move(recorded), access.buffer);
+  Record(who, std::move(recorded), access.buffer);
 }
 
 }  // namespace palladion::debug

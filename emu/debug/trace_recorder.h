@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "memory_model/bytes/memory.h"
 
 namespace palladion::debug {
@@ -50,12 +50,12 @@ struct TraceProgram {
   std::vector<TraceAccess> accesses;
 };
 
-// A load that saw a store, or a wait that saw a copy end.
+// A load that saw a store, a wait that saw a copy end, or the write of an engine's operation, after its reads.
 struct TraceFlow {
   std::int64_t from = 0, to = 0;  // events
 };
 
-class TraceRecorder final : public agents::RunObserver {
+class TraceRecorder final : public run::Watcher {
  public:
   TraceRecorder(const agents::PreparedKernelState& kernel, const TraceLimits& limits);
 
@@ -64,17 +64,22 @@ class TraceRecorder final : public agents::RunObserver {
   const std::vector<TraceFlow>& flows() const { return flows_; }
   std::int64_t dropped() const { return dropped_; }  // events and accesses past the limits
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep,  memory_model::EventKind::kTurn,  memory_model::EventKind::kAccess,
+            memory_model::EventKind::kAlloc, memory_model::EventKind::kIssue, memory_model::EventKind::kHalf,
+            memory_model::EventKind::kWait};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
-  void Awaited(const WaitTarget& target) override;
-  void Free(BufferId buffer) override { stores_.erase(buffer.value); }
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void HalfDone(const Who& who) override;
+  void Awaited(const Who& who, const WaitTarget& target) override;
+  void Free(const Who&, BufferId buffer) override { stores_.erase(buffer.value); }
 
  private:
   struct Stored {
@@ -85,8 +90,9 @@ class TraceRecorder final : public agents::RunObserver {
   std::string NameOf(const Step& step) const;
   void Begin(absl::Span<const std::int64_t> index);
   void Resume(absl::Span<const std::int64_t> index);
-  void Record(TraceAccess access, BufferId buffer);
-  void EngineEvent(const TraceAccess& access);
+  std::int64_t ProgramOf(const Who& who) const;
+  void Record(const Who& who, TraceAccess access, BufferId buffer);
+  void EngineEvent(const Who& who, const TraceAccess& access);
   void Follow(const TraceAccess& access, BufferId buffer);
   bool Full() const { return events_.size() >= limits_.events; }
 
@@ -99,15 +105,14 @@ class TraceRecorder final : public agents::RunObserver {
   std::vector<TraceProgram> programs_;
   std::map<std::vector<std::int64_t>, std::int64_t> program_at_;  // by index in the grid
   std::int64_t program_ = 0;                                      // whose steps and accesses these are
+  std::map<AgentId, std::int64_t> program_of_;                    // that had a turn
+  std::map<AgentId, std::vector<std::int64_t>> reads_;            // events, by operation under way
   std::vector<TraceEvent> events_;
   std::vector<TraceFlow> flows_;
   std::vector<std::int64_t> open_copies_;  // events of copies that nobody has waited for
   std::int64_t now_ = 0, elements_ = 0;
   std::int64_t dropped_ = 0;
   std::size_t accesses_ = 0;
-  bool in_step_ = false;
-  bool in_copy_ = false;  // the accesses that follow are an engine's
-  int copy_sides_ = 0;
 };
 
 }  // namespace palladion::debug

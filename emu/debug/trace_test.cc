@@ -6,7 +6,7 @@
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
 #include "emu/debug/trace_tracks.h"
-#include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/values.h"
 
 namespace palladion::debug {
@@ -36,7 +36,7 @@ class TraceTest : public testing::Test {
     const ConstArray in{DType::kF32, in_shape, inputs_[0].bytes()};
     const MutableArray out{DType::kF32, out_shape, output.bytes()};
     const agents::LaunchOptions launch{.observers = {&*recorder_}};
-    const auto result = launch::RunLaunch({kernel_->state(), {&in, 1}, {&out, 1}, launch});
+    const auto result = launch::Run({kernel_->state(), {&in, 1}, {&out, 1}}, launch);
     ASSERT_TRUE(result.ok()) << result.status();
   }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "emu/debug/element_sources.h"
+#include "emu/launch/launch.h"
 #include "emu/reports/json.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
@@ -64,39 +65,41 @@ void Trap::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays
 }
 
 // What is copied or stored after it was looked at is no news where it is read again.
-void Trap::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
-  copy_sides_ = 2;
-  bool& to = holds_[request.destinations[0].buffer().value];
-  to = to || holds_[request.sources[0].buffer().value];
-}
-
-void Trap::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte* value) {
-  if (copy_sides_ > 0) {
-    --copy_sides_;
+void Trap::Issued(const Who& who, const AsyncRequest& request) {
+  if (who.at_once) {
+    bool& to = holds_[request.destinations[0].buffer().value];
+    to = to || holds_[request.sources[0].buffer().value];
     return;
   }
+  Agent* const agent = agents_.current();
+  if (agent == nullptr || agent->open.empty() || !agent->open.back().product.has_value()) return;
+  products_[who.operation] = *agent->open.back().product;
+  agent->open.back().issued.push_back(who.operation);
+}
+
+void Trap::HalfDone(const Who& who) {
+  if (who.half == Half::kWrite) products_.erase(who.operation);
+}
+
+void Trap::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
+               const std::byte* value) {
+  if (who.at_once) return;
   if (kind == AccessKind::kRead) {
-    Read(access.buffer, access.site);
+    Read(who, access.buffer);
   } else if (value != nullptr) {
     std::size_t n = 1;
     for (std::size_t d = 0; d < static_cast<std::size_t>(access.rank); ++d)
       n *= static_cast<std::size_t>(access.count[d]);
     const std::size_t first = FirstOf(kind_, memory_->DTypeOf(access.buffer), value, n);
     if (first == n) return;
-    if (agents_.current() == nullptr) LookAtProduct(access, value, first);
+    if (who.of_engine()) LookAtProduct(who.operation, access, value, first);
     holds_[access.buffer.value] = true;
   }
 }
 
-void Trap::BeginProduct(const Mark& mark, const Agent& agent, const Frame& frame) {
-  products_[mark.instr->text_line] = {
-      .instr = mark.instr, .agent = watch::NameOfAgent(frame), .iterations = agent.walk.Iterations()};
-}
-
 // What copies bring was there before; a product makes new values.
-void Trap::LookAtProduct(const BoxAccess& access, const std::byte* value, std::size_t element) {
-  const auto found = products_.find(access.site.text_line);
+void Trap::LookAtProduct(AgentId operation, const BoxAccess& access, const std::byte* value, std::size_t element) {
+  const auto found = products_.find(operation);
   if (found == products_.end() || found->second.read_holds || hit_.has_value()) return;
   const Product& product = found->second;
   Type type = ArrayType(memory_->DTypeOf(access.buffer), {});
@@ -108,26 +111,27 @@ void Trap::LookAtProduct(const BoxAccess& access, const std::byte* value, std::s
                  .op = watch::OpName(*product.instr),
                  .source = watch::SourceText(state_.module(), product.instr->loc),
                  .text_line = product.instr->text_line,
+                 .frames = launch::FramesOf(state_.module(), product.instr->loc),
                  .result = Cat(std::string(memory_->NameOf(access.buffer)), IndexText(type.shape, at)),
                  .value = watch::ElementValueText(type, value, at),
                  .operands = {}};
 }
 
-void Trap::Read(BufferId buffer, const Site& site) {
-  if (agents_.current() == nullptr) {
-    const auto product = products_.find(site.text_line);
+void Trap::Read(const Who& who, BufferId buffer) {
+  if (who.of_engine()) {
+    const auto product = products_.find(who.operation);
     if (product != products_.end() && holds_[buffer.value]) product->second.read_holds = true;
     return;
   }
-  if (agents_.current()->open.empty()) return;
+  if (agents_.current() == nullptr || agents_.current()->open.empty()) return;
   Open& open = agents_.current()->open.back();
   open.reads = true;
   open.read_holds = open.read_holds || holds_[buffer.value];
 }
 
-void Trap::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void Trap::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (kind == AccessKind::kRead) {
-    Read(access.buffer, access.site);
+    Read(who, access.buffer);
   } else {
     holds_[access.buffer.value] = true;  // not looked at: what is there may have come from anywhere
   }
@@ -137,17 +141,27 @@ void Trap::After(const Step& step, Frame& frame) {
   agents_.After(step, frame, [&](const Mark& mark, Agent& agent) {
     if (mark.kind == Mark::Kind::kBegin) {
       agent.open.emplace_back();
-      if (mark.instr->row->access == RefAccess::kProduct) BeginProduct(mark, agent, frame);
+      if (mark.instr->row->access == RefAccess::kProduct)
+        agent.open.back().product = {
+            .instr = mark.instr, .agent = watch::NameOfAgent(frame), .iterations = agent.walk.Iterations()};
     } else if (mark.kind == Mark::Kind::kFinish) {
-      for (std::size_t i = 0; mark.instr->row->access == RefAccess::kProduct && i < mark.instr->args.size(); ++i) {
-        if (!mark.in[i].slot.valid()) continue;  // a, where it is a value
-        const Bytes bad = BadElements(watch::OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot));
-        if (!bad.empty()) products_[mark.instr->text_line].read_holds = true;
-      }
+      if (agent.open.back().product.has_value()) LookAtFactors(mark, agent, frame);
       if (!hit_.has_value() && status_.ok()) Look(mark, agent, frame);
       agent.open.pop_back();
     }
   });
+}
+
+// What is a value, as `a` may be, is known when the product has been asked for.
+void Trap::LookAtFactors(const Mark& mark, const Agent& agent, Frame& frame) {
+  for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
+    if (!mark.in[i].slot.valid()) continue;
+    if (BadElements(watch::OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot)).empty()) continue;
+    for (const AgentId operation : agent.open.back().issued) {
+      const auto product = products_.find(operation);
+      if (product != products_.end()) product->second.read_holds = true;
+    }
+  }
 }
 
 void Trap::Look(const Mark& mark, const Agent& agent, Frame& frame) {
@@ -210,6 +224,7 @@ TrapHit Trap::HitAt(const Mark& mark, const Agent& agent, std::size_t result, st
           .op = watch::OpName(*mark.instr),
           .source = watch::SourceText(state_.module(), mark.instr->loc),
           .text_line = mark.instr->text_line,
+          .frames = launch::FramesOf(state_.module(), mark.instr->loc),
           .result = Cat("%", kernel_.values[mark.out[result].value.index()].name,
                         type.shape.empty() ? "" : IndexText(type.shape, element)),
           .value = watch::ElementValueText(type, frame.slot(mark.out[result].slot), element),

@@ -22,8 +22,9 @@ struct TrapHit {
   std::string program, iterations;  // "program (2, 0)"; "" outside loops
   std::string op, source;
   int text_line = 0;
-  std::string result;  // "%y[0, 3]"
-  std::string value;   // "nan"
+  std::vector<SourceFrame> frames;  // what `source` says
+  std::string result;               // "%y[0, 3]"
+  std::string value;                // "nan"
   struct Operand {
     std::string name;  // "%x[0, 3]"
     std::string value;
@@ -31,7 +32,7 @@ struct TrapHit {
   std::vector<Operand> operands;  // elements it was made of, the first few of each operand
 };
 
-class Trap final : public agents::RunObserver {
+class Trap final : public run::Watcher {
  public:
   Trap(const agents::PreparedKernelState& kernel, TrapKind kind);
 
@@ -44,40 +45,45 @@ class Trap final : public agents::RunObserver {
   std::string Text() const;
   std::string Json() const;  // an object
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc,
+            memory_model::EventKind::kIssue, memory_model::EventKind::kHalf};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step&, Frame& frame) override { agents_.Before(frame); }
   void After(const Step& step, Frame& frame) override;
-  void Poison(BufferId buffer) override { holds_[buffer.value] = false; }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Poison(const Who&, BufferId buffer) override { holds_[buffer.value] = false; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void HalfDone(const Who& who) override;
 
  private:
   using Bytes = std::vector<std::uint8_t>;  // 1 where the element is what is looked for; empty: nowhere
 
   Bytes BadElements(const Type& type, const std::byte* value) const;
+  // A matrix product that an engine computes for a thread.
+  struct Product {
+    const Instr* instr = nullptr;
+    std::string agent, iterations;
+    bool read_holds = false;
+  };
   // An instruction under way.
   struct Open {
     bool reads = false;       // memory at all
     bool read_holds = false;  // memory that may hold one
+    std::optional<Product> product = {};
+    std::vector<AgentId> issued = {};  // for it
   };
   struct Agent {
     watch::MarkWalk walk;
     std::vector<Open> open;
   };
 
-  // A matrix product that an engine computes for a thread: the one that began last at its line.
-  struct Product {
-    const Instr* instr = nullptr;
-    std::string agent, iterations;
-    bool read_holds = false;
-  };
-
-  void BeginProduct(const Mark& mark, const Agent& agent, const Frame& frame);
-  void LookAtProduct(const BoxAccess& access, const std::byte* value, std::size_t element);
-  void Read(BufferId buffer, const Site& site);
+  void LookAtProduct(AgentId operation, const BoxAccess& access, const std::byte* value, std::size_t element);
+  void LookAtFactors(const Mark& mark, const Agent& agent, Frame& frame);
+  void Read(const Who& who, BufferId buffer);
   void Look(const Mark& mark, const Agent& agent, Frame& frame);
   absl::Status LookAtValue(const Mark& mark, const Agent& agent, std::size_t result, const Bytes& bad, Frame& frame);
   TrapHit HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element, Frame& frame) const;
@@ -87,9 +93,8 @@ class Trap final : public agents::RunObserver {
   TrapKind kind_;
   memory_model::Memory* memory_ = nullptr;
   watch::AgentStates<Agent> agents_;
-  std::map<std::int32_t, bool> holds_;  // by buffer: may have one in it that did not come from nothing
-  std::map<int, Product> products_;     // by line of the text
-  int copy_sides_ = 0;
+  std::map<std::int32_t, bool> holds_;   // by buffer: may have one in it that did not come from nothing
+  std::map<AgentId, Product> products_;  // by operation under way
   std::optional<TrapHit> hit_, undefined_;
   absl::Status status_;
 };

@@ -87,6 +87,10 @@ class Explainer {
     if (lines_ == options_.lines + 1)
       text_ += "...: the answer has more lines than are shown; ask with a smaller --depth\n";
   }
+  absl::Status SayLast(int level, const std::string& line) {
+    Say(level, line);
+    return absl::OkStatus();
+  }
 
   const PreparedKernel& prepared_;
   const agents::PreparedKernelState& state_;
@@ -203,10 +207,8 @@ absl::Status Explainer::InMemory(std::size_t memory, const Index& index, std::in
 absl::Status Explainer::Written(const RecordedAccess& access, std::int64_t number, const Index& index,
                                 std::int64_t value, int level) {
   const std::string to = NamedElement(whole_->memories()[access.memory].name, index);
-  if (access.kind == RecordedAccess::Kind::kPoison) {
-    Say(level, Cat(to, ": never written since its block was new: undefined"));
-    return absl::OkStatus();
-  }
+  if (access.kind == RecordedAccess::Kind::kPoison)
+    return SayLast(level, Cat(to, ": never written since its block was new: undefined"));
   if (access.kind == RecordedAccess::Kind::kCopy) {
     const Index from = access.source_box.IndexAt(value);
     const RecordedMemory& source = whole_->memories()[access.source];
@@ -244,13 +246,10 @@ absl::Status Explainer::Value(RecordId id, ValueSource source, std::int64_t elem
   PALLADION_ASSIGN_OR_RETURN(const ProgramRecord* record, WithValues(id));
   if (source.constant != nullptr) {
     const Type type = TypeOf(kernel_, *source.constant);
-    Say(level, Cat("constant ", watch::ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
-    return absl::OkStatus();
+    return SayLast(
+        level, Cat("constant ", watch::ElementValueText(type, Bytes(*record, source), element), ": ", ToString(type)));
   }
-  if (source.node < 0) {
-    Say(level, "the program's index in the grid");
-    return absl::OkStatus();
-  }
+  if (source.node < 0) return SayLast(level, "the program's index in the grid");
   const ProvenanceNode& node = record->nodes[static_cast<std::size_t>(source.node)];
   const Type& type = node.types[static_cast<std::size_t>(source.result)];
   if (node.kind == ProvenanceNode::Kind::kElement)
@@ -262,10 +261,8 @@ absl::Status Explainer::Value(RecordId id, ValueSource source, std::int64_t elem
   const std::string line =
       Cat(NamedElement(NameOf(node, source.result), IndexOfElement(type.shape, element)), " = ",
           watch::ElementValueText(type, Bytes(*record, source), element), ": ", Place(*record, node));
-  if (!shown_.emplace(id, source.node, source.result, element).second) {
-    Say(level, Cat(line, " (shown above)"));
-    return absl::OkStatus();
-  }
+  if (!shown_.emplace(id, source.node, source.result, element).second)
+    return SayLast(level, Cat(line, " (shown above)"));
   Say(level, line);
   const Made made{id, *record, node, source.result, element};
   return node.instr->row->prepare != nullptr ? Computed(made, level + 1) : Loaded(made, level + 1);
@@ -302,9 +299,8 @@ absl::Status Explainer::Read(std::int64_t number, std::int64_t element, int leve
   if (!access.is_points) {
     const Index index = access.box.IndexAt(element);
     if (IndexInside(index, memory.shape)) return InMemory(access.memory, index, number, level);
-    Say(level, Cat(NamedElement(memory.name, index), ": outside the array ", ToString(memory.shape),
-                   access.by_engine ? ": filled in by the engine" : ": undefined"));
-    return absl::OkStatus();
+    return SayLast(level, Cat(NamedElement(memory.name, index), ": outside the array ", ToString(memory.shape),
+                              access.by_engine ? ": filled in by the engine" : ": undefined"));
   }
   for (std::int64_t at : whole_->ElementsOf(access, element)) {
     if (at < 0) {
@@ -319,10 +315,17 @@ absl::Status Explainer::Read(std::int64_t number, std::int64_t element, int leve
 // Of a matrix product: its accumulator before, a row of a, a column of b. Of every other operation: the element of the
 // source that stands where the destination's does, and what was there where the operation combines the two.
 absl::Status Explainer::ByEngine(const RecordedAccess& access, const std::string& to, std::int64_t value, int level) {
+  if (!access.program.valid() || access.node < 0)
+    return SayLast(level, Cat(to, ": written by a copy that an earlier launch has started"));
   const ProvenanceNode& node = whole_->programs()[access.program.index()].nodes[static_cast<std::size_t>(access.node)];
   Say(level, Cat(to, ": written by an engine for ", Place(whole_->programs()[access.program.index()], node)));
   const std::vector<std::int64_t>& reads = access.sources;
   if (reads.empty()) return absl::OkStatus();
+  const RecordedAccess& source = whole_->accesses()[static_cast<std::size_t>(reads[0])];
+  if (node.instr->row->access == RefAccess::kCopy && source.places() != access.places()) {
+    return SayLast(level + 1, Cat("bits of elements of ", whole_->memories()[source.memory].name,
+                                  ", which a view of the copy shows as elements of another width"));
+  }
   PALLADION_RETURN_IF_ERROR(Read(reads[0], value, level + 1));
   const bool multiplies = node.instr->row->access == RefAccess::kProduct;
   if (!multiplies) return reads.size() > 1 ? Read(reads[1], value, level + 1) : absl::OkStatus();

@@ -12,7 +12,7 @@ namespace palladion::golden {
 namespace {
 
 // Which elements of the outputs are undefined at the end of a launch.
-class UndefinedOutputs final : public agents::RunObserver {
+class UndefinedOutputs final : public run::Watcher {
  public:
   explicit UndefinedOutputs(const PreparedKernel& kernel) : kernel_(kernel) {
     for (const OperandDescription& output : kernel.outputs()) {
@@ -20,8 +20,8 @@ class UndefinedOutputs final : public agents::RunObserver {
       masks_.back().FillWithZeroBytes();
     }
   }
-  bool watches_memory() const override { return false; }
 
+  memory_model::EventSet wants() const override { return {}; }
   void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     const std::vector<OperandInfo>& infos = kernel_.state().program().operand_infos;
     for (std::size_t i = 0, output = 0; i < infos.size(); ++i) {

@@ -20,6 +20,9 @@ constexpr std::size_t kMostShown = 8;
 constexpr std::int64_t kLeastShare = 4;  // who explains less than one in so many is no explanation
 // Noise meets half of what a hypothesis gives at the most, as it has both signs: who is right less often is none.
 constexpr double kLeastMet = 0.7;
+// An error that no single element shows is there where it and the backend's go together by so many standard errors, and
+// are of one size. Noise and other orders of summation know nothing of it.
+constexpr double kLeastStandardErrors = 8, kLeastOfSize = 0.6, kMostOfSize = 1.4;
 // By value is what takes the error away: a value that is as far off as the golden one explains nothing.
 constexpr double kLeftOfError = 0.25;
 
@@ -118,6 +121,10 @@ class Search {
       return absl::IsCancelled(outputs.status()) ? outputs.status() : absl::OkStatus();
     }
     ++causes_.tried;
+    if (hypothesis.enlarged != 0) {
+      JudgeTogether(hypothesis, *outputs, text);
+      return absl::OkStatus();
+    }
     std::optional<std::vector<Tensor>> others;
     if (hypothesis.anything) {
       absl::StatusOr<std::vector<Tensor>> again = Outputs(text, {.kind = Fill::Kind::kZero});
@@ -184,6 +191,45 @@ class Search {
       ++cause.changed;
       if (explained) ++cause.met;
     }
+  }
+
+  // How far the backend's errors are the hypothesis' ones, by linear regression over all elements. A bias that both
+  // have, as sums of positive numbers do, says nothing: each is held against its mean.
+  struct Together {
+    double found = 0, given = 0, found2 = 0, given2 = 0, both = 0;  // sums, of squares and of products
+    double elements = 0;
+
+    void Add(double error, double of_hypothesis) {
+      found += error, given += of_hypothesis, ++elements;
+      found2 += error * error, given2 += of_hypothesis * of_hypothesis, both += error * of_hypothesis;
+    }
+    bool IsShown() const {
+      const double a = found2 - found * found / elements, b = given2 - given * given / elements;
+      const double ab = both - found * given / elements;
+      if (!(a > 0 && b > 0)) return false;
+      const double size = ab / b, standard_errors = ab / std::sqrt(a * b) * std::sqrt(elements);
+      return standard_errors >= kLeastStandardErrors && size >= kLeastOfSize && size <= kMostOfSize;
+    }
+  };
+
+  // Explained are the wrong elements whose error it makes smaller, spoiled the right ones that it would move.
+  void JudgeTogether(const Hypothesis& hypothesis, const std::vector<Tensor>& outputs, const std::string& text) {
+    Cause cause{.kind = hypothesis.kind, .what = hypothesis.what, .text = text};
+    Together together;
+    for (std::size_t output = 0; output < outputs.size() && !causes_.over; ++output) {
+      if (found_[output] == nullptr) continue;
+      for (std::int64_t i = 0; i < outputs[output].num_elements(); ++i) {
+        const Held held = held_[output][static_cast<std::size_t>(i)];
+        const double golden = NumberAt(bundle_.outputs[output].values, i);
+        const double error = NumberAt(*found_[output], i) - golden;
+        const double given = (NumberAt(outputs[output], i) - golden) / hypothesis.enlarged;
+        if (held == Held::kUndefined || !std::isfinite(error) || !std::isfinite(given) || given == 0) continue;
+        together.Add(error, given);
+        if (held == Held::kWithin && std::abs(error - given) < std::abs(error)) ++cause.explained;
+        if (held == Held::kSame && static_cast<float>(golden + given) != static_cast<float>(golden)) ++cause.spoiled;
+      }
+    }
+    if (together.IsShown()) causes_.likely.push_back(std::move(cause));
   }
 
   void Rank() {

@@ -135,7 +135,7 @@ TEST(Compare, NamesAPlaceOfADimensionThatVmapMade) {
   const Comparison comparison = Held(*bundle, std::move(found));
   EXPECT_EQ(0, comparison.causes.failed);
   ASSERT_FALSE(comparison.causes.likely.empty());
-  EXPECT_EQ("the block of 'o' of the programs (1, 0) was not written", comparison.causes.likely[0].what);
+  EXPECT_EQ("the block of 'o' of program (1, 0) was not written, or the program did not run", comparison.causes.likely[0].what);
   EXPECT_EQ(4, comparison.causes.likely[0].explained);
   EXPECT_EQ(0, comparison.causes.likely[0].spoiled);
 }

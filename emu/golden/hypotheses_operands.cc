@@ -73,6 +73,29 @@ void ThreePasses(Kernel& kernel, Narrow to) {
   });
 }
 
+constexpr double kEnlarged = 4096;  // far above roundings, far below the result
+
+// a b less the error of three passes, enlarged: what they leave out is low low, and what the low halves are rounded by.
+void EnlargeThreePasses(Kernel& kernel, Narrow to) {
+  RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
+    if (!IsProduct(instr, writer) || instr.args.size() != 2 || instr.types[0].dtype != DType::kF32)
+      return writer.Add(std::move(instr));
+    std::array<Arg, 2> high, low, rest;  // of each operand; the rest is of rounding the low half
+    for (std::size_t side = 0; side < 2; ++side) {
+      high[side] = RoundedTo(to, instr.args[side], writer);
+      low[side] = writer.Minus(instr.args[side], high[side]);
+      rest[side] = writer.Minus(low[side], RoundedTo(to, low[side], writer));
+    }
+    const auto product = [&](const Arg& left, const Arg& right) {
+      return writer.Apply(instr.name, {left, right}, instr.types[0], instr.attrs);
+    };
+    Arg error = writer.Plus(product(high[0], rest[1]), product(rest[0], high[1]));
+    error = writer.Plus(error, product(low[0], low[1]));
+    const Arg all = product(instr.args[0], instr.args[1]);
+    Define(instr.results[0], writer.Minus(all, writer.Times(error, FloatLiteral(DType::kF32, kEnlarged))), writer);
+  });
+}
+
 void RoundLoads(Kernel& kernel, Narrow to) {
   RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
     const bool loads = RowOf(instr).access == RefAccess::kLoad && instr.types.size() == 1 && instr.results[0].valid() &&
@@ -122,6 +145,12 @@ void AddOperandHypotheses(const Module& module, std::vector<Hypothesis>& to) {
                   .what = Cat("each product of f32 is three products of halves in ", Told(narrow)),
                   .edit = [narrow](Module& edited) { ThreePasses(edited.kernels[0], narrow); },
                   .of_width = true});
+    if (narrow == Narrow::kBF16) continue;  // of which single elements show it
+    to.push_back({.kind = kPasses,
+                  .what = Cat("each product of f32 is three products of halves in ", Told(narrow),
+                              ", whose error is in that of all elements together"),
+                  .edit = [narrow](Module& edited) { EnlargeThreePasses(edited.kernels[0], narrow); },
+                  .enlarged = kEnlarged});
   }
 }
 

@@ -34,10 +34,11 @@ class Dresser {
     for (Op& op : *ops) {
       Dress(&op.body, agent);
       Dress(&op.otherwise, agent);
-      if (op.what > What::kExchange) continue;
+      if (op.what > What::kExchange && op.what != What::kSpin) continue;
       const bool programs = kernel_.family == Family::kPrograms, m = op.array == Array::kM;
       const bool window = m && kernel_.window >= 0;
       if (window) op.row = (kernel_.window * agent + kernel_.window_start) % kernel_.rows;
+      if (op.what == What::kSpin) continue;
       op.dynamic = !window && Below(12) == 0;
       const bool plain = op.what == What::kLoad || op.what == What::kStore;
       op.style = Below(3) == 0 ? Below(programs && plain ? 4 : 2) : 0;

@@ -18,6 +18,7 @@ struct EndsOptions {
   std::int64_t max_schedules = 100'000;
   double seconds = 10;
   bool snapshots = true;
+  std::int64_t seeds = 0;  // random schedules that are held against those of the search, findings too
 };
 
 struct Ends {
@@ -29,6 +30,7 @@ struct Ends {
   // How schedules end: outputs, or "deadlock". Not of kernels after whose mistake nothing is promised ("broken",
   // "stale", "undefined"): these have no `expected`.
   std::set<std::string> found, expected;
+  std::set<std::string> unseen;  // ways in which random schedules end, and none of the search
 };
 
 std::vector<Tensor> InputsOf(const HuntKernel& kernel);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "emu/hunt/hunt_text.h"
+#include "emu/hunt/hunt_tpu.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
@@ -115,6 +116,7 @@ class Writer {
       Ops(agents[i]);
       if (last) {
         Record(What::kResult, nullptr);
+        code_->back().place = static_cast<int>(i);
         Line(Cat("_ = swap(%or.at[", i, "], ", sum_, ") : i32[];"));
       }
       Line(last ? "return;" : Cat("return ", sum_, ";"));
@@ -333,8 +335,28 @@ class Writer {
     }
   }
 
+  // A loop that looks again until it has seen what it waits for.
+  void Spin(const Op& op) {
+    const bool atomic = kernel_.family == Family::kPrograms;
+    const std::string result = Fresh(), seen = Fresh(), more = Fresh(), again = Fresh(), value = Fresh();
+    if (atomic && kernel_.target == "triton/h100") Line("debug_barrier();");
+    const std::string view = atomic ? View(op) : "";
+    Line(Cat(result, " = while(init=-1:i32) (", seen, ": i32[]) {"));
+    Line(Cat(more, " = ", atomic ? "ne" : "lt", "(", seen, ", ", op.amount, ":i32) : bool[];"));
+    Line(Cat("return ", more, ";"));
+    Line(Cat("} (", again, ": i32[]) {"));
+    code_->back().line = line_;
+    Line(atomic ? Cat(value, " = atomic_rmw{op=add}(", view, ", 0:i32) : i32[];")
+                : Cat(value, " = semaphore_read(ref=%g", op.object, ") : i32[];"));
+    Line(Cat("return ", value, ";"));
+    Line("} : i32[];");
+    Add(result);
+  }
+
   void One(const Op& op) {
     switch (op.what) {
+      case What::kSpin:
+        return Spin(op);
       case What::kFence:
         return Line("commit_smem();");
       case What::kCopyIn:
@@ -371,6 +393,8 @@ class Writer {
 
 }  // namespace
 
-Written Write(const HuntKernel& kernel) { return Writer(kernel).Take(); }
+Written Write(const HuntKernel& kernel) {
+  return kernel.family == Family::kTpu ? WriteTpu(kernel) : Writer(kernel).Take();
+}
 
 }  // namespace palladion::hunt

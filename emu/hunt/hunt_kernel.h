@@ -15,6 +15,14 @@ enum class Family : std::uint8_t {
   kThreads,   // Pallas threads of GPU blocks; barriers and shared memory are a block's own
   kBlocks,    // the same, with one thread for each block
   kPrograms,  // programs of a grid: Triton, generic
+  kTpu,       // cores of TPUs, which reach memory outside of their own by copies: hunt_tpu.h
+};
+
+// What the agents of a TPU kernel are.
+enum class Cores : std::uint8_t {
+  kDevices,  // one core each, with arrays of its own; they signal each other and copy to each other
+  kOfChip,   // cores that share the arrays and signal each other
+  kTasks,    // indices of a parallel dimension, as if each had a core
 };
 
 enum class What : std::uint8_t {
@@ -42,16 +50,25 @@ enum class What : std::uint8_t {
   kTensorCommit,  // an arrival at barrier `object` when all that was issued here to the tensor core is complete
   kNamedArrive,   // at named barrier `object`
   kNamedSync,     // the same, and a wait
-  kIf,            // the sum is odd: `body`, else `otherwise`
-  kLoop,          // `body`, twice
-  kResult,        // o[agent] = sum: the last thing that every agent does
-  kNamedWait,     // of the reference machine only, as the next: the second part of kNamedSync
-  kJump,          // the next two: a thread comes to the second scope, and goes on in it
+  kDma,        // `part` of row `row` of `array` to row `to` of `there`: dma semaphore `object` counts its bytes, and of
+               // another device (`peer`) `other` those that were read; `flag`: semaphore `object` counts copies
+  kDmaWait,    // dma semaphore `object`, for the bytes of `part`
+  kSpin,       // of programs: until element 0 of row `row` of m is `amount`; of others: until semaphore `object` has it
+  kIf,         // the sum is odd: `body`, else `otherwise`
+  kLoop,       // `body`, twice
+  kResult,     // o[agent] = sum: the last thing that every agent does
+  kNamedWait,  // of the reference machine only, as the next: the second part of kNamedSync
+  kJump,       // the next two: a thread comes to the second scope, and goes on in it
   kMeet,
   kEnter,
+  kFetchStart,  // and these, of a TPU's pipeline: row `place` of m to the slot, or from it
+  kFetchWait,
+  kNewBlock,
+  kFlushStart,
+  kFlushWait,
 };
 
-enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer, kOperands, kTensor };
+enum class Array : std::uint8_t { kX, kM, kShared, kUnion, kPeer, kOperands, kTensor, kBlockIn, kBlockOut };
 // kPeer: shared memory of the cluster's next block; kOperands: i8, of products
 
 // What of a row of 128 elements an access has.
@@ -68,7 +85,17 @@ struct Op {
   bool dynamic = false;  // one row further where the sum is odd, round the end
   int style = 0;       // how an index is written: 0 a literal, 1 computed; of programs: 2 a mask, 3 an array of indices
   bool alias = false;  // m by the name of the input whose memory it has
+  Array there = Array::kShared;
+  int other = 0;
+  bool peer = false;  // the next device's, or core's
   std::vector<Op> body, otherwise;
+};
+
+// An operand of a TPU kernel that goes by blocks of a row: which one program `step` has.
+struct Blocked {
+  bool on = false, single = false;  // one buffer, not two
+  int factor = 0, start = 0;
+  int Row(int step, int rows) const { return (factor * step + start) % rows; }
 };
 
 struct HuntKernel {
@@ -84,6 +111,13 @@ struct HuntKernel {
   // Of programs: m goes by blocks of a row, of which program i has number (window * i + window_start) mod rows.
   int window = -1, window_start = 0;
   int semaphores = 0;
+  // Of TPUs: `blocks` agents of `steps` programs each, one after another; agents[i * steps + k] is program k of agent
+  // i.
+  Cores cores = Cores::kDevices;
+  int steps = 1;
+  int dmas = 0;                 // dma semaphores
+  Blocked in_block, out_block;  // c and m, where there is one agent
+  bool pipelined() const { return in_block.on || out_block.on; }
   bool shared = false, unions = false;  // is there shared memory, and a union of refs?
   std::vector<std::vector<Op>> agents;  // what each does
   // What each does then, in a scope of its own whose shared memory has the bytes of that before; empty: there is none.
@@ -97,6 +131,8 @@ struct Instr {
   int line = 0;        // of the text
   bool later = false;  // in the second scope
   int skip = 0;        // kIf: instructions to leave out where the sum is even; kJump: always
+  int place = 0;       // kResult: which one it is; of a pipeline: the row
+  int slot = 0;        // of a pipeline
 };
 
 struct Written {
@@ -116,6 +152,7 @@ inline constexpr std::int64_t kRowElements = 128;
 // What is in row `row` of the inputs: x, and m before the kernel.
 inline std::int64_t InputOfX(int row) { return 1000 + 7 * row; }
 inline std::int64_t InputOfM(int row) { return 50 + row; }
+inline std::int64_t BytesOf(Part part) { return part == Part::kRow ? 512 : 256; }  // of a copy: halves or rows
 
 int CountOps(const std::vector<Op>& ops);
 int CountOps(const HuntKernel& kernel);

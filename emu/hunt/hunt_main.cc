@@ -1,12 +1,18 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor] [KERNELS [FIRST]] [--show] [--seeds N]
-//   build/hunt ends [tensor] [KERNELS [FIRST]] [--show]
+//   build/hunt [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
+//     [--record FILE --commit NAME]
+//   build/hunt ends [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N]
 //
-// `tensor`: kernels of Blackwell, which have numbers of their own. `--seeds N`: schedules beyond the check's own that
-// each `proved` kernel runs under (256). Prints each contradiction with a kernel that is shrunk to what it needs, then
-// a table by verdict. `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and
-// says of how many that came to an end; `--show`: of each. Exits nonzero when there was one.
+// `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
+// which have numbers of their own.
+// `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
+// for the others). `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on
+// behind them. `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk
+// to what it needs, then a table by verdict. Exits nonzero when there was one.
+// `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and says of how many
+// that came to an end; `--show`: of each; `--seeds`: so many random schedules must end as one of the search does. Exits
+// nonzero where one did not end, or ended in other ways.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +26,7 @@
 #include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
+#include "emu/hunt/hunt_record.h"
 
 namespace palladion::hunt {
 namespace {
@@ -41,24 +48,40 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
 struct Arguments {
   bool ends = false;
   Kernels which = Kernels::kAll;
+  std::string family = "all", commit = "unknown", resume, record;
   std::uint64_t kernels = 10'000, first = 1;
-  std::int64_t more_seeds = 256;
+  std::int64_t more_seeds = 0;  // 0: kMany of every fifth kernel, kFew of the others
   bool show = false;
 };
+
+constexpr std::int64_t kMany = 1000, kFew = 64;
+
+const std::map<std::string_view, Kernels> kFamilies = {{"tensor", Kernels::kTensor},
+                                                       {"tpu", Kernels::kTpu},
+                                                       {"loops", Kernels::kLoops},
+                                                       {"pipelines", Kernels::kPipelines}};
 
 Arguments Read(absl::Span<char* const> given) {
   Arguments read;
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
+    const auto value = [&] { return i + 1 < given.size() ? given[++i] : ""; };
     if (word == "ends") {
       read.ends = true;
-    } else if (word == "tensor") {
-      read.which = Kernels::kTensor;
+    } else if (const auto family = kFamilies.find(word); family != kFamilies.end()) {
+      read.which = family->second;
+      read.family = word;
     } else if (word == "--show") {
       read.show = true;
-    } else if (word == "--seeds" && i + 1 < given.size()) {
-      read.more_seeds = std::atoi(given[++i]);
+    } else if (word == "--seeds") {
+      read.more_seeds = std::atoi(value());
+    } else if (word == "--commit") {
+      read.commit = value();
+    } else if (word == "--resume") {
+      read.resume = value();
+    } else if (word == "--record") {
+      read.record = value();
     } else {
       numbers.push_back(std::strtoull(given[i], nullptr, 10));
     }
@@ -74,7 +97,7 @@ int CountEnds(const Arguments& arguments) {
   double seconds = 0, longest = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
     const HuntKernel kernel = RandomKernel(seed, arguments.which);
-    const Ends ends = EndsOf(kernel, {});
+    const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds});
     if (!ends.asked) continue;
     ++asked;
     ended += ends.ended;
@@ -84,7 +107,9 @@ int CountEnds(const Arguments& arguments) {
     seconds += ends.seconds;
     longest = std::max(longest, ends.seconds);
     const bool differs = ends.ended && !ends.expected.empty() && ends.found != ends.expected;
-    others += differs;
+    others += differs || !ends.unseen.empty();
+    for (const std::string& way : ends.unseen)
+      std::printf("%llu: no schedule of the search ends so: %s\n", static_cast<unsigned long long>(seed), way.c_str());
     if (arguments.show) std::printf("%s", Write(kernel).text.c_str());
     if (arguments.show || differs || !ends.ended)
       std::printf("%llu: %s%s, %lld states, %lld schedules, %lld given up, %.2f s %s\n",
@@ -101,38 +126,51 @@ int CountEnds(const Arguments& arguments) {
   return ended == asked && others == 0 ? 0 : 1;
 }
 
+void PrintTotals(const HuntTotals& totals) {
+  const auto count = [&](const char* name) { return static_cast<long long>(totals.Count(name)); };
+  std::printf("%lld kernels from %lld\n", static_cast<long long>(totals.kernels), static_cast<long long>(totals.first));
+  for (const char* const verdict : {"proved", "clean", "nondeterministic", "warning", "defect", "refused"}) {
+    if (count(verdict) > 0) std::printf("  %s: %lld\n", verdict, count(verdict));
+  }
+  std::printf("every order searched: by the reference machine %lld, by the check %lld\n", count("searched"),
+              count("exhausted"));
+  std::printf("clean under the seeds, and not in every order: %lld\n", count("missed"));
+  std::printf("schedules whose races were compared: %lld, with races: %lld\n", count("races_compared"),
+              count("with_races"));
+  std::printf("the same kernel in other words: %lld\n", count("related"));
+  for (const auto& [kind, times] : totals.contradicted)
+    std::printf("contradiction: %s: %lld\n", kind.c_str(), static_cast<long long>(times));
+}
+
 int Hunt(const Arguments& arguments) {
-  const auto [ends, which, kernels, first, more_seeds, show] = arguments;
-  const HuntOptions options{.more_seeds = more_seeds, .elided_seeds = 24, .part_seeds = 24};
-  std::map<std::string, int> by_verdict, by_kind;
-  int searched = 0, exhausted = 0, clean = 0, missed = 0;
-  std::int64_t compared = 0, racy = 0;
-  for (std::uint64_t seed = first; seed < first + kernels; ++seed) {
-    const HuntKernel kernel = RandomKernel(seed, which);
+  HuntTotals totals{
+      .commit = arguments.commit, .family = arguments.family, .first = static_cast<std::int64_t>(arguments.first)};
+  const auto fails = [](const absl::Status& status) {
+    if (!status.ok()) std::fprintf(stderr, "hunt: %s\n", std::string(status.message()).c_str());
+    return !status.ok();
+  };
+  if (!arguments.resume.empty() && fails(GoOn(arguments.resume, &totals))) return 4;
+  while (totals.kernels < static_cast<std::int64_t>(arguments.kernels)) {
+    const std::uint64_t seed = arguments.first + static_cast<std::uint64_t>(totals.kernels);
+    const std::int64_t more = seed % 5 == 0 ? kMany : kFew;
+    const HuntOptions options{.more_seeds = arguments.more_seeds > 0 ? arguments.more_seeds : more,
+                              .elided_seeds = 24,
+                              .related_seeds = 16,
+                              .part_seeds = 24};
+    const HuntKernel kernel = RandomKernel(seed, arguments.which);
     const HuntResult result = Judge(kernel, options);
-    if (show)
+    if (arguments.show)
       std::printf("%s%llu: %s (%s)\n", result.text.c_str(), static_cast<unsigned long long>(seed),
                   result.verdict.c_str(), result.codes.c_str());
-    ++by_verdict[result.verdict];
-    searched += result.searched;
-    exhausted += result.exhausted;
-    clean += result.verdict == "clean";
-    missed += result.missed;
-    compared += result.races_compared;
-    racy += result.racy;
+    totals.Add(result);
     for (const Contradiction& contradiction : result.contradictions) {
-      if (++by_kind[contradiction.kind] <= 3) Print(seed, kernel, contradiction, options);
+      if (totals.contradicted[contradiction.kind] <= 3) Print(seed, kernel, contradiction, options);
     }
+    if (!arguments.resume.empty() && fails(Save(arguments.resume, totals))) return 4;
   }
-  std::printf("%llu kernels from %llu\n", static_cast<unsigned long long>(kernels),
-              static_cast<unsigned long long>(first));
-  for (const auto& [verdict, times] : by_verdict) std::printf("  %s: %d\n", verdict.c_str(), times);
-  std::printf("every order searched: by the reference machine %d, by the check %d\n", searched, exhausted);
-  std::printf("clean under the seeds: %d, of them not in every order: %d\n", clean, missed);
-  std::printf("schedules whose races were compared: %lld, with races: %lld\n", static_cast<long long>(compared),
-              static_cast<long long>(racy));
-  for (const auto& [kind, times] : by_kind) std::printf("contradiction: %s: %d\n", kind.c_str(), times);
-  return by_kind.empty() ? 0 : 1;
+  PrintTotals(totals);
+  if (!arguments.record.empty() && fails(AddRow(arguments.record, totals))) return 4;
+  return totals.contradicted.empty() ? 0 : 1;
 }
 
 }  // namespace

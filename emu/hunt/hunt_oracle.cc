@@ -10,6 +10,7 @@
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
 #include "emu/hunt/hunt_ends.h"
+#include "emu/hunt/hunt_related.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/interaction.h"
@@ -18,7 +19,7 @@
 namespace palladion::hunt {
 namespace {
 
-const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER"};
+const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER", "RACE_XDEV"};
 // With these a barrier is not what it was: what a wait learns is nobody's promise.
 const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "BAR_BYTES", "PEER_LIFETIME", "COLL_MISMATCH"};
 
@@ -62,19 +63,15 @@ class Judgement {
     CompareWithReference(report_, "seeds");
     if (options_.max_schedules > 0) CompareWithExhaustive();
     if (Proved() && options_.more_seeds > 0) CompareWithMoreSeeds();
-    CompareTrials();
+    if (!kernel_.pipelined()) CompareTrials();  // what a pipeline does is not in a trace
     if (options_.elided_seeds > 0) CompareWithElided();
     if (options_.part_seeds > 0) CompareWithParts();
+    if (options_.related_seeds > 0) CompareWithRelated(kernel_.target, inputs_, options_.related_seeds, &result_);
     return std::move(result_);
   }
 
  private:
-  void Contradict(std::string kind, std::string detail) {
-    for (const Contradiction& known : result_.contradictions) {
-      if (known.kind == kind) return;
-    }
-    result_.contradictions.push_back({std::move(kind), std::move(detail)});
-  }
+  void Contradict(std::string kind, std::string detail) { result_.Contradict(std::move(kind), std::move(detail)); }
 
   std::optional<Report> RunCheck(const CheckOptions& options) {
     absl::StatusOr<Report> report = Check(*prepared_, inputs_, options);
@@ -101,15 +98,16 @@ class Judgement {
   }
 
   void CompareWithReference(const Report& report, const std::string& how) {
-    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel without a loop that waits", how);
+    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel whose loops only wait", how);
     if (!reached_.complete || Has(report, "GRID_ORDER")) return;  // on generic, another order is no order of the kernel
-    const bool counts = !report.findings.empty();
+    const bool counts = !report.findings.empty(), tpu = kernel_.family == Family::kTpu;
     if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {
       if (Reaches("deadlock")) Contradict("proved, but an order deadlocks", OutcomesText());
       if (Reaches("broken")) Contradict("proved, but a barrier completes twice", OutcomesText());
       if (Reaches("stale")) Contradict("proved, but a copy has memory of another scope", OutcomesText());
       if (Reaches("undefined")) Contradict("proved, but an order shows undefined data", OutcomesText());
       if (Values() > 1) Contradict("proved, but orders differ", OutcomesText());
+      if (tpu && reached_.leaves) Contradict("proved, but an order leaves a semaphore", OutcomesText());
     }
     if (!counts && !Proved() && (Values() > 1 || Reaches("deadlock") || Reaches("undefined"))) result_.missed = true;
     const bool promised =
@@ -176,6 +174,7 @@ class Judgement {
     }
     if (Reaches("deadlock") && !Has(*all, "DEADLOCK"))
       Contradict("exhaustive, but without the deadlock", OutcomesText());
+    if (kernel_.pipelined() && !fine) return;  // what a hazard of the pipeline does need not show
     const bool undefined = Has(*all, "UNINIT") || Has(*all, "PAD_LEAK") || Has(*all, "OUT_MISSING");
     if (Reaches("stale") && !Has(*all, "USE_AFTER_SCOPE"))
       Contradict("exhaustive, but without the copy that has memory of another scope", OutcomesText());
@@ -219,7 +218,7 @@ class Judgement {
         checks::TrialRunner::Create(*prepared_, arrays_ = ArraysOf(inputs_), trial_options_);
     if (!runner.ok()) return Contradict("error", runner.status().ToString());
     for (std::int64_t seed = 0; seed < options_.trials; ++seed) {
-      TraceRecorder recorder(written_, kernel_.blocks);
+      TraceRecorder recorder(written_, kernel_);
       agents::LaunchOptions launch;
       recorder.Attach(launch);
       const absl::StatusOr<checks::Trial> trial =

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "emu/hunt/hunt_kernel.h"
@@ -21,6 +22,7 @@ struct HuntOptions {
   std::int64_t max_states = 200'000;    // of the reference search
   std::int64_t max_schedules = 3'000;   // of the exhaustive check; 0: none
   std::int64_t elided_seeds = 0;        // schedules without values, held against the same in full; 0: none
+  std::int64_t related_seeds = 0;       // of checks of the same kernel in other words; 0: none
   std::int64_t part_seeds = 0;          // of a check cut in parts, held against one in one piece; 0: none
   Mutation mutation = Mutation::kNone;  // of the slow race checker: to see it fail
   bool lie = false;                     // read every clean verdict as proved: to see that caught
@@ -40,8 +42,16 @@ struct HuntResult {
   bool missed = false;                        // clean under the seeds, and not in every order
   std::int64_t races_compared = 0, racy = 0;  // schedules
   std::int64_t elided = 0;                    // schedules that ran without values, beside the same in full
+  std::int64_t related = 0;                   // the same kernel in other words, so often
   std::int64_t in_parts = 0, again = 0;       // schedules that ran as parts of a check, and those of them with news
   std::vector<Contradiction> contradictions;
+
+  void Contradict(std::string kind, std::string detail) {  // each kind once
+    for (const Contradiction& known : contradictions) {
+      if (known.kind == kind) return;
+    }
+    contradictions.push_back({std::move(kind), std::move(detail)});
+  }
 };
 
 HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options);

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "emu/hunt/hunt_dress.h"
+#include "emu/hunt/hunt_loops.h"
 #include "emu/hunt/hunt_tensor.h"
+#include "emu/hunt/hunt_tpu.h"
 #include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
@@ -18,6 +20,7 @@ class Generator {
 
   HuntKernel Make(Kernels which) {
     kernel_ = RandomSizes(&random_);
+    spins_ = which == Kernels::kLoops;
     if (which == Kernels::kTensor) AddTensor(&kernel_);
     Body(&kernel_.agents, 3);
     if (kernel_.shared && Below(10) == 0) {
@@ -33,7 +36,9 @@ class Generator {
   void Body(std::vector<std::vector<Op>>* agents, int most) {
     body_ = agents;
     if (Below(8) == 0) {
-      for (std::vector<Op>& agent : *agents) Fill(&agent, 2 + Below(5));
+      for (std::vector<Op>& agent : *agents) {
+        for (int n = 2 + Below(5); n > 0; --n) agent.push_back(AnyOp());
+      }
     } else {
       for (int n = 1 + Below(most) / 2 + (most > 1 && Below(3) == 0); n > 0; --n) Pattern();
     }
@@ -85,7 +90,6 @@ class Generator {
   }
   static Op CopyOut(int row, int to) { return {.what = What::kCopyOut, .row = row, .to = to}; }
   Op Await(int n) { return {.what = What::kAwait, .amount = n, .flag = Below(3) == 0}; }
-
   Op AnyOp() {
     const bool programs = kernel_.family == Family::kPrograms;
     if (kernel_.tensor && Below(2) == 0) return AnyTensorOp(&random_, &kernel_);
@@ -133,14 +137,11 @@ class Generator {
             .row = row,
             .amount = Number()};
   }
-  void Fill(std::vector<Op>* ops, int n) {
-    for (; n > 0; --n) ops->push_back(AnyOp());
-  }
-
   int threads() const { return agents() / kernel_.blocks; }  // of a block
   void Pattern() {
     if (kernel_.tensor && Below(4) > 0) return TensorPattern(&random_, &kernel_, body_);
     const int from = Below(agents()), any = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
+    if (spins_ && Below(2) == 0) return WaitInALoop(&random_, &kernel_, &Agent(from), &Agent(any));
     if (kernel_.family == Family::kPrograms) return ProgramPattern(from, any);
     if (kernel_.blocks > 1 && Below(3) > 0 && !kernel_.cluster) return SemaphoreHandoff(from, any);
     const int first = from / threads() * threads();  // of the block: barriers are its own
@@ -179,7 +180,6 @@ class Generator {
     Agent(to).push_back(On(Below(8) == 0 ? What::kTest : What::kWait, barrier));
     Agent(to).push_back(Load(array, row, AnyPart()));
   }
-
   void Ring(int from, int to) {
     const Array array = Shared();
     const int row = Row(), full = Barrier(1), empty = Barrier(1);
@@ -194,7 +194,6 @@ class Generator {
       Agent(from).push_back(Store(array, row));
     }
   }
-
   void LoadByCopy(int from, int to) {
     const int row = Row(), barrier = Barrier(1);
     Agent(from).push_back(CopyIn(Row(), row, barrier));
@@ -225,7 +224,6 @@ class Generator {
     Agent(from).push_back(Await(0));
     if (Below(2) == 0) Agent(from).push_back(Below(2) == 0 ? Store(Array::kShared, row) : Load(Array::kM, there));
   }
-
   void SemaphoreHandoff(int from, int to) {
     const Array array = kernel_.family == Family::kThreads ? Shared() : Array::kM;
     const int row = Row(), semaphore = Semaphore(), amount = 1 + Below(2);
@@ -300,7 +298,6 @@ class Generator {
       Agent(i).push_back(Load(array, 0, AnyPart()));
     }
   }
-
   void OwnRows() {
     for (int i = 0; i < agents(); ++i) {
       const int row = std::min(i, kernel_.rows - 1);
@@ -340,7 +337,6 @@ class Generator {
         Agent(to).push_back(Load(Array::kM, row, AnyPart()));
     }
   }
-
   void OwnRowsOfM() {
     for (int i = 0; i < agents() && i < kernel_.rows; ++i) {
       Agent(i).push_back(Load(Array::kX, i));
@@ -348,7 +344,6 @@ class Generator {
       if (Below(2) == 0) Agent(i).push_back(Load(Array::kM, i));
     }
   }
-
   // One mistake.
   void Damage() {
     std::vector<Op>* at_ops = &Agent(Below(agents()));
@@ -379,7 +374,8 @@ class Generator {
         return;
       case 4:
         if (!kernel_.arrivals.empty() && op.what != What::kSignal && op.what != What::kSemWait &&
-            op.what != What::kSemRead && op.what != What::kNamedArrive && op.what != What::kNamedSync)
+            op.what != What::kSemRead && op.what != What::kSpin && op.what != What::kNamedArrive &&
+            op.what != What::kNamedSync)
           op.object = Below(static_cast<int>(kernel_.arrivals.size()));
         return;
       default:
@@ -391,10 +387,14 @@ class Generator {
   HuntKernel kernel_;
   std::vector<std::vector<Op>>* body_ = nullptr;  // that is made
   int numbers_ = 0;
+  bool spins_ = false;  // have some patterns loops that wait?
 };
 
 }  // namespace
 
-HuntKernel RandomKernel(std::uint64_t seed, Kernels which) { return Generator(seed).Make(which); }
+HuntKernel RandomKernel(std::uint64_t seed, Kernels which) {
+  if (which == Kernels::kPipelines) return RandomPipeline(seed);
+  return which == Kernels::kTpu ? RandomTpuKernel(seed) : Generator(seed).Make(which);
+}
 
 }  // namespace palladion::hunt

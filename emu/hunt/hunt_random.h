@@ -9,7 +9,9 @@
 
 namespace palladion::hunt {
 
-enum class Kernels : std::uint8_t { kAll, kTensor };  // kTensor: of Blackwell, with tensor memory and named barriers
+// kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
+// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back.
+enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines };
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

@@ -38,12 +38,12 @@ HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const
     smaller = false;
     std::vector<HuntKernel> candidates;
     HuntKernel work = best;
-    if (work.later.empty() && work.blocks == 1 && work.agents.size() > 1 && work.agents.back().empty()) {
+    const bool fewer = work.family != Family::kTpu && work.blocks == 1;
+    if (fewer && work.later.empty() && work.agents.size() > 1 && work.agents.back().empty()) {
       candidates.push_back(work);
       candidates.back().agents.pop_back();
     }
-    if (!work.later.empty() && work.blocks == 1 && work.agents.size() > 1 && work.agents.back().empty() &&
-        work.later.back().empty()) {
+    if (!work.later.empty() && work.agents.size() > 1 && work.agents.back().empty() && work.later.back().empty()) {
       candidates.push_back(work);
       candidates.back().agents.pop_back();
       candidates.back().later.pop_back();

@@ -10,13 +10,16 @@
 #include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
+#include "emu/hunt/hunt_record.h"
+#include "emu/hunt/hunt_related.h"
+#include "emu/hunt/reference_machine.h"
 
 namespace palladion::hunt {
 namespace {
 
 constexpr int kKernels = PALLADION_HUNT_KERNELS;  // fewer where a sanitizer slows them down
 
-constexpr int kTensorKernels = kKernels / 2;
+constexpr int kTensorKernels = kKernels / 2, kTpuKernels = kKernels / 2;
 
 struct Tally {
   std::map<std::string, int> by_verdict, by_kind;
@@ -60,6 +63,61 @@ TEST(Hunt, VerdictsOfTensorKernelsAreTrue) {
   EXPECT_GT(tally.racy, kTensorKernels / 10);
 }
 
+TEST(Hunt, VerdictsOfTpuKernelsAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kTpuKernels, options, true, Kernels::kTpu);
+  EXPECT_GT(tally.by_verdict.at("proved"), kTpuKernels / 10);
+  EXPECT_GT(tally.by_verdict.at("defect"), kTpuKernels / 5);
+  EXPECT_GT(tally.racy, kTpuKernels / 10);
+}
+
+TEST(Hunt, VerdictsOfKernelsWithPipelinesAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 0, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kPipelines);
+  EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 10);
+  EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 10);
+}
+
+// A fetch for program s, and the flush of program s - distance to the same row: the table of docs/spec/races.md#alias.
+TEST(Hunt, APipelineLeavesOpenWhatTheTableSays) {
+  for (const bool in_single : {false, true}) {
+    for (const bool out_single : {false, true}) {
+      const int open = 2 - in_single - out_single;
+      for (int distance = 1; distance <= 3; ++distance) {
+        HuntKernel kernel{.family = Family::kTpu, .target = "mosaic_tpu/v5e", .rows = 5, .steps = 4};
+        kernel.in_block = {true, in_single, 1, 0};
+        kernel.out_block = {true, out_single, 1, distance};
+        for (int step = 0; step < 4; ++step)
+          kernel.agents.push_back({{.what = What::kLoad, .array = Array::kBlockIn},
+                                   {.what = What::kStore, .array = Array::kBlockOut, .amount = 900 + step}});
+        const Written written = Write(kernel);
+        const Reached reached = ExploreFrom(ReferenceMachine(kernel, written), 100'000);
+        ASSERT_TRUE(reached.complete);
+        EXPECT_EQ(reached.outcomes.size() > 1, distance <= open) << in_single << out_single << distance;
+        const HuntResult result = Judge(kernel, {.seeds = 4, .max_schedules = 0});
+        EXPECT_EQ(result.verdict, distance <= open ? "defect" : "proved") << result.text;
+      }
+    }
+  }
+}
+
+TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 50'000, .max_schedules = 100};
+  const Tally tally = JudgeMany(1, kKernels / 2, options, true, Kernels::kLoops);
+  EXPECT_GT(tally.by_verdict.at("proved"), 0);
+  EXPECT_GT(tally.by_verdict.at("clean"), kKernels / 20);
+}
+
+// What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
+// schedules.
+TEST(Hunt, TpuKernelsThatWereContradicted) {
+  for (const std::uint64_t seed : {118, 223, 1047, 1059, 1090, 1216}) {
+    const HuntResult result = Judge(RandomKernel(seed, Kernels::kTpu), {.seeds = 16});
+    for (const Contradiction& contradiction : result.contradictions)
+      ADD_FAILURE() << "kernel " << seed << ": " << contradiction.kind << ": " << contradiction.detail;
+  }
+}
+
 // The second thread's product overwrites what the first's makes: nothing that it reads is written there.
 TEST(Hunt, AProductFollowsAnotherThreads) {
   HuntKernel kernel{.target = "mosaic_gpu/b200",
@@ -95,6 +153,40 @@ TEST(Hunt, ACheckInPartsHasTheReportOfTheWhole) {
   EXPECT_GT(tally.again, kKernels / 10);
 }
 
+// Renamed, permuted, in a branch, in a grid with a dimension more.
+TEST(Hunt, AKernelInOtherWordsHasTheSameReport) {
+  for (const Kernels which : {Kernels::kAll, Kernels::kTensor, Kernels::kTpu}) {
+    const HuntOptions options{.seeds = 1, .trials = 0, .max_states = 1, .max_schedules = 0, .related_seeds = 8};
+    JudgeMany(1, kKernels / 6, options, true, which);
+  }
+}
+
+TEST(Hunt, OtherWordsThatAreAnotherKernelAreCaught) {
+  const std::string text = Write(RandomKernel(1, Kernels::kTpu)).text;
+  EXPECT_GE(RelatedTexts(text).size(), 3u);
+  for (const Related& related : RelatedTexts(text)) {
+    EXPECT_NE(related.text, text) << related.name;
+    EXPECT_EQ(std::count(related.text.begin(), related.text.end(), '\n'), std::count(text.begin(), text.end(), '\n'));
+  }
+  const Said one{.verdict = "clean", .findings = {"SAME_VALUE@3-4"}};
+  EXPECT_EQ(Difference(one, one), "");
+  EXPECT_NE(Difference(one, {.verdict = "proved", .findings = {"SAME_VALUE@3-4"}}), "");
+  EXPECT_NE(Difference(one, {.verdict = "clean", .findings = {"SAME_VALUE@3-5"}}), "");
+  EXPECT_NE(Difference(one, {.error = "refused"}), "");
+}
+
+// A hunt that stopped goes on behind what it has counted.
+TEST(Hunt, CountsAreReadBack) {
+  HuntTotals totals{.commit = "abc", .family = "tpu", .first = 7};
+  totals.Add(Judge(RandomKernel(7, Kernels::kTpu), {.seeds = 1, .trials = 1, .max_schedules = 0}));
+  totals.contradicted["a race is missed"] = 2;
+  const absl::StatusOr<HuntTotals> again = TotalsOf(TotalsText(totals));
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(TotalsText(*again), TotalsText(totals));
+  EXPECT_EQ(again->kernels, 1);
+  EXPECT_FALSE(TotalsOf("something else\t3\n").ok());
+}
+
 // A commit that nobody waits for comes before another one of its thread that somebody waits for.
 TEST(Hunt, CommitsOfAThreadAreFollowedInTheirOrder) {
   for (const std::uint64_t seed : {238, 389}) {
@@ -117,6 +209,12 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kKernels / 2, damaged, false);
     EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+  for (const Mutation mutation : {Mutation::kNoSemaphoreEdges, Mutation::kNoCompletions}) {
+    HuntOptions damaged = options;
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kTpuKernels, damaged, false, Kernels::kTpu);
+    EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << "of TPUs, mutation " << static_cast<int>(mutation);
   }
 }
 

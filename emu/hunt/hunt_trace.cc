@@ -7,16 +7,17 @@
 
 namespace palladion::hunt {
 
-TraceRecorder::TraceRecorder(const Written& written, int blocks)
-    : threads_(static_cast<std::int64_t>(written.code.size()) / blocks) {
-  for (const std::vector<Instr>& code : written.code) {
-    for (const Instr& instr : code) {
+TraceRecorder::TraceRecorder(const Written& written, const HuntKernel& kernel)
+    : threads_(static_cast<std::int64_t>(written.code.size()) / kernel.blocks),
+      devices_(kernel.family == Family::kTpu && kernel.cores == Cores::kDevices ? kernel.blocks : 1) {
+  for (std::size_t agent = 0; agent < written.code.size(); ++agent) {
+    for (const Instr& instr : written.code[agent]) {
+      if (kernel.family == Family::kTpu) agents_[instr.line] = static_cast<int>(agent);
       if (instr.what == What::kIf || instr.what >= What::kJump) continue;
       lines_.insert(instr.line);
-      const bool product = instr.what == What::kProduct, whole = instr.what == What::kTensorCopy;
-      if (product) copies_[instr.line] = instr.op->flag ? 3 : 2;
-      if (whole || instr.what == What::kTensorStore || instr.what == What::kCopyIn || instr.what == What::kCopyOut)
-        copies_[instr.line] = 1;
+      const bool tensor = instr.what == What::kProduct || instr.what == What::kTensorCopy;
+      const bool copy = instr.what == What::kCopyIn || instr.what == What::kCopyOut || instr.what == What::kDma;
+      if (tensor || copy || instr.what == What::kTensorStore) copies_.insert(instr.line);
     }
   }
 }
@@ -24,7 +25,8 @@ TraceRecorder::TraceRecorder(const Written& written, int blocks)
 void TraceRecorder::Attach(agents::LaunchOptions& launch) { launch.observers.push_back(this); }
 
 void TraceRecorder::Add(absl::Span<const std::int64_t> index, int line, bool half) {
-  if (runs_ != 1) return;
+  if (bound_ > devices_) return;
+  if (const auto at = agents_.find(line); at != agents_.end()) return events_.push_back({at->second, line, half});
   const std::int64_t agent = index.size() == 2 ? index[0] * threads_ + index[1] : index.empty() ? 0 : index[0];
   events_.push_back({static_cast<int>(agent), line, half});
 }
@@ -33,12 +35,16 @@ void TraceRecorder::After(const Step& step, Frame& frame) {
   if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index, step.text_line, false);
 }
 
-void TraceRecorder::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&, const std::byte*) {
-  const int line = access.site.text_line;
-  const auto at = copies_.find(line);
-  if (at == copies_.end()) return;
-  if (kind == AccessKind::kRead && ++read_[line] % at->second != 0) return;
-  Add(access.site.program, line, true);
+void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
+  if (copies_.count(request.site.text_line) > 0 && !request.destinations.empty())
+    under_way_[who.operation] = {request.program, request.site.text_line};
+}
+
+void TraceRecorder::HalfDone(const Who& who) {
+  const auto at = under_way_.find(who.operation);
+  if (at == under_way_.end()) return;
+  Add(at->second.program, at->second.line, true);
+  if (who.half == Half::kWrite) under_way_.erase(at);
 }
 
 namespace {
@@ -121,6 +127,10 @@ std::string FollowStep(const Event& event, ReferenceMachine* machine) {
   if (next == nullptr || next->line != event.line)
     return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",
                next == nullptr ? "its end" : Cat("line ", next->line));
+  if (next->what == What::kSpin) {
+    machine->Look(event.agent);
+    return "";
+  }
   if (const std::string unknown = TellCommits(event.agent, machine); !unknown.empty()) return unknown;
   if (next->op != nullptr && IsUnknown(*machine, event.agent, next->what, next->op->object)) return kUnknown;
   if (!machine->CanGo(event.agent))

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "emu/agents/launch_options.h"
 #include "emu/hunt/reference_machine.h"
-#include "emu/launch/launch.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "semantics/program/program.h"
 
 namespace palladion::hunt {
@@ -20,29 +20,37 @@ struct Event {
   bool half = false;  // of the copy that the line started
 };
 
-class TraceRecorder final : public agents::RunObserver {
+class TraceRecorder final : public run::Watcher {
  public:
-  TraceRecorder(const Written& written, int blocks);
+  TraceRecorder(const Written& written, const HuntKernel& kernel);
 
   // Of the first run alone: a check may run a schedule again.
   void Attach(agents::LaunchOptions& launch);
   const std::vector<Event>& events() const { return events_; }
 
-  bool watches_steps() const override { return true; }
-  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++runs_; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kIssue, memory_model::EventKind::kHalf};
+  }
+  void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { ++bound_; }
   void After(const Step& step, Frame& frame) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void HalfDone(const Who& who) override;
 
  private:
   void Add(absl::Span<const std::int64_t> index, int line, bool half);
 
   const std::int64_t threads_;  // of a block
+  const int devices_;           // each is bound once in a run
   std::set<int> lines_;
-  std::map<int, int> copies_;  // by line: how many accesses its reading is
-  std::map<int, int> read_;    // of them so far
+  std::map<int, int> agents_;  // of TPUs: by line, whose it is
+  std::set<int> copies_;       // lines
+  struct UnderWay {
+    std::vector<std::int64_t> program;
+    int line = 0;
+  };
+  std::map<AgentId, UnderWay> under_way_;  // by operation
   std::vector<Event> events_;
-  int runs_ = 0;
+  int bound_ = 0;
 };
 
 // Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end. When the

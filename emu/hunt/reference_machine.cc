@@ -11,24 +11,32 @@ constexpr int kCellsOfRow = 4, kCellsOfUnion = 8;
 
 // Arithmetic of i32.
 std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
-void AddNumber(std::string* out, std::int64_t n) { Append(out, n, ","); }
 
 }  // namespace
 
 // The cells: m, x, then of each block its shared memory, that of the second scope, the union; and where there is tensor
 // memory, the operands of products and it.
 ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written) : written_(written) {
-  const std::size_t agents = kernel.agents.size();
+  const std::size_t agents = written.code.size();
+  tpu_ = kernel.family == Family::kTpu;
+  programs_ = kernel.family == Family::kPrograms;
+  shares_ = kernel.cores != Cores::kDevices;
   blocks_ = kernel.blocks;
   threads_ = static_cast<int>(agents) / blocks_;
   rows_ = kernel.rows;
   barriers_per_ = static_cast<int>(kernel.arrivals.size());
   pc_.assign(agents, 0);
   sums_.assign(agents, {});
-  results_.assign(agents, 0);
+  results_.assign(kernel.agents.size(), 0);
   copies_out_.assign(agents, 0);
   met_.assign(static_cast<std::size_t>(blocks_), 0);
-  semaphores_.assign(static_cast<std::size_t>(kernel.semaphores), 0);
+  semaphores_per_ = kernel.semaphores;
+  sems_per_ = semaphores_per_ + kernel.dmas;
+  semaphores_.assign(static_cast<std::size_t>(sems_per_ * (tpu_ ? blocks_ : 1)), 0);
+  if (tpu_) {
+    AddTpuCells();
+    return;
+  }
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
   for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
   tensor_ = kernel.tensor;
@@ -51,6 +59,7 @@ ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& writ
 }
 
 CellSpan ReferenceMachine::CellsOf(const Scoped& where, Array array, int row, Part part) const {
+  if (tpu_) return TpuCellsOf(where.agent, array, row, part);
   const int matrix = rows_ * kCellsOfRow, own = Instance(where.agent);
   const int block = array == Array::kPeer ? (own + 1) % blocks_ : own;
   int first = row * kCellsOfRow;
@@ -111,7 +120,13 @@ bool ReferenceMachine::CanGo(int agent) const {
     const BarrierState& barrier = barriers_[static_cast<std::size_t>(BarrierOf(agent, next->op->object))];
     return barrier.completed > barrier.seen[static_cast<std::size_t>(agent)];
   }
-  if (next->what == What::kSemWait) return semaphores_[static_cast<std::size_t>(next->op->object)] >= next->op->amount;
+  if (next->what == What::kSemWait)
+    return semaphores_[static_cast<std::size_t>(SemaphoreOf(agent, *next->op))] >= next->op->amount;
+  if (next->what == What::kFetchWait) return !InFlight(What::kFetchStart, next->slot);
+  if (next->what == What::kFlushWait) return !InFlight(What::kFlushStart, next->slot);
+  if (next->what == What::kSpin) return SpinEnds(agent, *next->op);
+  if (next->what == What::kDmaWait)
+    return semaphores_[static_cast<std::size_t>(DmaSemaphoreOf(agent, next->op->object))] >= BytesOf(next->op->part);
   if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
   if (next->what == What::kAwait) return AwaitDone(agent, *next->op);
   if (next->what == What::kNamedWait) {
@@ -126,7 +141,7 @@ bool ReferenceMachine::CanGo(int agent) const {
 
 // Copies out of one agent read in the order of issue, and write in it; copies in have no order.
 bool ReferenceMachine::MayGo(const Copy& copy) const {
-  if (copy.what == What::kCopyIn) return true;
+  if (copy.what == What::kCopyIn || copy.what == What::kDma || OfPipeline(copy.what)) return true;
   if (copy.what != What::kCopyOut) return TensorMayGo(copy);
   return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
     return other.op->what == What::kCopyOut && other.issuer == copy.issuer && other.sequence < copy.sequence &&
@@ -220,7 +235,8 @@ void ReferenceMachine::TakePhase(int agent, int barrier) {
 }
 
 void ReferenceMachine::Sync(int agent, const Op& op) {
-  const int barrier = BarrierOf(agent, op.object);
+  const int barrier = BarrierOf(agent, op.object), semaphore = SemaphoreOf(agent, op);
+  std::int64_t* const count = sems_per_ == 0 ? nullptr : &semaphores_[static_cast<std::size_t>(semaphore)];
   switch (op.what) {
     case What::kArrive:
       return ArriveFrom(agent, op.object);
@@ -236,16 +252,19 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
       if (listener_ != nullptr) listener_->Fence(agent);
       return;
     case What::kSignal:
-      if (listener_ != nullptr) listener_->Signal(agent, op.object, op.amount);
-      semaphores_[static_cast<std::size_t>(op.object)] += op.amount;
+      if (listener_ != nullptr) listener_->Signal(agent, semaphore, op.amount);
+      *count += op.amount;
       return;
     case What::kSemWait:
-      if (listener_ != nullptr) listener_->SemWait(agent, op.object, op.amount, !op.flag);
-      if (!op.flag) semaphores_[static_cast<std::size_t>(op.object)] -= op.amount;
+    case What::kDmaWait: {
+      const std::int64_t amount = op.what == What::kDmaWait ? BytesOf(op.part) : op.amount;
+      if (listener_ != nullptr) listener_->SemWait(agent, semaphore, amount, !op.flag);
+      if (!op.flag) *count -= amount;
       return;
+    }
     case What::kSemRead:
-      if (listener_ != nullptr) listener_->SemRead(agent, op.object);
-      return Add(agent, {semaphores_[static_cast<std::size_t>(op.object)], false});
+      if (listener_ != nullptr) listener_->SemRead(agent, semaphore);
+      return Add(agent, {*count, false});
     default:
       return;
   }
@@ -288,6 +307,8 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
 
 void ReferenceMachine::DoHalf(std::size_t at) {
   Copy& copy = copies_[at];
+  if (copy.what == What::kDma) return DoDmaHalf(at);
+  if (OfPipeline(copy.what)) return DoPipelineHalf(at);
   if (copy.what != What::kCopyIn && copy.what != What::kCopyOut) return DoTensorHalf(at);
   const bool in = copy.op->what == What::kCopyIn;
   const bool reads = copy.halves++ == 0;
@@ -316,8 +337,9 @@ void ReferenceMachine::Do(const Choice& choice) {
   const auto agent = static_cast<std::size_t>(choice.agent);
   switch (instr.what) {
     case What::kResult:
-      results_[agent] = sums_[agent].number;
+      results_[static_cast<std::size_t>(instr.place)] = sums_[agent].number;
       leaked_ |= sums_[agent].undefined;
+      sums_[agent] = {};
       break;
     case What::kLoad:
     case What::kStore:
@@ -325,6 +347,11 @@ void ReferenceMachine::Do(const Choice& choice) {
     case What::kAtomicSee:
     case What::kExchange:
       Memory(choice.agent, instr);
+      break;
+    case What::kSpin:
+      return Look(choice.agent);
+    case What::kDma:
+      StartDma(choice.agent, instr);
       break;
     case What::kCopyIn:
     case What::kCopyOut:
@@ -350,51 +377,14 @@ void ReferenceMachine::Do(const Choice& choice) {
         listener_->Await(choice.agent, copies_out_[agent] - static_cast<int>(instr.op->amount), instr.op->flag ? 1 : 2);
       break;
     default:
-      Sync(choice.agent, *instr.op);
+      if (OfPipeline(instr.what)) {
+        Pipeline(instr);
+      } else {
+        Sync(choice.agent, *instr.op);
+      }
   }
   ++pc_[agent];
   Settle(choice.agent);
-}
-
-std::string ReferenceMachine::State() const {
-  std::string state;
-  for (const int pc : pc_) AddNumber(&state, pc);
-  for (const Value& sum : sums_) AddNumber(&state, 2 * sum.number + (sum.undefined ? 1 : 0));
-  for (const std::int64_t result : results_) AddNumber(&state, result);
-  for (const Value& cell : cells_) AddNumber(&state, 2 * cell.number + (cell.undefined ? 1 : 0));
-  for (const BarrierState& barrier : barriers_) {
-    AddNumber(&state, barrier.arrived);
-    AddNumber(&state, barrier.completed);
-    for (const int seen : barrier.seen) AddNumber(&state, seen);
-  }
-  for (const std::int64_t count : semaphores_) AddNumber(&state, count);
-  for (const Copy& copy : copies_) {
-    for (const std::int64_t part : {static_cast<std::int64_t>(copy.issuer), static_cast<std::int64_t>(copy.line),
-                                    static_cast<std::int64_t>(copy.halves), copy.values[0], copy.values[1],
-                                    copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
-      AddNumber(&state, part);
-  }
-  if (tensor_) AddTensorState(&state);
-  return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
-}
-
-std::vector<std::int64_t> ReferenceMachine::CellsOfM() const {
-  std::vector<std::int64_t> numbers;
-  for (int i = 0; i < rows_ * kCellsOfRow; ++i) numbers.push_back(cells_[static_cast<std::size_t>(i)].number);
-  return numbers;
-}
-
-std::string ReferenceMachine::Outcome() const {
-  bool undefined = leaked_;
-  for (int i = 0; i < rows_ * kCellsOfRow; ++i) undefined |= cells_[static_cast<std::size_t>(i)].undefined;
-  if (broken_) return "broken";
-  if (stale_) return "stale";
-  if (!Done()) return "deadlock";
-  if (undefined) return "undefined";
-  std::string outcome;
-  for (const std::int64_t result : results_) AddNumber(&outcome, result);
-  for (const std::int64_t number : CellsOfM()) AddNumber(&outcome, number);
-  return outcome;
 }
 
 }  // namespace palladion::hunt

@@ -42,6 +42,8 @@ class Listener {
   virtual void Signal(int agent, int semaphore, std::int64_t amount) = 0;
   virtual void SemWait(int agent, int semaphore, std::int64_t amount, bool take) = 0;
   virtual void SemRead(int agent, int semaphore) = 0;
+  // A copy has done so many halves, and its semaphore counts it.
+  virtual void Credit(int copy, int halves, int semaphore, std::int64_t amount) = 0;
   // Of the agent's copies out, the first `count` are known: their reading, or both halves.
   virtual void Await(int agent, int count, int halves) = 0;
   // A copy begins when an earlier one is over, and knows it.
@@ -83,6 +85,7 @@ class ReferenceMachine {
 
   std::vector<Choice> Choices() const;
   void Do(const Choice& choice);
+  void Look(int agent);  // its loop that waits looks, and goes on if it has seen what it waits for
 
   // The agent's next operation that others can see; nullptr at its end.
   const Instr* Next(int agent) const;
@@ -99,9 +102,10 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
+  bool LeavesSemaphores() const;  // is one of them not zero?
   bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
   std::set<int> CellsOfTensor() const;  // of all blocks
-  int first_shared_cell() const { return 2 * rows_ * 4; }
+  int first_shared_cell() const { return tpu_ ? static_cast<int>(cells_.size()) : 2 * rows_ * 4; }
 
  private:
   struct BarrierState {
@@ -127,6 +131,7 @@ class ReferenceMachine {
   void Add(int agent, const Value& value);
   Value Read(const CellSpan& cells) const;
   void Memory(int agent, const Instr& instr);
+  bool SpinEnds(int agent, const Op& op) const;
   void Sync(int agent, const Op& op);
   void ArriveAt(int who, int barrier, const Issues* told);
   void ArriveFrom(int agent, int object);
@@ -136,6 +141,23 @@ class ReferenceMachine {
   void DoHalf(std::size_t at);
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
+
+  // ---- reference_tpu.cc: copies that semaphores count
+  void AddTpuCells();
+  CellSpan TpuCellsOf(int agent, Array array, int row, Part part) const;
+  int SemaphoreOf(int agent, const Op& op) const;  // the number of `object` among all
+  int DmaSemaphoreOf(int agent, int object) const { return agent * sems_per_ + semaphores_per_ + object; }
+  void StartDma(int agent, const Instr& instr);
+  void DoDmaHalf(std::size_t at);
+  void Count(const Copy& copy, int semaphore, std::int64_t amount);
+  static bool OfPipeline(What what) { return what >= What::kFetchStart; }
+  bool InFlight(What what, int slot) const;
+  void Pipeline(const Instr& instr);
+  void DoPipelineHalf(std::size_t at);
+  int SlotRow(bool out, int slot) const {
+    return (shares_ ? 1 : blocks_) * 2 * rows_ + blocks_ * rows_ + 2 * out + slot;
+  }
+  CellSpan RowOfCells(int row) const { return {{4 * row, 4 * row + 1, 4 * row + 2, 4 * row + 3}, 4}; }
 
   // ---- reference_tensor.cc: tensor memory, and named barriers
   struct NamedState {
@@ -182,6 +204,10 @@ class ReferenceMachine {
   std::vector<TensorOp> tensor_ops_;
   std::vector<std::vector<int>> loads_, stores_, core_;  // of each agent: its loads, stores, and what it gave the core
   std::vector<NamedState> named_;
+  bool programs_ = false;              // of a grid, whose loops look at m
+  bool tpu_ = false, shares_ = false;  // do its agents share m and x?
+  int semaphores_per_ = 0, sems_per_ = 0;
+  int in_slot_ = 0, out_slot_ = 0;
   bool leaked_ = false, broken_ = false, stale_ = false;
   Listener* listener_ = nullptr;
 };
@@ -190,6 +216,7 @@ struct Reached {
   std::set<std::string> outcomes;
   std::int64_t states = 0;
   bool complete = true;
+  bool leaves = false;  // an order ends with a semaphore that is not zero
 };
 Reached ExploreFrom(const ReferenceMachine& machine, std::int64_t max_states);
 

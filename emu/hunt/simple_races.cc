@@ -60,10 +60,10 @@ void SimpleRaces::Signal(int agent, int semaphore, std::int64_t amount) {
 }
 
 void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool take) {
-  std::deque<Credit>& credits = credits_[semaphore];
+  std::deque<Told>& credits = credits_[semaphore];
   for (std::size_t i = 0; amount > 0 && i < credits.size();) {
-    Join(credits[i].known, &known_[agent]);
     const std::int64_t taken = std::min(amount, credits[i].amount);
+    if (!credits[i].copy || taken == credits[i].amount) Join(credits[i].known, &known_[agent]);
     amount -= taken;
     if (take) credits[i].amount -= taken;
     if (take && credits[i].amount == 0) {
@@ -75,7 +75,15 @@ void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool ta
 }
 
 void SimpleRaces::SemRead(int agent, int semaphore) {
-  for (const Credit& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
+  for (const Told& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
+}
+
+// Its reading is its time 1, its writing its time 2.
+void SimpleRaces::Credit(int copy, int halves, int semaphore, std::int64_t amount) {
+  Known known = known_[CopyOf(copy)];
+  known.all[CopyOf(copy)] = halves;
+  if (mutation_ == Mutation::kNoCompletions) known = {};
+  credits_[semaphore].push_back({amount, std::move(known), true});
 }
 
 void SimpleRaces::Await(int agent, int count, int halves) {

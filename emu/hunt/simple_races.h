@@ -42,6 +42,7 @@ class SimpleRaces final : public Listener {
   void Signal(int agent, int semaphore, std::int64_t amount) override;
   void SemWait(int agent, int semaphore, std::int64_t amount, bool take) override;
   void SemRead(int agent, int semaphore) override;
+  void Credit(int copy, int halves, int semaphore, std::int64_t amount) override;
   void Await(int agent, int count, int halves) override;
   void Follow(int copy, int earlier) override;
   void Complete(int agent, int copy) override;
@@ -67,9 +68,10 @@ class SimpleRaces final : public Listener {
     CellSpan cells;
     Known known;
   };
-  struct Credit {
+  struct Told {
     std::int64_t amount = 0;
     Known known;
+    bool copy = false;  // a wait that takes a part learns nothing
   };
 
   static void Join(const Known& told, Known* to, bool tensor_core = true);
@@ -91,7 +93,7 @@ class SimpleRaces final : public Listener {
   std::map<int, Known> known_;
   std::map<int, int> time_;
   std::map<Phase, Known> phases_;  // of barriers
-  std::map<int, std::deque<Credit>> credits_;
+  std::map<int, std::deque<Told>> credits_;
   std::map<int, Known> told_;                   // by cell
   std::map<int, std::vector<int>> copies_out_;  // by agent
   std::vector<Touched> touched_;

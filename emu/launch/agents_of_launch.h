@@ -1,4 +1,4 @@
-// Who runs in a launch under a policy, and the memory they share: the one driver (scheduled_launch.cc) binds operands,
+// Who runs in a launch under a policy, and the memory they share: the one driver (run.cc) binds operands,
 // runs the loop and tells the result; here is what differs between programs that are agents of their own, the threads
 // of GPU blocks, and functions in C++ (emu/cpp). A TPU's cores, warps and engines are agents of one of these.
 #ifndef PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
@@ -14,7 +14,7 @@
 
 #include "absl/types/span.h"
 #include "emu/agents/launch_state.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "scheduler/agent.h"
 #include "scheduler/run_loop.h"
 #include "scheduler/touches.h"
@@ -40,7 +40,7 @@ class AgentsOfLaunch {
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
-  virtual void Tell(ScheduledResult& result,
+  virtual void Tell(agents::Ran& result,
                     const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
 
   // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
@@ -72,8 +72,8 @@ inline const Step& StepAt(const Frame& frame) {
 }
 
 // Both outlive the agents.
-std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
-std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options);
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options);
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options);
 
 }  // namespace palladion::launch
 

@@ -34,8 +34,8 @@ BlockChecks::OfCore& BlockChecks::Here(const Watched& watched) {
 }
 
 // Nothing has moved yet: the array still has its old bytes.
-void BlockChecks::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere || !cores_.any()) return;
+void BlockChecks::Issued(const Who& who, const AsyncRequest& request) {
+  if (!who.at_once || !cores_.any()) return;
   const auto* source = std::get_if<BoxAccess>(&request.sources[0].where);
   const auto* destination = std::get_if<BoxAccess>(&request.destinations[0].where);
   if (const Watched* from = Find(source->buffer)) Fetches(*from, *source, destination->buffer);

@@ -41,7 +41,7 @@ struct StaleFetch {
   std::int64_t count = 1;
 };
 
-class BlockChecks final : public memory_model::AccessObserver {
+class BlockChecks final : public memory_model::MemoryWatcher {
  public:
   explicit BlockChecks(CoresOfLaunch cores) : cores_(std::move(cores)) {}
 
@@ -57,11 +57,11 @@ class BlockChecks final : public memory_model::AccessObserver {
   const std::vector<StaleFetch>& stale_fetches() const { return stale_; }
   std::int64_t copies() const { return copies_; }  // that were looked at
 
-  std::int64_t most_values() const override { return 0; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kIssue};
+  }
   void Running(const RunningAgent& now) override { cores_.Running(now); }
-  void Issued(const AsyncRequest& request, Halves halves) override;
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {}
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   struct Flush {

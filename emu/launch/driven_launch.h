@@ -1,6 +1,6 @@
-// A launch under a policy as its driver sees it, whether its agents run kernel text (scheduled_launch.cc) or functions
-// in C++ (emu/cpp): one loop lets the agents of one launch, or of several on devices of their own, go as the policy
-// says, and what is told of how it ended is made in one place. Limits: what binds operands, and what else watches, is
+// A launch under a policy as its driver sees it, whether its agents run kernel text (run.cc) or functions
+// in C++ (emu/cpp): one loop lets its agents go as the policy says, and what is reported of how it ended is made in one
+// place. Limits: what binds operands, and what else watches, is
 // each launch's own.
 #ifndef PALLADION_EMU_LAUNCH_DRIVEN_LAUNCH_H_
 #define PALLADION_EMU_LAUNCH_DRIVEN_LAUNCH_H_
@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "emu/launch/agents_of_launch.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "scheduler/policy.h"
 #include "scheduler/run_loop.h"
 
@@ -27,20 +26,13 @@ class DrivenLaunch {
   virtual std::string_view budget_name() const = 0;  // as the user knows it
   virtual std::vector<Finding> FoundSoFar() = 0;
   // No agent goes any more. `finished`: each has come to its end.
-  virtual agents::LaunchResult Ended(bool finished) = 0;
+  virtual agents::Ran Ended(bool finished) = 0;
 
   // `fair`: nobody is left out for ever, so agents that do not come to an end are a livelock.
-  ScheduledResult Result(scheduler::LoopResult run, bool fair);
+  agents::Ran Result(scheduler::LoopResult run, bool fair);
 };
 
-struct LaunchOnDevice {
-  DrivenLaunch* launch = nullptr;
-  std::int32_t device = 0;
-};
-
-// Each launch has a device of its own. At least one.
-absl::StatusOr<std::vector<ScheduledResult>> Drive(absl::Span<const LaunchOnDevice> launches,
-                                                   scheduler::Policy& policy);
+absl::StatusOr<agents::Ran> Drive(DrivenLaunch& launch, scheduler::Policy& policy);
 
 }  // namespace palladion::launch
 

@@ -41,8 +41,8 @@ memory_model::WitnessAccess EmittedRevisits::AccessOf(AccessKind kind, const Box
 }
 
 // The body of the block's last step is over.
-void EmittedRevisits::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kLater || !copies_out_.contains(request.site.loc.value)) return;
+void EmittedRevisits::Issued(const Who& who, const AsyncRequest& request) {
+  if (who.at_once || !copies_out_.contains(request.site.loc.value)) return;
   if (request.sources.size() != 1 || request.destinations.size() != 1) return;
   const auto* source = std::get_if<BoxAccess>(&request.sources[0].where);
   const auto* destination = std::get_if<BoxAccess>(&request.destinations[0].where);
@@ -77,7 +77,8 @@ void EmittedRevisits::Issued(const AsyncRequest& request, Halves halves) {
   buffer.reads.erase(std::remove_if(buffer.reads.begin(), buffer.reads.end(), is_sent), buffer.reads.end());
 }
 
-void EmittedRevisits::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void EmittedRevisits::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+                          const std::byte*) {
   const auto found = buffers_.find(access.buffer.value);
   if (found == buffers_.end() || copies_out_.contains(access.site.loc.value)) return;
   Buffer& buffer = found->second;

@@ -27,7 +27,7 @@ struct EmittedRevisit {
   std::int64_t count = 1;
 };
 
-class EmittedRevisits final : public memory_model::AccessObserver {
+class EmittedRevisits final : public memory_model::MemoryWatcher {
  public:
   explicit EmittedRevisits(const Module& module);
 
@@ -35,13 +35,16 @@ class EmittedRevisits final : public memory_model::AccessObserver {
   void Watch(const memory_model::Memory& memory) { memory_ = &memory; }
   const std::vector<EmittedRevisit>& found() const { return found_; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc,
+            memory_model::EventKind::kIssue};
+  }
   std::int64_t most_values() const override { return 0; }
   void Running(const RunningAgent& now) override { program_.assign(now.index.begin(), now.index.end()); }
-  void Free(BufferId buffer) override { buffers_.erase(buffer.value); }
-  void Issued(const AsyncRequest& request, Halves halves) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Free(const Who&, BufferId buffer) override { buffers_.erase(buffer.value); }
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
   struct StaleRead {

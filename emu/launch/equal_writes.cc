@@ -67,23 +67,23 @@ void EqualWrites::SetProgram(absl::Span<const std::int64_t> index) {
   task_ = task->second;
 }
 
-memory_model::WriterId EqualWrites::Writer() {
+memory_model::WriterId EqualWrites::Writer(const Who& who) {
   if (machine_ == nullptr) return task_;
-  if (machine_->operations().performing()) return NewWriter();
-  const auto [agent, is_new] = agents_.try_emplace(machine_->current());
+  if (who.of_engine()) return NewWriter();
+  const auto [agent, is_new] = agents_.try_emplace(who.agent);
   if (is_new) agent->second = NewWriter();
   return agent->second;
 }
 
-void EqualWrites::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void EqualWrites::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                       const std::byte* value) {
-  if (kind == AccessKind::kRead) return values_.ReadBox(Writer(), access, reach);
-  values_.Box(Writer(), kind, access, reach, value);
+  if (kind == AccessKind::kRead) return values_.ReadBox(Writer(who), access, reach);
+  values_.Box(Writer(who), kind, access, reach, value);
 }
 
-void EqualWrites::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
-  if (kind == AccessKind::kRead) return values_.ReadPoints(Writer(), access);
-  values_.Points(Writer(), kind, access, value);
+void EqualWrites::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) {
+  if (kind == AccessKind::kRead) return values_.ReadPoints(Writer(who), access);
+  values_.Points(Writer(who), kind, access, value);
 }
 
 void SayEqual(Finding& finding, std::string_view joint) {

@@ -23,14 +23,14 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "memory_model/sweep/written_values.h"
 #include "semantics/base/finding.h"
 #include "semantics/program/program.h"
 
 namespace palladion::launch {
 
-class EqualWrites final : public agents::RunObserver {
+class EqualWrites final : public run::Watcher {
  public:
   // `program` outlives the object.
   explicit EqualWrites(const Program& program) : program_(program) {}
@@ -52,16 +52,19 @@ class EqualWrites final : public agents::RunObserver {
   // Did a write to the array store undefined elements, or under an undefined mask?
   bool AnyUndefined(BufferId array) const { return values_.AnyUndefined(array); }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
   void Begun(const threads::ThreadMachine& machine) override { machine_ = &machine; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Running(const RunningAgent& now) override { SetProgram(now.index); }
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   void SetProgram(absl::Span<const std::int64_t> index);
-  memory_model::WriterId Writer();
+  memory_model::WriterId Writer(const Who& who);
   memory_model::WriterId NewWriter() { return {writers_++}; }
 
   const Program& program_;

@@ -42,7 +42,7 @@ std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> di
   return dims;
 }
 
-// Does a core keep a block of an output? Then a program's index maps are computed before it begins.
+// Does a core keep a block of an output?
 bool HasResidentOutput(const Program& program) {
   return std::any_of(program.operand_infos.begin(), program.operand_infos.end(), [](const OperandInfo& info) {
     return info.role == Role::kOut && info.mode == BlockMode::kResident;
@@ -62,7 +62,7 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       looks_(options.looks),
       sweep_(dims_),
       blocks_(CoresOf(options)),
-      maps_(CoresOf(options), kernel.text(), HasResidentOutput(kernel.program())),
+      maps_(CoresOf(options), kernel.text()),
       emitted_(kernel.module()),
       inputs_(kernel.program(), dims_) {
   const Program& program = kernel.program();
@@ -220,6 +220,7 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
   finding.count = conflict.count;
   finding.why = WhyUnordered(first.program, conflict.program);
   finding.fix = FixFor(conflict, first.program);
+  finding.mend = MendFor(conflict, first.program);
   return finding;
 }
 
@@ -247,14 +248,16 @@ Finding GridChecks::OneSided(const memory_model::SweepConflict& conflict) const 
   return finding;
 }
 
-// One pair of places is one finding, whichever of the two came later and whatever else is wrong between them. That an
-// array depends on the order at all is one finding where no backend is named.
+// One pair of places is one finding, whichever of the two came later and whatever else is wrong between them; but that
+// one task comes back to a block is another mistake than that two of them have it. That an array depends on the order
+// at all is one finding where no backend is named.
 void GridChecks::Add(Finding finding) {
   const auto same = [](const FindingAccess& a, const FindingAccess& b) {
     return a.object == b.object && a.loc == b.loc && a.text_line == b.text_line && a.kind == b.kind;
   };
   for (Finding& known : findings_) {
     if (!known.first.has_value() || !finding.first.has_value()) continue;
+    if ((known.code == FindingCode::kOutRevisit) != (finding.code == FindingCode::kOutRevisit)) continue;
     const bool equal = same(*known.first, *finding.first) && same(*known.second, *finding.second);
     const bool mirrored = same(*known.first, *finding.second) && same(*known.second, *finding.first);
     const bool of_array = kernel_.program().target.backend == TargetBackend::kGeneric &&
@@ -299,7 +302,7 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   again.tasks_apart |= looks_ == Looks::kAll;
   again.ran = {};
   again.definedness = true;  // what is undefined is equal to nothing
-  agents::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
+  run::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
     memory.Observe(&witness);
     memory.Observe(&equal);
     for (const memory_model::SweepConflict& conflict : conflicts) {

@@ -6,11 +6,11 @@
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
 //   grid.Attach(launch);
-//   RunLaunch({kernel, inputs, outputs, launch});
-//   grid.Finish([&](const LaunchOptions& again) { return RunLaunch({kernel, inputs, outputs, again}).status(); });
+//   Run({kernel, inputs, outputs}, launch);
+//   grid.Finish([&](const LaunchOptions& again) { return Run({kernel, inputs, outputs}, again).status(); });
 //
-// Limits: programs must run one after another, as RunLaunch has them, and must not interact (interaction.h): what their
-// atomics order is not known here (clock_races.h).
+// Limits: programs must run one after another, as RunInOrder has them, and must not interact (interaction.h): what
+// their atomics order is not known here (clock_races.h).
 #ifndef PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 
@@ -18,16 +18,17 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/block_checks.h"
 #include "emu/launch/emitted_revisits.h"
 #include "emu/launch/index_map_checks.h"
 #include "emu/launch/input_blocks.h"
-#include "emu/launch/launch.h"
 #include "emu/report.h"
 #include "memory_model/sweep/sweep.h"
 #include "memory_model/sweep/witness.h"
@@ -40,7 +41,7 @@ std::vector<memory_model::TaskDim> GridDims(const Program& program, absl::Span<c
 // Are some of its programs without an order?
 bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
-class GridChecks final : public agents::RunObserver {
+class GridChecks final : public run::Watcher {
  public:
   // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to
   // one array is the clocks' business then). kRevisits: only output blocks that are visited again, which a plain run
@@ -79,9 +80,12 @@ class GridChecks final : public agents::RunObserver {
     const OperandInfo* operand = nullptr;
   };
 
-  bool watches_memory() const override { return false; }  // the sweep does, and who looks at blocks
+  // Of memory the sweep does, and who looks at blocks.
+  memory_model::EventSet wants() const override {
+    const bool steps = watches_inputs() && inputs_.watches_scratch();
+    return steps ? memory_model::EventSet{memory_model::EventKind::kStep} : memory_model::EventSet{};
+  }
   bool watches_inputs() const { return looks_ != Looks::kRevisits && inputs_.any(); }
-  bool watches_steps() const override { return watches_inputs() && inputs_.watches_scratch(); }
   void After(const Step& step, Frame& frame) override {
     if (step.fn == RunBeginProgram) inputs_.ProgramBegan(frame);
   }
@@ -96,6 +100,10 @@ class GridChecks final : public agents::RunObserver {
   std::string OnEachBackend(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
   bool AreApart(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
   std::string FixFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
+  Mend MendFor(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other) const;
+  std::vector<std::size_t> ParallelDims(absl::Span<const std::int64_t> a, absl::Span<const std::int64_t> b) const;
+  std::string ElementsOfItsOwn(const memory_model::SweepConflict& conflict, absl::Span<const std::int64_t> other,
+                               std::string_view else_words) const;
   Finding FindingOf(const memory_model::SweepConflict& conflict, const memory_model::WitnessAccess& first,
                     const std::string& element, bool one_value) const;
   Finding OneSided(const memory_model::SweepConflict& conflict) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "memory_model/sets/region.h"
 #include "semantics/registry/op_row.h"
@@ -21,8 +22,8 @@ void LinesOf(const Region& region, std::set<int>* lines) {
 
 }  // namespace
 
-IndexMapChecks::IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel, bool maps_first)
-    : cores_(std::move(cores)), maps_first_(maps_first) {
+IndexMapChecks::IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel)
+    : take_turns_(cores.take_turns), cores_(std::move(cores)) {
   for (const Operand& operand : kernel.operands) {
     if (operand.block.has_value()) LinesOf(operand.block->map, &lines_);
   }
@@ -33,11 +34,11 @@ void IndexMapChecks::WatchCopies(const memory_model::Memory& memory, std::string
   names_.insert(std::move(name));
 }
 
-void IndexMapChecks::Alloc(BufferId buffer) {
+void IndexMapChecks::Alloc(const Who&, BufferId buffer) {
   if (memory_ != nullptr && names_.contains(std::string(memory_->NameOf(buffer)))) Watch(*memory_, buffer);
 }
 
-void IndexMapChecks::Free(BufferId buffer) {
+void IndexMapChecks::Free(const Who&, BufferId buffer) {
   watched_.erase(std::remove_if(watched_.begin(), watched_.end(), [&](const Watched& one) { return one.id == buffer; }),
                  watched_.end());
 }
@@ -61,12 +62,16 @@ const IndexMapChecks::Watched* IndexMapChecks::Find(BufferId id) const {
 
 void IndexMapChecks::Running(const RunningAgent& now) {
   cores_.Running(now);
+  running_ = now.id;
   if (!now.begins) return;
-  for (const MapRead& read : reads_) Read(read);
-  reads_.clear();
+  const auto others = [&](const MapRead& read) { return take_turns_ && read.agent != now.id; };
+  const auto first = std::stable_partition(reads_.begin(), reads_.end(), others);
+  const std::vector<MapRead> its(first, reads_.end());
+  reads_.erase(first, reads_.end());
+  for (const MapRead& read : its) Read(read);
 }
 
-void IndexMapChecks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void IndexMapChecks::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                          const std::byte* value) {
   const Watched* const watched = Find(access.buffer);
   if (watched == nullptr) return;
@@ -75,7 +80,7 @@ void IndexMapChecks::Box(AccessKind kind, const BoxAccess& access, const memory_
   });
 }
 
-void IndexMapChecks::Points(AccessKind kind, const PointAccess& access, const std::byte* value) {
+void IndexMapChecks::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte* value) {
   const Watched* const watched = Find(access.buffer);
   if (watched == nullptr) return;
   const auto bytes = static_cast<std::int64_t>(access.piece_bytes);
@@ -90,9 +95,7 @@ void IndexMapChecks::Points(AccessKind kind, const PointAccess& access, const st
 void IndexMapChecks::Touch(const Watched& watched, AccessKind kind, std::int64_t element, const std::byte* value,
                            const Site& site) {
   if (IsOfMap(site)) {
-    const MapRead read{watched.id, element, CodeSite::Of(site)};
-    if (kind != AccessKind::kRead) return;
-    maps_first_ ? reads_.push_back(read) : Read(read);
+    if (kind == AccessKind::kRead) reads_.push_back({watched.id, element, CodeSite::Of(site), running_});
     return;
   }
   if (kind == AccessKind::kRead || !cores_.any()) return;
@@ -105,7 +108,7 @@ void IndexMapChecks::Touch(const Watched& watched, AccessKind kind, std::int64_t
 
 void IndexMapChecks::Read(const MapRead& read) {
   const Watched* const watched = Find(read.buffer);
-  if (watched == nullptr || !cores_.any()) return;
+  if (watched == nullptr) return;
   Uses& uses = cores_.here()[{read.buffer.value, read.element}];
   uses.read = {cores_.step(), cores_.program(), read.site};
   if (uses.stored.step > 0 && uses.stored.step + 1 == cores_.step()) Add(*watched, read.element, uses, true);

@@ -31,10 +31,10 @@ struct LateIndex {
   std::int64_t count = 1;
 };
 
-class IndexMapChecks final : public memory_model::AccessObserver {
+class IndexMapChecks final : public memory_model::MemoryWatcher {
  public:
-  // `maps_first`: a program's maps are computed before it is said to begin.
-  IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel, bool maps_first);
+  // A program's maps are computed before it is said to begin (semantics/prepare/maps_ahead.h).
+  IndexMapChecks(CoresOfLaunch cores, const Kernel& kernel);
 
   // Do index maps read a prefetched operand?
   bool any() const { return !lines_.empty(); }
@@ -44,12 +44,15 @@ class IndexMapChecks final : public memory_model::AccessObserver {
 
   const std::vector<LateIndex>& found() const { return found_; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc};
+  }
   void Running(const RunningAgent& now) override;
-  void Alloc(BufferId buffer) override;
-  void Free(BufferId buffer) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Alloc(const Who& who, BufferId buffer) override;
+  void Free(const Who& who, BufferId buffer) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Watched {
@@ -74,6 +77,7 @@ class IndexMapChecks final : public memory_model::AccessObserver {
     BufferId buffer;
     std::int64_t element;
     CodeSite site;
+    AgentId agent;
   };
 
   bool IsOfMap(const Site& site) const { return lines_.contains(site.text_line); }
@@ -83,8 +87,9 @@ class IndexMapChecks final : public memory_model::AccessObserver {
   void Stored(const Watched& watched, std::int64_t element, const Site& site, bool changes);
   void Add(const Watched& watched, std::int64_t element, const Uses& uses, bool before);
 
+  const bool take_turns_;
   CoreStates<OfCore> cores_;
-  const bool maps_first_;
+  AgentId running_;
   std::set<int> lines_;  // of the text, of reads in index maps
   const memory_model::Memory* memory_ = nullptr;
   std::set<std::string> names_;

@@ -79,7 +79,7 @@ void InputBlocks::BeginSegment(Core& core, Index segment) {
   core.first_block = true;
 }
 
-void InputBlocks::Free(BufferId buffer) {
+void InputBlocks::Free(const Who&, BufferId buffer) {
   const auto core = cores_.find(buffer.value);
   if (core == cores_.end()) return;
   if (!core->second.scratch) Leave(core->second);
@@ -118,8 +118,8 @@ void InputBlocks::ProgramBegan(Frame& frame) {
 }
 
 // A fetch: whatever was stored in the block before is gone.
-void InputBlocks::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves != Halves::kHere) return;
+void InputBlocks::Issued(const Who& who, const AsyncRequest& request) {
+  if (!who.at_once) return;
   const auto operand = operand_of_.find(request.sources[0].buffer().value);
   const BoxAccess* const from = std::get_if<BoxAccess>(&request.sources[0].where);
   if (operand == operand_of_.end() || from == nullptr) return;
@@ -218,7 +218,8 @@ void InputBlocks::Meet(const Core& core, std::int64_t element, std::int32_t stor
                      .pairs = {{stored, read}}});
 }
 
-void InputBlocks::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+void InputBlocks::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                      const std::byte*) {
   if (access.buffer == filling_) {  // the fetch itself
     filling_ = BufferId();
     return;
@@ -231,7 +232,7 @@ void InputBlocks::Box(AccessKind kind, const BoxAccess& access, const memory_mod
                               [&](std::int64_t element, std::int64_t) { Touch(*core, record, kind, element); });
 }
 
-void InputBlocks::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void InputBlocks::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   Core* const core = Find(access.buffer);
   if (core == nullptr) return;
   const std::int64_t bytes = memory_->ElementSizeOf(access.buffer).value();

@@ -34,7 +34,7 @@ struct HandedBlock {
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;  // of accesses at these two places
 };
 
-class InputBlocks final : public memory_model::AccessObserver {
+class InputBlocks final : public memory_model::MemoryWatcher {
  public:
   // `program` outlives it.
   InputBlocks(const Program& program, absl::Span<const memory_model::TaskDim> dims);
@@ -51,12 +51,16 @@ class InputBlocks final : public memory_model::AccessObserver {
 
   const std::vector<HandedBlock>& handed() const { return handed_; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc,
+            memory_model::EventKind::kIssue};
+  }
   void Running(const RunningAgent& now) override;
-  void Free(BufferId buffer) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Free(const Who& who, BufferId buffer) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   using Index = std::vector<std::int64_t>;

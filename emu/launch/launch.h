@@ -11,10 +11,6 @@
 
 namespace palladion::launch {
 
-// The arrays have been checked against the kernel's operands, and the memory they need against options.memory_limit.
-// Outputs are written whole, poison where nothing was stored.
-absl::StatusOr<agents::LaunchResult> RunLaunch(const agents::LaunchCall& call);
-
 // A plain run with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const agents::LaunchOptions& options);

@@ -14,7 +14,7 @@ constexpr std::size_t kFrameBytes = std::size_t{1} << 30;
 
 class Programs final : public AgentsOfLaunch {
  public:
-  Programs(agents::LaunchState& state, const ScheduledOptions& options) : state_(state), options_(options) {}
+  Programs(agents::LaunchState& state, const agents::LaunchOptions& options) : state_(state), options_(options) {}
 
   void Make(bool search) override {
     shared_.emplace(state_);
@@ -31,8 +31,7 @@ class Programs final : public AgentsOfLaunch {
 
   scheduler::AgentSource& source() override { return *agents_; }
   bool copyable() const override {
-    const agents::LaunchOptions& launch = options_.launch;
-    return launch.observers.empty() && !launch.definedness && launch.contracts == nullptr;
+    return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr;
   }
 
   std::optional<scheduler::Touches> TakeTouched() override {
@@ -46,8 +45,8 @@ class Programs final : public AgentsOfLaunch {
     return loop;
   }
 
-  void Tell(ScheduledResult& result, const scheduler::LoopOptions& loop) const override {
-    result.all_fit = static_cast<std::size_t>(result.launch.programs) <= loop.resident;
+  void Tell(agents::Ran& result, const scheduler::LoopOptions& loop) const override {
+    result.all_fit = static_cast<std::size_t>(result.programs) <= loop.resident;
   }
 
   std::string_view kind() const override { return "program"; }
@@ -74,7 +73,7 @@ class Programs final : public AgentsOfLaunch {
 
  private:
   agents::LaunchState& state_;
-  const ScheduledOptions& options_;
+  const agents::LaunchOptions& options_;
   std::optional<agents::SharedMemory> shared_;
   std::optional<agents::TouchLog> touches_;  // of a search
   std::optional<agents::SpinWatch> spins_;
@@ -83,7 +82,7 @@ class Programs final : public AgentsOfLaunch {
 
 }  // namespace
 
-std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options) {
+std::unique_ptr<AgentsOfLaunch> ProgramsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options) {
   return std::make_unique<Programs>(state, options);
 }
 

@@ -25,18 +25,17 @@ ReadsFrom::Agent& ReadsFrom::ThreadOf(AgentId thread) {
   return *agent;
 }
 
-ReadsFrom::Agent& ReadsFrom::Current() {
-  if (machine_->operations().performing())
-    return operations_[memory_model::AgentTable::NumberOf(machine_->operations().performer())];
-  return ThreadOf(machine_->current());
+ReadsFrom::Agent& ReadsFrom::Of(const Who& who) {
+  return who.of_engine() ? operations_[memory_model::AgentTable::NumberOf(who.operation)] : ThreadOf(who.agent);
 }
 
-void ReadsFrom::Issued(const AsyncRequest& request, Halves halves) {
-  if (halves == Halves::kHere) return;
-  Agent& issuer = ThreadOf(machine_->current());
-  operations_.push_back({.name = Mixed(Mixed(issuer.name, kOperation), issuer.issued++)});
-  operations_.resize(operations_.size() + request.parts() -
-                     1);  // its parts have numbers too, and do nothing themselves
+void ReadsFrom::Issued(const Who& who, const AsyncRequest& request) {
+  if (who.at_once) return;
+  Agent& issuer = ThreadOf(machine_->current());  // of a copy of the launch before this one, who goes on with it
+  // Its parts and copies of blocks have numbers too, and no names here: they do nothing themselves.
+  const std::size_t number = memory_model::AgentTable::NumberOf(who.operation);
+  operations_.resize(number + request.parts());
+  operations_[number].name = Mixed(Mixed(issuer.name, kOperation), issuer.issued++);
 }
 
 void ReadsFrom::Reset(BufferId buffer) {
@@ -54,9 +53,10 @@ LastWrites& ReadsFrom::Of(BufferId buffer) {
   return of;
 }
 
-void ReadsFrom::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
+void ReadsFrom::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                    const std::byte*) {
   if (reach.empty || reach.none_copied) return;
-  Agent& agent = Current();
+  Agent& agent = Of(who);
   LastWrites& writers = Of(access.buffer);
   if (kind == AccessKind::kRead) {
     agent.seen = Mixed(agent.seen, writers.Read(access, reach));
@@ -65,8 +65,8 @@ void ReadsFrom::Box(AccessKind kind, const BoxAccess& access, const memory_model
   writers.Write(access, reach, Mixed(agent.name, ++agent.writes));
 }
 
-void ReadsFrom::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  Agent& agent = Current();
+void ReadsFrom::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  Agent& agent = Of(who);
   LastWrites& writers = Of(access.buffer);
   const ElementSize element_size = memory_->ElementSizeOf(access.buffer);
   if (kind != AccessKind::kWrite) agent.seen = Mixed(agent.seen, writers.Read(access, element_size));
@@ -83,7 +83,9 @@ void ReadsFrom::Finished(memory_model::Memory&, absl::Span<const BufferId> array
     signature_ += Mixed(Mixed(agent.name, agent.seen), Mixed(agent.writes, agent.issued));
   };
   for (const auto& [name, agent] : named_) add(agent);
-  for (const Agent& operation : operations_) add(operation);
+  for (const Agent& operation : operations_) {
+    if (operation.name != 0) add(operation);
+  }
 }
 
 }  // namespace palladion::launch

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "absl/container/node_hash_map.h"
-#include "emu/agents/run_observer.h"
 #include "emu/launch/last_writes.h"
+#include "emu/run/events.h"
 #include "emu/threads/thread_machine.h"
 
 namespace palladion::launch {
 
-class ReadsFrom final : public agents::RunObserver {
+class ReadsFrom final : public run::Watcher {
  public:
   // `program` outlives the object.
   explicit ReadsFrom(const Program& program) : program_(program) {}
@@ -25,23 +25,26 @@ class ReadsFrom final : public agents::RunObserver {
   // After a launch that came to its end.
   std::uint64_t signature() const { return signature_; }
 
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kAccess, memory_model::EventKind::kAlloc, memory_model::EventKind::kIssue};
+  }
   void Begun(const threads::ThreadMachine& machine) override { machine_ = &machine; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
   void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Alloc(BufferId buffer) override { Reset(buffer); }
-  void Free(BufferId buffer) override { Reset(buffer); }
-  void Poison(BufferId buffer) override { Reset(buffer); }
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Alloc(const Who&, BufferId buffer) override { Reset(buffer); }
+  void Free(const Who&, BufferId buffer) override { Reset(buffer); }
+  void Poison(const Who&, BufferId buffer) override { Reset(buffer); }
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   struct Agent {
     std::uint64_t name = 0, seen = 0, writes = 0, issued = 0;
   };
 
-  Agent& Current();
+  Agent& Of(const Who& who);
   Agent& ThreadOf(AgentId thread);
   LastWrites& Of(BufferId buffer);
   void Reset(BufferId buffer);  // its elements hold nothing that anybody wrote
@@ -51,7 +54,7 @@ class ReadsFrom final : public agents::RunObserver {
   const threads::ThreadMachine* machine_ = nullptr;
   absl::node_hash_map<std::uint64_t, Agent> named_;  // threads and warps, by name
   std::vector<Agent*> threads_;                      // the same by AgentId
-  std::vector<Agent> operations_;                    // in the order of issue
+  std::vector<Agent> operations_;                    // by number, in the order of issue
   std::vector<LastWrites> buffers_;                  // by id
   std::uint64_t signature_ = 0;
   std::int64_t devices_ = 0;  // that are finished

@@ -1,5 +1,8 @@
 // A finding in the words of a report: what the module's tables know is looked up here, so that a report needs none.
+#include <utility>
+
 #include "emu/launch/launch.h"
+#include "emu/launch/mended.h"
 
 namespace palladion::launch {
 namespace {
@@ -32,6 +35,7 @@ std::vector<SourceFrame> FramesOf(const Module& module, LocId loc) {
 }
 
 ReportedFinding Reported(const Finding& finding, const Module& module) {
+  Mended mended = MendedIn(module, finding);
   return {.code = std::string(Code(finding.code)),
           .severity = std::string(Name(finding.severity)),
           .message = finding.message,
@@ -42,9 +46,10 @@ ReportedFinding Reported(const Finding& finding, const Module& module) {
           .first = Reported(finding.first, module),
           .second = Reported(finding.second, module),
           .why = finding.why,
-          .fix = finding.fix,
+          .fix = std::move(mended.fix),
           .confidence = std::string(Name(finding.confidence)),
-          .frames = FramesOf(module, finding.loc)};
+          .frames = FramesOf(module, finding.loc),
+          .edits = std::move(mended.edits)};
 }
 
 }  // namespace palladion::launch

@@ -29,7 +29,7 @@ bool MayOverlap(const Region& region) {
 
 class Threads final : public AgentsOfLaunch {
  public:
-  Threads(agents::LaunchState& state, const ScheduledOptions& options)
+  Threads(agents::LaunchState& state, const agents::LaunchOptions& options)
       : state_(state), kernel_(state.kernel().text()), options_(options) {}
 
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
@@ -102,16 +102,17 @@ class Threads final : public AgentsOfLaunch {
   }
 
   void End() override {
-    for (agents::RunObserver* observer : options_.launch.observers) observer->Ended(*machine_);
+    for (run::Watcher* observer : options_.observers) observer->Ended(*machine_);
     left_ = machine_->HandOver();
     machine_->End({});
   }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
-  void Tell(ScheduledResult& result, const scheduler::LoopOptions&) const override {
+  void Tell(agents::Ran& result, const scheduler::LoopOptions&) const override {
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
+    result.racing_wait = machine_->model().RacingWait();
     result.engines = agents_->engines();
-    result.launch.left = left_;
+    result.left = left_;
   }
 
   std::string_view kind() const override {
@@ -147,12 +148,11 @@ class Threads final : public AgentsOfLaunch {
                                                    .automatic_barriers = state_.kernel().automatic_barriers(),
                                                    .races = options_.races,
                                                    .definedness = state_.tracks_definedness(),
-                                                   .moves_nothing = options_.launch.moves_nothing,
+                                                   .moves_nothing = options_.moves_nothing,
                                                    .ordered_links = options_.ordered_links,
-                                                   .device = state_.device(),
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
-    for (agents::RunObserver* observer : options_.launch.observers) observer->Begun(*machine_);
+    for (run::Watcher* observer : options_.observers) observer->Begun(*machine_);
   }
 
   threads::BetweenLaunches Between() {
@@ -195,7 +195,7 @@ class Threads final : public AgentsOfLaunch {
 
   agents::LaunchState& state_;
   const Kernel& kernel_;
-  const ScheduledOptions& options_;
+  const agents::LaunchOptions& options_;
   std::int64_t devices_bound_ = 0;
   std::optional<threads::ThreadMachine> machine_;
   std::optional<threads::ThreadAccesses> accesses_;
@@ -208,7 +208,7 @@ class Threads final : public AgentsOfLaunch {
 
 }  // namespace
 
-std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const ScheduledOptions& options) {
+std::unique_ptr<AgentsOfLaunch> ThreadsOfLaunch(agents::LaunchState& state, const agents::LaunchOptions& options) {
   return std::make_unique<Threads>(state, options);
 }
 

@@ -7,15 +7,12 @@
 
 #include <cstdint>
 
+#include "emu/agents/launch_options.h"
 #include "semantics/program/program.h"
 
 namespace palladion::launch {
 
-enum class Way : std::uint8_t {
-  kInOrder,   // programs one after another in a plain loop: no policy is asked
-  kPrograms,  // programs under a policy
-  kThreads,   // threads of GPU blocks, or cores of a TPU that have engines, under a policy
-};
+using agents::Way;
 
 // What a launch is for.
 enum class Purpose : std::uint8_t {

@@ -105,7 +105,8 @@ void Judge(Legality& legality, const Instr& op, absl::Span<const GpuLimit<Site>>
     if (limit.text.only_from_jax && !legality.jax) continue;
     const std::optional<std::string> found = limit.found(site);
     if (found.has_value())
-      legality.Illegal(op, op.name + ": " + MessageOf(limit.text, *found), std::string(limit.text.fix));
+      legality.Illegal(op, op.name + ": " + MessageOf(limit.text, *found), std::string(limit.text.fix),
+                       limit.text.about);
   }
 }
 

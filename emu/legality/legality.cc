@@ -125,12 +125,14 @@ void Legality::Add(FindingCode code, LocId loc, int text_line, std::string messa
                        .fix = std::move(fix)});
 }
 
-void Legality::Illegal(const Operand& operand, std::string message, std::string fix) {
+void Legality::Illegal(const Operand& operand, std::string message, std::string fix, About about) {
+  if (about != About::kOther) of_shapes_.push_back({.finding = findings_.size(), .operand = &operand, .about = about});
   Add(FindingCode::kIllegal, operand.loc, operand.text_line, Cat("operand '", NameOf(operand), "': ", message),
       std::move(fix));
 }
 
-void Legality::Illegal(const Instr& op, std::string message, std::string fix) {
+void Legality::Illegal(const Instr& op, std::string message, std::string fix, About about) {
+  if (about != About::kOther) of_shapes_.push_back({.finding = findings_.size(), .op = &op, .about = about});
   Add(FindingCode::kIllegal, op.loc, op.text_line, std::move(message), std::move(fix));
 }
 

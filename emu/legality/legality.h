@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/legality/limit_row.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/target.h"
@@ -34,8 +35,8 @@ class Legality {
   std::string target() const { return ToString(target_); }
 
   // The place is the operand's or the instruction's.
-  void Illegal(const Operand& operand, std::string message, std::string fix = "");
-  void Illegal(const Instr& op, std::string message, std::string fix = "");
+  void Illegal(const Operand& operand, std::string message, std::string fix = "", About about = About::kOther);
+  void Illegal(const Instr& op, std::string message, std::string fix = "", About about = About::kOther);
   void Illegal(std::string message, std::string fix = "");  // the kernel itself
   void Exceeds(std::string message, std::string fix);       // CAPACITY
 
@@ -54,6 +55,15 @@ class Legality {
   bool jax_0_11 = false;                      // the text is from JAX 0.11 or later, which takes more
   bool jax = false;                           // the text is from JAX: its arrays are as large as a machine's
   std::int64_t blocks = 0, operations = 0, accesses = 0, memories = 0;  // looked at
+  // A finding about a shape, of an instruction or an operand.
+  struct OfShape {
+    std::size_t finding;  // its number
+    const Instr* op = nullptr;
+    const Operand* operand = nullptr;
+    About about = About::kShape;
+  };
+  const std::vector<OfShape>& of_shapes() const { return of_shapes_; }
+  Finding& finding(std::size_t number) { return findings_[number]; }
   std::vector<Finding> TakeFindings() { return std::move(findings_); }
 
  private:
@@ -64,6 +74,7 @@ class Legality {
   const Program* program_;
   const machines::Chip* chip_;
   std::vector<Finding> findings_;
+  std::vector<OfShape> of_shapes_;
   std::vector<std::pair<ValueId, std::size_t>> operand_of_;  // body parameter -> operand
   std::vector<std::pair<ValueId, std::size_t>> platforms_;   // result of a platform_index -> its value
 };

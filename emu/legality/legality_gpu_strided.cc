@@ -78,18 +78,19 @@ constexpr std::string_view kLayout = "Mosaic GPU, WGStridedFragLayout";
 
 constexpr GpuLimit<StridedSite> kLimits[] = {
     {{"layout.bool", "with lane semantics no array of truth values is read or written without tiles",
-      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true},
+      "Mosaic GPU, WGStridedFragLayout.from_shaped_type", "keep them as i8, or read them one by one", true, false,
+      About::kType},
      TruthValues},
     {{"layout.strided",
       "with lane semantics an array that is read in no tiles and no layout has a multiple of 128 elements", kLayout,
       "read it with plgpu.load(..., layout=...) in a layout that has its shape, or pad it", /*until_jax_0_10=*/false,
-      /*only_from_jax=*/true},
+      /*only_from_jax=*/true, About::kShape},
      Read},
     {{"layout.written",
       "with lane semantics an array that is written in no tiles, in a strided layout or the same everywhere, has a "
       "multiple of 128 elements, or one; from 1024 bytes on one that is the same everywhere has a multiple of these",
       kLayout, "cast it with plgpu.layout_cast to a layout that has its shape, or pad it", /*until_jax_0_10=*/true,
-      /*only_from_jax=*/true},
+      /*only_from_jax=*/true, About::kShape},
      Written},
     {{"layout.order",
       "with lane semantics what is read or written without tiles is not transposed, unless a slice left gaps in it",

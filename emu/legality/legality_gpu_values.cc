@@ -251,7 +251,7 @@ std::optional<std::string> ConstantOfBatches(const OpSite& site) {
 
 constexpr GpuLimit<OpSite> kValueLimits[] = {
     {{"value.8-bit", "arithmetic, comparisons of order, shifts and functions are not of 8 bits or fewer",
-      "Mosaic GPU, FragmentedArray._pointwise", "convert to a type of 16 or 32 bits first"},
+      "Mosaic GPU, FragmentedArray._pointwise", "convert to a type of 16 or 32 bits first", false, false, About::kType},
      EightBits},
     {{"value.8-bit-cases", "select_n is not of 8 bits or fewer; with warpgroup semantics it is of integers",
       "Mosaic GPU, FragmentedArray.select", "select numbers of 16 or 32 bits and convert what was chosen"},

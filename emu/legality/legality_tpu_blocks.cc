@@ -193,13 +193,13 @@ constexpr Limit<TpuOperandSite> kBlockLimits[] = {
     {{"tpu.block.tile-1d",
       "a block of rank 1 is all of its array, a multiple of 1024, or a power of two that fills a tile of 128 lanes of "
       "32 bits",
-      kBlockSource, "use a multiple of 1024"},
+      kBlockSource, "use a multiple of 1024", false, false, About::kShape},
      RankOne},
     {{"tpu.block.sublanes", "the last but one dimension of a block is a multiple of 8 or all of its array's",
-      kBlockSource, "use the next multiple of 8 as the last but one dimension"},
+      kBlockSource, "use the next multiple of 8 as the last but one dimension", false, false, About::kShape},
      Sublanes},
     {{"tpu.block.lanes", "the last dimension of a block is a multiple of 128 or all of its array's", kBlockSource,
-      "use the next multiple of 128 as the last dimension"},
+      "use the next multiple of 128 as the last dimension", false, false, About::kShape},
      Lanes},
     {{"tpu.block.kind", "dimensions of a block are sizes, pl.Element or None", kPipelineSource,
       "use emit_pipeline in the kernel"},
@@ -222,7 +222,7 @@ constexpr std::string_view kUseVmem = "use pltpu.VMEM";
 
 constexpr Limit<TpuOperandSite> kOperandLimits[] = {
     {{"tpu.operand.bits", "there are no 64-bit numbers", "lowering.py, _convert_element_type_lowering_rule",
-      "use 32-bit types"},
+      "use 32-bit types", false, false, About::kType},
      WideOperand},
     {{"tpu.operand.space", "memory is vmem, smem, hbm, any or semaphores",
       "lowering.py, _memory_space_to_mosaic_attribute", "use a memory space of jax.experimental.pallas.tpu"},

@@ -75,7 +75,7 @@ std::optional<std::string> Unpacked(const TpuOpSite& site) {
 
 constexpr Limit<TpuOpSite> kArithmeticLimits[] = {
     {{"tpu.value.bits", "there are no 64-bit numbers", "lowering.py, _convert_element_type_lowering_rule",
-      "use 32-bit types"},
+      "use 32-bit types", false, false, About::kType},
      Wide},
     {{"tpu.value.bool", "arithmetic is not on bools", "lowering.py, _add_lowering_rule and its like",
       "use logical operations, or convert to i32"},

@@ -40,14 +40,14 @@ bool CheckTensorSize(Legality& legality, const Instr& op, const Type& type) {
     legality.Illegal(op,
                      Cat(op.name, ": the number of elements of every array must be a power of two on ",
                          legality.target(), "; found ", n, " in ", ToString(type)),
-                     "pad to a power of two and mask");
+                     "pad to a power of two and mask", About::kShape);
     return false;
   }
   if (n <= kMaxTritonElements) return true;
   legality.Illegal(op,
                    Cat(op.name, ": an array has at most ", kMaxTritonElements, " elements on ", legality.target(),
                        "; found ", n, " in ", ToString(type)),
-                   "use smaller blocks");
+                   "use smaller blocks", About::kShape);
   return false;
 }
 

@@ -5,6 +5,7 @@
 #ifndef PALLADION_EMU_LEGALITY_LIMIT_ROW_H_
 #define PALLADION_EMU_LEGALITY_LIMIT_ROW_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,14 @@
 
 namespace palladion::legality {
 
+// What a rule judges: findings about one shape, or one type, are one mistake (shape_causes.h).
+enum class About : std::uint8_t {
+  kOther,
+  kShape,  // of what is made, read, written or copied; of an operand, of its block
+  kType,   // of elements: the same fix for one type is one mistake
+  kRows,   // how long the rows of the array are: its own mistake, unless whole rows are copied
+};
+
 struct LimitText {
   std::string_view name;    // "copy.minor-bytes"
   std::string_view rule;    // a sentence without its full stop
@@ -22,6 +31,7 @@ struct LimitText {
   std::string_view fix;
   bool until_jax_0_10 = false;  // JAX 0.11 has lifted it
   bool only_from_jax = false;   // judged in texts that JAX wrote
+  About about = About::kOther;
 };
 
 // `Site` is what the rule is about: a copy, an allocation, ...

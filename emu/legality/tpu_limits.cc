@@ -22,7 +22,8 @@ bool JudgeOp(Legality& legality, const Instr& op, absl::Span<const Limit<Site>> 
   for (const Limit<Site>& limit : limits) {
     const std::optional<std::string> found = FoundBy(legality, limit, site);
     if (!found.has_value()) continue;
-    legality.Illegal(op, Cat(op.name, ": ", MessageOf(limit.text, *found)), std::string(limit.text.fix));
+    legality.Illegal(op, Cat(op.name, ": ", MessageOf(limit.text, *found)), std::string(limit.text.fix),
+                     limit.text.about);
     return true;
   }
   return false;
@@ -32,7 +33,7 @@ bool JudgeOperand(Legality& legality, absl::Span<const Limit<TpuOperandSite>> li
   for (const Limit<TpuOperandSite>& limit : limits) {
     const std::optional<std::string> found = FoundBy(legality, limit, site);
     if (!found.has_value()) continue;
-    legality.Illegal(site.operand, MessageOf(limit.text, *found), std::string(limit.text.fix));
+    legality.Illegal(site.operand, MessageOf(limit.text, *found), std::string(limit.text.fix), limit.text.about);
     return true;
   }
   return false;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "emu/reports/told.h"
 #include "semantics/base/finding.h"
 
 namespace palladion::reports {
@@ -27,8 +28,9 @@ bool IsOfOrder(const ReportedFinding& finding) {
   return code.has_value() && RowOf(*code).denies == Denies::kOrder;
 }
 bool IsOfPair(const ReportedFinding& finding) {
-  return IsRace(finding) || IsOneOf(finding, std::array<std::string_view, 5>{"PROXY", "PROXY_WAR", "BAR_TC_ORDER",
-                                                                             "USE_AFTER_SCOPE", "PEER_LIFETIME"});
+  return IsRace(finding) ||
+         IsOneOf(finding, std::array<std::string_view, 6>{"PROXY", "PROXY_WAR", "WGMMA_ORDER", "BAR_TC_ORDER",
+                                                          "USE_AFTER_SCOPE", "PEER_LIFETIME"});
 }
 
 // A severity as a number; what was suppressed is below all.
@@ -84,7 +86,13 @@ bool IsReadTooEarly(const ReportedFinding& undefined, const ReportedFinding& cau
   return IsOfPair(cause) && (SamePlace(read, cause.first) || SamePlace(read, cause.second));
 }
 
+// The target refuses one shape at each instruction that it reaches (emu/legality/shape_causes.h).
+bool IsOfOneShape(const ReportedFinding& finding, const ReportedFinding& cause) {
+  return cause.code == "ILLEGAL" && !finding.why.empty() && finding.why == cause.why;
+}
+
 bool Follows(const ReportedFinding& finding, const ReportedFinding& cause) {
+  if (finding.code == "ILLEGAL") return IsOfOneShape(finding, cause);
   if (cause.code == "BAR_BYTES")  // a wait there may take another copy's bytes
     return IsRace(finding) && (SamePlaceAsEither(finding.first, cause) || SamePlaceAsEither(finding.second, cause));
   if (finding.code == "NONDET") return IsOfOrder(cause) || cause.code == "OUT_REVISIT";
@@ -111,6 +119,7 @@ int RankOf(const ReportedFinding& finding) {
   constexpr std::string_view kLate[] = {"BAR_DOUBLE",    "PEER_LIFETIME", "USE_AFTER_SCOPE", "NOT_AWAITED",
                                         "BAR_UNAWAITED", "SEM_LEAK",      "UNINIT",          "NONDET"};
   if (finding.code == "BAR_BYTES") return -1;
+  if (finding.code == "ILLEGAL") return UserFrame(finding.frames) > 0 ? 1 : 0;  // the user's own line comes first
   const auto at = std::find(std::begin(kLate), std::end(kLate), finding.code);
   return at == std::end(kLate) ? 0 : static_cast<int>(at - std::begin(kLate)) + 1;
 }

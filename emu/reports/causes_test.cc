@@ -54,6 +54,23 @@ Report MissingWait() {
 
 TEST(Causes, OneMissingWait) { EXPECT_EQ(CausesOf(MissingWait()), (Causes{1, kNone, 1, 1, 1, 1})); }
 
+// The copy stands in a library's pipeline, so the user's own line is the entry.
+TEST(Causes, OneShapeThatTheTargetRefuses) {
+  Report report{.kernel = "k", .target = "mosaic_gpu/h100", .checked = true};
+  for (int i = 0; i < 4; ++i) report.findings.push_back(Found("ILLEGAL", kNone));
+  for (ReportedFinding& finding : report.findings) {
+    finding.why = "the block of 'x' is [3,100]";
+    finding.frames = {{.file = "k.py", .line = 5, .function = "body"}};
+  }
+  report.findings[0].frames.insert(
+      report.findings[0].frames.begin(),
+      {.file = "/lib/python3.11/site-packages/jax/pipeline.py", .line = 9, .function = ""});
+  report.findings[3].why = "the block of 'y' is [5]";
+  EXPECT_EQ(CausesOf(report), (Causes{1, kNone, 1, kNone}));
+  report.findings[2].why = report.findings[3].why = "";
+  EXPECT_EQ(CausesOf(report), (Causes{1, kNone, kNone, kNone}));
+}
+
 TEST(Causes, WhatIsOfAnotherStandsForItself) {
   Report report = MissingWait();
   report.findings[2].first->text_line = 9;       // another copy

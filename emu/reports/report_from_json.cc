@@ -64,6 +64,9 @@ Report ReportOf(const Json& json) {
                 .programs = json.value("programs", std::int64_t{0}),
                 .steps = json.value("steps", std::int64_t{0})};
   for (const Json& finding : List(json, "findings")) report.findings.push_back(OneFinding(finding));
+  for (const Json& remark : List(json, "remarks"))
+    report.remarks.push_back({Text(remark, "name"), Text(remark, "words"), Text(remark, "source"),
+                              remark.value("text_line", 0), Frames(remark)});
   for (const Json& line : List(json, "printed")) report.printed.push_back(line.get<std::string>());
   report.checked = json.value("checked", true);
   report.proved = Text(json, "verdict") == "proved";

@@ -49,6 +49,22 @@ void WriteStrings(const std::vector<std::string>& texts, JsonWriter& json) {
   json.Close(']');
 }
 
+void Write(const std::vector<TextEdit>& edits, JsonWriter& json) {
+  json.Open('[');
+  for (const TextEdit& edit : edits) {
+    json.Open('{');
+    json.Key("where").String(std::string(Name(edit.where)));
+    json.Key("line").Number(edit.line);
+    if (edit.where == TextEdit::Where::kSet) {
+      json.Key("name").String(edit.name).Key("value").String(edit.value).Key("of").String(edit.of);
+    } else {
+      WriteStrings(edit.insert, json.Key("insert"));
+    }
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
 // By fingerprints; the cause's is null where the finding stands for itself.
 struct Relations {
   const std::string* cause = nullptr;
@@ -70,6 +86,7 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, const
   Write(finding.second, json.Key("second"));
   json.Key("why").String(finding.why);
   json.Key("fix").String(finding.fix);
+  Write(finding.edits, json.Key("edits"));
   json.Key("confidence").String(finding.confidence);
   json.Key("replay").String(finding.replay);
   json.Key("suppressed").String(finding.suppressed);
@@ -91,6 +108,20 @@ void Write(const std::vector<ReportedFact>& facts, JsonWriter& json) {
     json.Key("name").String(fact.name);
     json.Key("shown").Bool(fact.shown);
     json.Key("words").String(fact.words);
+    json.Close('}');
+  }
+  json.Close(']');
+}
+
+void Write(const std::vector<ReportedRemark>& remarks, JsonWriter& json) {
+  json.Open('[');
+  for (const ReportedRemark& remark : remarks) {
+    json.Open('{');
+    json.Key("name").String(remark.name);
+    json.Key("words").String(remark.words);
+    json.Key("source").String(remark.source);
+    json.Key("text_line").Number(remark.text_line);
+    Write(remark.frames, json.Key("frames"));
     json.Close('}');
   }
   json.Close(']');
@@ -142,6 +173,7 @@ std::string JsonOf(const Report& report) {
   json.Key("schedules").Number(report.schedules);
   json.Key("argument").String(report.argument);
   Write(report.facts, json.Key("facts"));
+  Write(report.remarks, json.Key("remarks"));
   WriteCoverage(report, json);
   WriteStrings(report.unused_suppressions, json.Key("unused_suppressions"));
   json.Key("interrupted").Bool(report.interrupted);

@@ -126,6 +126,8 @@ class SarifWriter {
     const std::string whose = test.name.empty() ? "" : Cat(test.name, ": kernel @", report.kernel, ": ");
     if (report.error.has_value()) Notification("error", Cat(whose, report.error->kind, ": ", report.error->message));
     if (report.interrupted) Notification("warning", whose + "stopped before the schedules were through");
+    for (const ReportedRemark& remark : report.remarks)
+      Notification("note", Cat(whose, LineOf(remark, {.kernel_path = test.name.empty() ? test.path : ""})));
     for (const NeverRan& part : report.never_ran)
       Notification("note", Cat(whose, "never ran: ", part.what, part.source.empty() ? "" : " at ", part.source));
     for (const std::string& unused : report.unused_suppressions)

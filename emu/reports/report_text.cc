@@ -55,6 +55,7 @@ class TextReport {
     } else if (!document_.calls.empty()) {
       Several();
     }
+    for (const std::string& remark : told_.remarks) Paragraph("  remark: ", remark);
     if (document_.dropped > 0) Line("and ", Plural(document_.dropped, "call"), " whose reports there was no room for");
     if (!document_.difference.empty()) Line("differs from the reference: ", Printable(document_.difference));
     return std::move(text_);

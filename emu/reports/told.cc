@@ -104,6 +104,12 @@ class Teller {
     causes_.resize(told_.findings.size());
     for (std::size_t i = 0; i < causes.size(); ++i)
       causes_[told[i]].insert(causes[i].has_value() ? std::optional(told[*causes[i]]) : std::nullopt);
+    for (const ReportedRemark& remark : call.report.remarks) {
+      std::string line = LineOf(remark, options_);
+      if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
+      if (std::find(told_.remarks.begin(), told_.remarks.end(), line) == told_.remarks.end())
+        told_.remarks.push_back(std::move(line));
+    }
     if (call.report.error.has_value()) {
       const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()
                                     ? Cat("kernel @", Printable(call.report.kernel), ": ")
@@ -303,6 +309,19 @@ std::size_t UserFrame(const std::vector<SourceFrame>& frames) {
 }
 
 Told Tell(const ReportDocument& document, const TellOptions& options) { return Teller(document, options).All(); }
+
+std::string LineOf(const ReportedRemark& remark, const TellOptions& options) {
+  std::string line = Printable(remark.words);
+  if (!remark.frames.empty()) {
+    Append(&line, ", at ", FrameText(remark.frames[UserFrame(remark.frames)]));
+  } else if (remark.text_line > 0 && !options.kernel_path.empty()) {
+    Append(&line, ", at ", Printable(options.kernel_path), ":", remark.text_line);
+  } else if (remark.text_line > 0) {
+    Append(&line, ", at line ", remark.text_line,
+           options.python ? " of what palladion.export writes" : " of the kernel text");
+  }
+  return line;
+}
 
 std::string PlaceOf(const ToldFinding& finding) {
   if (finding.places.empty()) return "";

@@ -86,6 +86,7 @@ struct ToldKernel {
 struct Told {
   std::vector<ToldFinding> findings;   // worst first, the suppressed ones last; symptoms are under their causes
   std::vector<ToldKernel> kernels;     // worst first
+  std::vector<std::string> remarks;    // each once, with its kernel where there are several
   std::vector<ReportedError> errors;   // with their kernels where there are several calls
   Verdict verdict = Verdict::kProved;  // the worst of all calls; without a call it says nothing
   std::string tally;                   // "2 defects (with 3 symptoms), 1 note"; "" for none
@@ -100,6 +101,9 @@ std::size_t UserFrame(const std::vector<SourceFrame>& frames);
 
 // The finding's line of a summary: where it is.
 std::string PlaceOf(const ToldFinding& finding);
+
+// The remark with its place: the user's frame, else the line of the kernel text.
+std::string LineOf(const ReportedRemark& remark, const TellOptions& options);
 
 std::string Plural(std::int64_t n, std::string_view word);
 

@@ -64,6 +64,8 @@ std::string ToldJson(const ReportDocument& document, const TellOptions& options)
     json.Key("least_schedules").Number(kernel.least_schedules).Key("most_schedules").Number(kernel.most_schedules);
     json.Key("findings").String(kernel.findings).Close('}');
   }
+  json.Close(']').Key("remarks").Open('[');
+  for (const std::string& remark : told.remarks) json.String(remark);
   json.Close(']').Key("errors").Open('[');
   for (const ReportedError& error : told.errors) json.String(Cat(error.kind, ": ", error.message));
   return json.Close(']').Close('}').Take();

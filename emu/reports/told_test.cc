@@ -110,6 +110,7 @@ TEST(Told, NoTextReachesATerminalRaw) {
   Report& report = document.calls[0].report;
   report.target = report.argument = kWild;
   report.never_ran = {{.what = kWild, .source = kWild, .frames = {{kWild, 1, 1, kWild}}}};
+  report.remarks = {{.name = "not-finite", .words = kWild, .source = kWild, .frames = {{kWild, 1, 1, kWild}}}};
   report.unused_suppressions = {kWild};
   report.checks = {{kWild, 1}};
   document.difference = kWild;
@@ -148,6 +149,7 @@ TEST(Told, AReportComesBackFromItsJson) {
   report.argument = "an argument";
   report.checks = {{"bounds", 3}};
   report.never_ran = {{.what = "a branch", .frames = race.frames}};
+  report.remarks = {{.name = "not-finite", .words = "'o'[0] is nan", .source = "", .frames = race.frames}};
   report.verdict = VerdictOf(report);
   const absl::StatusOr<std::string> told = TellJson(
       "{\"form\": \"text\", \"calls\": [{\"replay\": [\"again(\", \")\"], "

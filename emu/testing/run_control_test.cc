@@ -179,9 +179,9 @@ TEST(Interrupted, ASearchOfEverySchedule) {
 }
 
 // An observer that presses Ctrl-C before the first step.
-class PressesAtOnce final : public agents::RunObserver {
+class PressesAtOnce final : public run::Watcher {
  public:
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kStep}; }
   void Before(const Step&, Frame&) override { interrupts.fetch_add(1); }
   std::atomic<std::int64_t> interrupts = 0;
 };

@@ -12,7 +12,8 @@
 
 #include "emu/agents/prepared_kernel.h"
 #include "emu/emulate.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/launch/way.h"
 #include "emu/values.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -66,14 +67,16 @@ class TestKernel {
     return arrays;
   }
 
-  launch::ScheduledResult Run(scheduler::Policy& policy, const launch::ScheduledOptions& options = {}) {
+  agents::Ran Run(scheduler::Policy& policy, const agents::LaunchOptions& options = {}) {
     const std::vector<ConstArray> inputs = in();
     const std::vector<MutableArray> outputs = out();
-    absl::StatusOr<launch::ScheduledResult> result = launch::RunScheduled({state(), inputs, outputs, options}, policy);
+    agents::LaunchOptions under_policy = options;
+    under_policy.way = launch::WayOf(state().program(), {.purpose = launch::Purpose::kMoves});
+    absl::StatusOr<agents::Ran> result = launch::Run({state(), inputs, outputs}, under_policy, policy);
     EXPECT_TRUE(result.ok()) << result.status();
-    return result.ok() ? *std::move(result) : launch::ScheduledResult{};
+    return result.ok() ? *std::move(result) : agents::Ran{};
   }
-  launch::ScheduledResult RunSeed(std::uint64_t seed, const launch::ScheduledOptions& options = {}) {
+  agents::Ran RunSeed(std::uint64_t seed, const agents::LaunchOptions& options = {}) {
     return Run(*scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {20, {5, 5, 5, 5}}), options);
   }
   std::string Outputs() const {

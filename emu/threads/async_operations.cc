@@ -40,9 +40,10 @@ absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, cons
     request.await = base_.model.Of(std::get<BarrierId>(request.completions[0].object)).WaitCall();
   }
   const auto touched = BuffersOf(request);
-  base_.memory.TellIssued(request);
   const AgentId issuer = resumed == nullptr ? thread : base_.residents.Before();
-  PALLADION_ASSIGN_OR_RETURN(const AgentId operation, base_.model.Start(issuer, std::move(request)));
+  const AgentId operation = base_.memory.NewOperation(request.parts());
+  base_.memory.TellIssued({.agent = issuer, .operation = operation}, request);
+  PALLADION_RETURN_IF_ERROR(base_.model.Start(issuer, std::move(request), operation).status());
   session_.Started(operation, resumed);
   const std::int64_t cluster = base_.residents.BlockOf(thread).cluster;
   cluster_of_[operation.value] = cluster;
@@ -52,24 +53,27 @@ absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, cons
   return absl::OkStatus();
 }
 
+Who AsyncOperations::WhoDoes(AgentId operation, Half half) const {
+  return {.agent = base_.model.agents().IssuerOf(operation), .operation = operation, .half = half};
+}
+
 void AsyncOperations::ReadAhead(BufferId buffer) {
   for (const AgentId operation : base_.model.ToRead(buffer)) {
-    performing_ = true;
-    performer_ = operation;
+    base_.memory.BeginHalf(WhoDoes(operation, Half::kRead), /*copies=*/false);
     base_.model.ReadAhead(operation, &base_.memory);
-    performing_ = false;
+    base_.memory.EndHalf();
   }
 }
 
 std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half half) {
   absl::InlinedVector<BufferId, 8> done_with;
   if (half == Half::kWrite) done_with = BuffersOf(base_.model.RequestOf(operation));
-  performing_ = true;
-  performer_ = operation;
-  base_.memory.Carries(IsCopy(base_.model.RequestOf(operation)));
+  const Who who = WhoDoes(operation, half);
+  base_.memory.BeginHalf(who, IsCopy(base_.model.RequestOf(operation)));
   base_.model.Perform({.operation = operation, .half = half}, &base_.memory);
-  performing_ = false;
-  base_.memory.Carries(false);
+  base_.memory.EndHalf();
+  base_.memory.watchers().Each(memory_model::EventKind::kHalf,
+                               [&](memory_model::MemoryWatcher& watcher) { watcher.HalfDone(who); });
   for (const BufferId buffer : done_with) memory_.EndUse(buffer);
   if (half == Half::kRead) return std::nullopt;
   const auto of = cluster_of_.find(operation.value);

@@ -39,10 +39,9 @@ class AsyncOperations {
   void ReadAhead(BufferId buffer);
   // The cluster in which nothing is under way any more, by its number; none: it is not that, or it was so before.
   std::optional<std::int64_t> Perform(AgentId operation, Half half);
-  bool performing() const { return performing_; }   // the accesses of now are an engine's
-  AgentId performer() const { return performer_; }  // then: of this operation
 
  private:
+  Who WhoDoes(AgentId operation, Half half) const;
   QueueId LinkOf(AgentId thread, const AsyncRequest& request);
 
   const MachineBase base_;
@@ -52,8 +51,6 @@ class AsyncOperations {
   std::function<void(AgentId)> spawn_;
   bool ordered_links_ = false;
   absl::flat_hash_map<std::int32_t, std::int64_t> cluster_of_;  // of who started it, by operation under way
-  bool performing_ = false;
-  AgentId performer_;
 };
 
 }  // namespace palladion::threads

@@ -107,10 +107,13 @@ bool AsyncQueues::CanAwait(AgentId id, const WaitTarget& target) const {
   return std::all_of(queues.begin(), queues.end(), may_go);
 }
 
-void AsyncQueues::Await(AgentId thread, const WaitTarget& target) {
+void AsyncQueues::Await(AgentId thread, const WaitTarget& target, const CodeSite& site) {
   for (const QueueId queue : Awaited(thread, target.queue)) {
-    base_.model.AwaitGroups(thread, queue, static_cast<std::size_t>(target.value),
-                            target.reads_only ? Half::kRead : Half::kWrite);
+    base_.model.AwaitGroups(thread, queue,
+                            {.may_remain = static_cast<std::size_t>(target.value),
+                             .half = target.reads_only ? Half::kRead : Half::kWrite,
+                             .promised = target.promised,
+                             .site = site});
   }
 }
 

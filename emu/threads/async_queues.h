@@ -27,7 +27,7 @@ class AsyncQueues {
   void CommitGroup(AgentId thread, AsyncQueue queue);
   // A wait for the thread's groups: may it go on?
   bool CanAwait(AgentId thread, const WaitTarget& target) const;
-  void Await(AgentId thread, const WaitTarget& target);
+  void Await(AgentId thread, const WaitTarget& target, const CodeSite& site);
   bool Awaits(AgentId thread, AsyncQueue kind, QueueId queue) const;  // does such a wait look there?
 
   std::int64_t ObjectOf(QueueId queue) const { return objects_.at(queue.value); }

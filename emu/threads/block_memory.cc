@@ -55,10 +55,13 @@ bool BlockMemory::IsOwn(AgentId thread, const AllocationPlace& place) const {
   return place.memory == PlaceLevel::kThread || (place.owner == PlaceLevel::kThread && several);
 }
 
-std::vector<BufferId> BlockMemory::SharedOf(BlockId block) const {
+// Peers may have made the bytes another's while some have not left.
+std::vector<BufferId> BlockMemory::Replaceable(BlockId block) const {
   std::vector<BufferId> buffers;
   for (const auto& [buffer, name] : shared_) {
-    if (name.first == block) buffers.push_back(BufferId{buffer});
+    if (name.first != block) continue;
+    const bool over = StackOf(base_.residents.Of(block), name.second).FindLeft(name.second) != nullptr;
+    if (over || base_.shape.has_block_peers()) buffers.push_back(BufferId{buffer});
   }
   return buffers;
 }

@@ -29,7 +29,7 @@ class BlockMemory {
 
   absl::StatusOr<BufferId> Alloc(AgentId thread, const AllocRequest& request);
   bool IsOwn(AgentId thread, const AllocationPlace& place) const;  // no other thread finds what is allocated there
-  std::vector<BufferId> SharedOf(BlockId block) const;             // all that has not been given to others
+  std::vector<BufferId> Replaceable(BlockId block) const;          // whose bytes what is made next may have
   void Leave(BufferId buffer, const Site& site);                   // of a thread, by one of its users
   // The same memory of another block; of an operand, of another device.
   BufferId OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);

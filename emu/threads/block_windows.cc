@@ -35,6 +35,7 @@ void BlockWindows::Begins(AgentId core) {
   Await(core, state, state.step - 2);
   state.before = std::move(state.now);
   state.now = base_.model.agents().ClockOf(core);
+  base_.model.agents().Act(core);
 }
 
 void BlockWindows::Ends(AgentId core) {

@@ -25,7 +25,7 @@ class CollectivesTest : public testing::Test {
   }
 
   const Program program_ = Make();
-  const LaunchShape shape_{program_, Index{4, 2, 3}, 0};
+  const LaunchShape shape_{program_, Index{4, 2, 3}};
   memory_model::Memory memory_{1 << 20};
   memory_model::ConcurrencyModel model_;
   Residents residents_{shape_, model_};

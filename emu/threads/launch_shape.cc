@@ -8,8 +8,8 @@
 
 namespace palladion::threads {
 
-LaunchShape::LaunchShape(const Program& program, absl::Span<const std::int64_t> grid, std::int32_t device)
-    : program_(program), grid_(grid.begin(), grid.end()), device_(device) {
+LaunchShape::LaunchShape(const Program& program, absl::Span<const std::int64_t> grid)
+    : program_(program), grid_(grid.begin(), grid.end()) {
   block_dims_ = program.block_dims();
   cluster_first_ = tpus() ? 0 : program.first_cluster_dim();
   const std::size_t last = tpus() ? grid_.size() : block_dims_;
@@ -55,7 +55,7 @@ bool LaunchShape::HasDevice(absl::Span<const std::int64_t> index) const {
 }
 
 memory_model::Place LaunchShape::PlaceOfDevice(std::int64_t device) const {
-  return memory_model::Place{}.With(PlaceLevel::kDevice, device_ + static_cast<std::int32_t>(device));
+  return memory_model::Place{}.With(PlaceLevel::kDevice, static_cast<std::int32_t>(device));
 }
 
 memory_model::Place LaunchShape::PlaceOf(absl::Span<const std::int64_t> index) const {

@@ -25,9 +25,8 @@ inline std::string NameOfBlock(absl::Span<const std::int64_t> index) { return Ag
 
 class LaunchShape {
  public:
-  // `program` outlives it. `grid`: the launch's sizes, of every dimension. `device`: of every block; the first of
-  // several.
-  LaunchShape(const Program& program, absl::Span<const std::int64_t> grid, std::int32_t device);
+  // `program` outlives it. `grid`: the launch's sizes, of every dimension.
+  LaunchShape(const Program& program, absl::Span<const std::int64_t> grid);
 
   const Program& program() const { return program_; }
   std::int64_t size(std::size_t grid_dim) const { return grid_[grid_dim]; }
@@ -76,7 +75,6 @@ class LaunchShape {
  private:
   const Program& program_;
   const std::vector<std::int64_t> grid_;
-  const std::int32_t device_;
   std::size_t block_dims_ = 0, cluster_first_ = 0;
   std::int64_t cluster_size_ = 1;
 };

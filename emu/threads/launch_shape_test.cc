@@ -44,7 +44,7 @@ const Index kGpus = {2, 3, 2, 4};
 
 TEST(LaunchShape, GpusHaveClustersOfTheirOwn) {
   const Program program = Gpus();
-  const LaunchShape shape(program, kGpus, /*device=*/0);
+  const LaunchShape shape(program, kGpus);
   EXPECT_TRUE(shape.gpus() && !shape.tpus());
   EXPECT_EQ(shape.cluster_size(), 2);
   EXPECT_TRUE(shape.has_peers());
@@ -62,7 +62,7 @@ TEST(LaunchShape, GpusHaveClustersOfTheirOwn) {
 
 TEST(LaunchShape, BlocksOfClusters) {
   const Program program = Clusters();
-  const LaunchShape shape(program, kClusters, /*device=*/1);
+  const LaunchShape shape(program, kClusters);
   EXPECT_EQ(shape.block_dims(), 3u);
   EXPECT_TRUE(shape.counts_threads());
   EXPECT_FALSE(shape.several_devices());
@@ -72,14 +72,14 @@ TEST(LaunchShape, BlocksOfClusters) {
   EXPECT_EQ(shape.NumberOf(Index{2, 1, 0, 3}), 10) << "a thread's index is its block's";
   EXPECT_EQ(shape.ClusterOf(Index{2, 1, 0}), 2);
   const memory_model::Place place = shape.PlaceOf(Index{2, 1, 0});
-  EXPECT_EQ(place.at(PlaceLevel::kDevice), 1);
+  EXPECT_EQ(place.at(PlaceLevel::kDevice), 0);
   EXPECT_EQ(place.at(PlaceLevel::kCluster), 2);
   EXPECT_EQ(place.at(PlaceLevel::kBlock), 2);
 }
 
 TEST(LaunchShape, SeveralDevicesAreOneCluster) {
   const Program program = Devices();
-  const LaunchShape shape(program, kDevices, /*device=*/0);
+  const LaunchShape shape(program, kDevices);
   EXPECT_TRUE(shape.several_devices());
   EXPECT_TRUE(shape.has_peers());
   EXPECT_EQ(shape.cluster_size(), 30);
@@ -92,12 +92,12 @@ TEST(LaunchShape, WithoutClustersNobodyHasPeers) {
   Program program;
   program.mesh = ThreadMesh{.thread_dim = true, .names = {"b", "wg"}};
   program.grid = {{.size = 8}, {.size = 2}};
-  EXPECT_FALSE(LaunchShape(program, Index{8, 2}, 0).has_peers());
+  EXPECT_FALSE(LaunchShape(program, Index{8, 2}).has_peers());
 }
 
 TEST(LaunchShape, PeersOfABlock) {
   const Program program = Clusters();
-  const LaunchShape shape(program, kClusters, 0);
+  const LaunchShape shape(program, kClusters);
   const Index peer = LaunchShape::PeerOf(Index{2, 1, 0}, {{1, 0}, {2, 7}});
   EXPECT_EQ(peer, (Index{2, 0, 7}));
   EXPECT_FALSE(shape.Has(peer));
@@ -107,7 +107,7 @@ TEST(LaunchShape, PeersOfABlock) {
 
 TEST(LaunchShape, BlocksAlongDimensions) {
   const Program program = Clusters();
-  const LaunchShape shape(program, kClusters, 0);
+  const LaunchShape shape(program, kClusters);
   const std::vector<std::size_t> both = {1, 2}, swapped = {2, 1};
   EXPECT_EQ(shape.Along(Index{2, 1, 0}, both), (std::vector<Index>{{2, 0, 0}, {2, 0, 1}, {2, 1, 0}, {2, 1, 1}}));
   EXPECT_EQ(shape.Along(Index{2, 1, 0}, swapped), (std::vector<Index>{{2, 0, 0}, {2, 1, 0}, {2, 0, 1}, {2, 1, 1}}));
@@ -116,25 +116,25 @@ TEST(LaunchShape, BlocksAlongDimensions) {
 
 TEST(LaunchShape, Names) {
   const Program clusters = Clusters();
-  const LaunchShape threads(clusters, kClusters, 0);
+  const LaunchShape threads(clusters, kClusters);
   EXPECT_EQ(threads.NameOf(Index{2, 1, 0, 3}), "thread 3 of block (2, 1, 0)");
   EXPECT_EQ(threads.BlockNameOf(Index{2, 1, 0}), "block (2, 1, 0)");
-  EXPECT_EQ(LaunchShape(clusters, Index{3, 2, 2, 1}, 0).NameOf(Index{2, 1, 0, 0}), "block (2, 1, 0)")
+  EXPECT_EQ(LaunchShape(clusters, Index{3, 2, 2, 1}).NameOf(Index{2, 1, 0, 0}), "block (2, 1, 0)")
       << "a block of one thread is called by its block alone";
 
   const Program mesh = Devices();
-  const LaunchShape devices(mesh, kDevices, 0);
+  const LaunchShape devices(mesh, kDevices);
   EXPECT_EQ(devices.NameOf(Index{1, 2, 0}), "the core on device (1, 2)");
   EXPECT_EQ(devices.NameOf(Index{1, 2, 4}), "the core from program (4) on, on device (1, 2)");
 }
 
 TEST(LaunchShape, WhyThereIsNoPeer) {
   const Program clusters = Clusters();
-  const LaunchShape blocks(clusters, kClusters, 0);
+  const LaunchShape blocks(clusters, kClusters);
   EXPECT_EQ(blocks.WhyNoPeer(Index{2, 0, 7}, false), "of a block that is not in its cluster");
   EXPECT_EQ(blocks.WhyNoPeer(Index{2, 0, 1}, true), "of a block that has come to its end");
   const Program mesh = Devices();
-  EXPECT_EQ(LaunchShape(mesh, kDevices, 0).WhyNoPeer(Index{4, 0, 0}, false),
+  EXPECT_EQ(LaunchShape(mesh, kDevices).WhyNoPeer(Index{4, 0, 0}, false),
             "of device (4, 0), which is not in the mesh of 6 devices");
 }
 

@@ -101,8 +101,8 @@ void OperandArrays::EnterDevices(bool meet) {
     const AgentId core = base_.residents.Of(id).threads[0];
     if (!entered[static_cast<std::size_t>(device)]) AllocAt(core, device);
     entered[static_cast<std::size_t>(device)] = true;
-    agents.Tick(core, {});
     told[meet ? 0 : static_cast<std::size_t>(device)].Join(agents.ClockOf(core));
+    agents.Tick(core, {});  // what it does from here on is not told
   }
   for (const BlockId id : blocks) {
     const std::int64_t device = base_.shape.DeviceOf(base_.residents.Of(id).index);

@@ -24,6 +24,18 @@ void Peers::Report(AgentId thread, std::string_view what, absl::Span<const std::
                         "its memory"});
 }
 
+void Peers::ReportEarly(AgentId thread, std::string_view what, const Block& peer, const Site& site) const {
+  const std::string device = base_.shape.DeviceNameOf(base_.shape.DeviceOf(peer.index));
+  base_.memory.Report({.code = FindingCode::kPeerLifetime,
+                       .message = Cat(base_.model.agents().NameOf(thread), " signals ", what, " of ", device,
+                                      ", which may not have entered the kernel yet"),
+                       .loc = site.loc,
+                       .text_line = site.text_line,
+                       .why = Cat("nothing orders the signal after the entry of ", device),
+                       .fix = "let the devices meet first, with the barrier semaphore of a collective id, which is "
+                              "there before they enter (pltpu.get_barrier_semaphore)"});
+}
+
 void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const {
   const std::string block = base_.shape.BlockNameOf(base_.residents.Of(peer).index);
   base_.memory.Report({.code = FindingCode::kPeerLifetime,

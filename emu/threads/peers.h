@@ -29,6 +29,8 @@ class Peers {
   void Report(AgentId thread, std::string_view what, absl::Span<const std::int64_t> index, const Site& site) const;
   // The same of an object whose bytes the block has given to another since.
   void ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const;
+  // The same of a device that may not have entered the kernel yet, as far as the thread knows.
+  void ReportEarly(AgentId thread, std::string_view what, const Block& peer, const Site& site) const;
 
  private:
   const MachineBase base_;

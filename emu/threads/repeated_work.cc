@@ -45,22 +45,22 @@ void RepeatedWork::Read(const AnswerReading& reading) {
   }
 }
 
-void RepeatedWork::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void RepeatedWork::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                        const std::byte*) {
-  if (kind == AccessKind::kRead || machine_.operations().performing() || reach.empty || reach.none_copied) return;
-  Write(access.buffer,
+  if (kind == AccessKind::kRead || who.of_engine() || reach.empty || reach.none_copied) return;
+  Write(who.agent, access.buffer,
         memory_model::SetOf(memory_.ShapeOf(access.buffer), memory_.ElementSizeOf(access.buffer), access, reach));
 }
 
-void RepeatedWork::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (kind == AccessKind::kRead || machine_.operations().performing()) return;
-  Write(access.buffer, memory_model::SetOf(access));
+void RepeatedWork::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (kind == AccessKind::kRead || who.of_engine()) return;
+  Write(who.agent, access.buffer, memory_model::SetOf(access));
 }
 
-void RepeatedWork::Issued(const AsyncRequest& request, Halves) {
+void RepeatedWork::Issued(const Who& who, const AsyncRequest& request) {
   for (const AsyncOperand& operand : request.destinations) {
     const BufferId array = operand.buffer();
-    Write(array, memory_model::SetOfOperand(operand, memory_.ShapeOf(array), memory_.ElementSizeOf(array)));
+    Write(who.agent, array, memory_model::SetOfOperand(operand, memory_.ShapeOf(array), memory_.ElementSizeOf(array)));
   }
 }
 
@@ -74,10 +74,10 @@ std::vector<memory_model::ByteRange> RepeatedWork::RangesOf(BufferId array, cons
   return ranges;
 }
 
-void RepeatedWork::Write(BufferId array, const memory_model::AccessSet& set) {
+void RepeatedWork::Write(AgentId writer, BufferId array, const memory_model::AccessSet& set) {
   if (answers_.empty() || !is_output_(array)) return;
+  if (machine_.model().agents().RoleOf(writer) == AgentRole::kLaunch) return;  // a copy of the launch before this one
   const std::vector<memory_model::ByteRange> ranges = RangesOf(array, set);
-  const AgentId writer = machine_.current();
   WriteBy(writer, array, ranges);
   const Thread& thread = machine_.residents().Of(writer);
   if (thread.is_warp()) WriteBy(thread.parent, array, ranges);

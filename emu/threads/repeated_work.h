@@ -17,23 +17,26 @@
 #include "absl/container/flat_hash_map.h"
 #include "emu/threads/launch_control.h"
 #include "emu/threads/thread_machine.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/sets/access_set.h"
 #include "semantics/ir/module.h"
 
 namespace palladion::threads {
 
-class RepeatedWork final : public memory_model::AccessObserver {
+class RepeatedWork final : public memory_model::MemoryWatcher {
  public:
   static bool May(const Kernel& kernel);  // be of the kernel's
 
   // Memory and machine outlive it. `is_output`: is the buffer an output of the kernel?
   RepeatedWork(const memory_model::Memory& memory, ThreadMachine& machine, std::function<bool(BufferId)> is_output);
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kAccess, memory_model::EventKind::kIssue};
+  }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
 
  private:
   static constexpr std::size_t kRemembered = 8;  // answers of a thread
@@ -53,7 +56,7 @@ class RepeatedWork final : public memory_model::AccessObserver {
   };
 
   void Read(const AnswerReading& reading);
-  void Write(BufferId array, const memory_model::AccessSet& set);
+  void Write(AgentId writer, BufferId array, const memory_model::AccessSet& set);
   void WriteBy(AgentId reader, BufferId array, absl::Span<const memory_model::ByteRange> ranges);
   std::vector<memory_model::ByteRange> RangesOf(BufferId array, const memory_model::AccessSet& set) const;
 

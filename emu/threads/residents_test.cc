@@ -25,7 +25,7 @@ class ResidentsTest : public testing::Test {
   static AgentId After(AgentId thread) { return {thread.value + 1}; }
 
   const Program program_ = Make();
-  const LaunchShape shape_{program_, Index{4, 2, 2}, 0};
+  const LaunchShape shape_{program_, Index{4, 2, 2}};
   memory_model::ConcurrencyModel model_;
   Residents residents_{shape_, model_};
 };

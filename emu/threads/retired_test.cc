@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/run/events.h"
 #include "emu/threads/thread_machine.h"
 #include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
@@ -24,9 +24,9 @@ struct Left {
   int looks = 0;
 };
 
-class AtEnd final : public agents::RunObserver {
+class AtEnd final : public run::Watcher {
  public:
-  bool watches_memory() const override { return false; }
+  memory_model::EventSet wants() const override { return {}; }
   void Ended(const ThreadMachine& machine) override { left = {machine.kept(), machine.model().kept(), left.looks + 1}; }
   Left left;
 };
@@ -44,9 +44,9 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed, std::in
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   AtEnd look;
-  const launch::ScheduledOptions options{.launch = {.observers = {&look}}, .races = races};
-  const auto run = launch::RunScheduled({kernel->state(), inputs, outputs, options},
-                                        *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
+  const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {&look}, .races = races};
+  const auto run = launch::Run({kernel->state(), inputs, outputs}, options,
+                               *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
   EXPECT_EQ(look.left.looks, 1);
   return look.left;

@@ -9,7 +9,8 @@
 
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/launch/way.h"
 #include "emu/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
@@ -17,9 +18,11 @@ namespace palladion::threads {
 namespace {
 
 // And over the shoulder: which frame says that it is whose.
-class Listener final : public agents::RunObserver {
+class Listener final : public run::Watcher {
  public:
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kTurn};
+  }
   void Running(const RunningAgent& now) override {
     if (now.begins) begun.push_back(now.id);
     index[now.id].assign(now.index.begin(), now.index.end());
@@ -33,6 +36,10 @@ class Listener final : public agents::RunObserver {
   std::map<AgentId, AgentId> forked_by;
 };
 
+agents::Way PolicyWay(const PreparedKernel& kernel) {
+  return launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
+}
+
 void RunWith(Listener& listener, const std::string& text, const std::string& target, bool scheduled) {
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.kernel = "", .target = target, .path = ""});
   ASSERT_TRUE(kernel.ok()) << kernel.status() << "\n" << text;
@@ -40,15 +47,14 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
   const std::vector<std::int64_t> shape = {128};
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
-  const agents::LaunchOptions launch{.observers = {&listener}};
   absl::Status status;
   if (scheduled) {
-    const launch::ScheduledOptions options{.launch = launch, .races = true};
-    status = launch::RunScheduled({kernel->state(), inputs, outputs, options},
-                                  *scheduler::MakePolicy(scheduler::PolicyOfSeed(2), 2, {}))
+    const agents::LaunchOptions options{.way = PolicyWay(*kernel), .observers = {&listener}, .races = true};
+    status = launch::Run({kernel->state(), inputs, outputs}, options,
+                         *scheduler::MakePolicy(scheduler::PolicyOfSeed(2), 2, {}))
                  .status();
   } else {
-    status = launch::RunLaunch({kernel->state(), inputs, outputs, launch}).status();
+    status = launch::Run({kernel->state(), inputs, outputs}, {.observers = {&listener}}).status();
   }
   ASSERT_TRUE(status.ok()) << status;
 }

@@ -1,5 +1,6 @@
 #include "emu/threads/schedule_choice.h"
 
+#include <algorithm>
 #include <string_view>
 
 #include "semantics/base/cat.h"
@@ -8,12 +9,24 @@
 namespace palladion::threads {
 namespace {
 
-bool MayDecide(const Instr& op) {
+// A run shows whether others could have satisfied such a wait (CreditLayers): another fact.
+bool WaitsForACount(const Kernel& kernel, const Instr& op) {
+  return op.row->waits == Waits::kSignal && std::any_of(op.args.begin(), op.args.end(), [&](const Arg& arg) {
+           const Arg* one = &arg;
+           while (one->kind == Arg::Kind::kSelect) one = &one->select[1];  // all are of one type
+           if (one->kind != Arg::Kind::kValue) return false;
+           const Type& type = kernel.values[one->value.index()].type;
+           return type.element == ElementKind::kSem || type.element == ElementKind::kDmaSem ||
+                  type.element == ElementKind::kBarrierSem;
+         });
+}
+
+bool MayDecide(const Kernel& kernel, const Instr& op) {
   switch (op.row->decides) {
     case Decides::kNever:
       return false;
     case Decides::kAlways:
-      return true;
+      return !WaitsForACount(kernel, op);
     case Decides::kUnsaid:
       return op.row->effect == Effect::kSynchronises;
     case Decides::kReducing:
@@ -26,11 +39,11 @@ bool MayDecide(const Instr& op) {
   return false;
 }
 
-const Instr* FirstDeciding(const Region& region) {
+const Instr* FirstDeciding(const Kernel& kernel, const Region& region) {
   for (const Instr& op : region.body) {
-    if (MayDecide(op)) return &op;
+    if (MayDecide(kernel, op)) return &op;
     for (const Region& inner : op.regions) {
-      if (const Instr* found = FirstDeciding(inner)) return found;
+      if (const Instr* found = FirstDeciding(kernel, inner)) return found;
     }
   }
   return nullptr;
@@ -40,7 +53,7 @@ const Instr* FirstDeciding(const Region& region) {
 
 std::string ScheduleChoice(const Module& module, const Kernel& kernel) {
   for (const Body& body : kernel.bodies) {
-    if (const Instr* op = FirstDeciding(body.region))
+    if (const Instr* op = FirstDeciding(kernel, body.region))
       return Cat("the ", op->name, " at ", PlaceText(module, op->loc, op->text_line));
   }
   return "";

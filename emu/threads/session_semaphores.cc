@@ -1,5 +1,6 @@
 #include "emu/threads/session_semaphores.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -21,13 +22,26 @@ void SessionSemaphores::Made(const SyncArray& array, std::int64_t device) {
   if (left != between_.arrivals->barriers.end()) Restore(array.semaphores[0], left->second);
 }
 
-const agents::LaunchArrivals::Semaphores* SessionSemaphores::Restore(const SyncArray& array, std::int64_t device) {
+std::int64_t SessionSemaphores::FirstElement(const SyncArray& array) const {
+  return std::max<std::int64_t>(array.number, 0) % cores() * static_cast<std::int64_t>(array.semaphores.size());
+}
+
+std::optional<std::vector<const agents::ArrivingCopy*>> SessionSemaphores::Restore(const SyncArray& array,
+                                                                                   std::int64_t device) {
   const std::optional<std::size_t> operand = OperandOfCollective(array.request.collective);
-  if (!operand.has_value() || between_.arrivals == nullptr) return nullptr;
-  const auto arriving = between_.arrivals->semaphores.find({*operand, device});
-  if (arriving == between_.arrivals->semaphores.end()) return nullptr;
-  for (std::size_t i = 0; i < array.semaphores.size(); ++i) Restore(array.semaphores[i], arriving->second.counts[i]);
-  return &arriving->second;
+  if (!operand.has_value() || between_.arrivals == nullptr) return std::nullopt;
+  const auto found = between_.arrivals->semaphores.find({*operand, device});
+  if (found == between_.arrivals->semaphores.end()) return std::nullopt;
+  const agents::LaunchArrivals::Semaphores& arriving = found->second;
+  const auto first = static_cast<std::size_t>(FirstElement(array)), size = array.semaphores.size();
+  for (std::size_t i = 0; i < size && first + i < arriving.counts.size(); ++i)
+    Restore(array.semaphores[i], arriving.counts[first + i]);
+  std::vector<const agents::ArrivingCopy*> copies;
+  for (const agents::ArrivingCopy& copy : arriving.copies) {
+    const auto element = static_cast<std::size_t>(copy.credit.element);
+    if (element >= first && element < first + size) copies.push_back(&copy);
+  }
+  return copies;
 }
 
 AsyncRequest SessionSemaphores::RequestFor(const SyncArray& array, const agents::ArrivingCopy& copy) const {
@@ -35,7 +49,7 @@ AsyncRequest SessionSemaphores::RequestFor(const SyncArray& array, const agents:
   const SyncRequest& asked = array.request;
   const bool counts_bytes = asked.kind == SyncKind::kDmaSemaphore;
   AsyncRequest request{.name = held->name, .await = "copy.wait()", .site = CodeSite::Of(asked.site)};
-  request.completions.push_back({.object = array.semaphore(copy.credit.element),
+  request.completions.push_back({.object = array.semaphore(copy.credit.element - FirstElement(array)),
                                  .amount = copy.credit.amount,
                                  .unit = counts_bytes ? CompletionUnit::kBytes : CompletionUnit::kCount});
   if (copy.into.has_value()) {
@@ -101,10 +115,13 @@ void SessionSemaphores::HandOver(const SyncArray& array, std::int64_t device) {
   const std::optional<std::size_t> operand = OperandOfCollective(array.request.collective);
   if (!operand.has_value()) return;
   agents::LaunchLeft::Semaphores& all = left_.semaphores[{*operand, device}];
-  all.counts.assign(array.semaphores.size(), 0);
-  all.copies.clear();
+  const std::int64_t first = FirstElement(array), size = static_cast<std::int64_t>(array.semaphores.size());
+  all.counts.resize(static_cast<std::size_t>(cores() * size), 0);
+  std::fill_n(all.counts.begin() + first, size, 0);
+  std::erase_if(all.copies,
+                [&](const agents::LeftCopy& copy) { return copy.element >= first && copy.element < first + size; });
   for (std::size_t i = 0; i < array.semaphores.size(); ++i) {
-    HandOverCredits(array.semaphores[i], static_cast<std::int64_t>(i), &all);
+    HandOverCredits(array.semaphores[i], first + static_cast<std::int64_t>(i), &all);
     base_.model.HandOver(array.semaphores[i]);
   }
 }

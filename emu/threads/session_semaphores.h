@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "emu/agents/session_state.h"
 #include "emu/threads/machine_base.h"
@@ -31,9 +32,9 @@ class SessionSemaphores {
 
   // The array is there from here on, on that device. Of a barrier semaphore: with what earlier launches left in it.
   void Made(const SyncArray& array, std::int64_t device);
-  // Of an operand: it has what earlier launches left in it; which copies are still under way. nullptr: none has left
-  // anything.
-  const agents::LaunchArrivals::Semaphores* Restore(const SyncArray& array, std::int64_t device);
+  // Of an operand: it has what earlier launches left in it, on the array's core; which copies are still under way.
+  // nullopt: none has left anything.
+  std::optional<std::vector<const agents::ArrivingCopy*>> Restore(const SyncArray& array, std::int64_t device);
   // Such a copy as a request. Its bytes were read before; it writes them some time from here on, and then tells the
   // semaphore. Where none of the operands is the array that it writes, it tells the semaphore.
   AsyncRequest RequestFor(const SyncArray& array, const agents::ArrivingCopy& copy) const;
@@ -58,6 +59,9 @@ class SessionSemaphores {
     bool under_way = false;  // nobody has waited for it
   };
   void Restore(SemaphoreId semaphore, std::int64_t count);  // what it held before the kernel
+  std::int64_t cores() const { return base_.shape.cores() ? base_.shape.blocks() / base_.shape.devices() : 1; }
+  // Where the array's elements are among those of all cores of its device.
+  std::int64_t FirstElement(const SyncArray& array) const;
   void Note(AgentId operation, const agents::ArrivingCopy* resumed);
   void HandOverCredits(SemaphoreId semaphore, std::int64_t element, agents::LaunchLeft::Semaphores* all);
 

@@ -177,6 +177,17 @@ SyncElement SyncArrays::OfPeer(AgentId thread, SyncElement element, absl::Span<c
   return {OfBlock(array.request, array.name, base_.shape.NumberOf(block)), element.element};
 }
 
+void SyncArrays::ExpectEntered(AgentId thread, SyncElement semaphore, const Site& site) const {
+  const SyncArray& array = arrays_[semaphore.array];
+  const bool enters = array.request.collective == -1 && array.block.valid();  // others outlive the kernel
+  if (!races_ || !enters || !base_.shape.tpus()) return;
+  const Block& owner = base_.residents.Of(array.block);
+  constexpr std::uint32_t kEntry = 1;
+  const memory_model::VectorClock& known = base_.model.agents().ClockOf(thread)[memory_model::ClockPart::kGeneric];
+  if (!known.Covers({owner.threads[0], kEntry}))
+    peers_.ReportEarly(thread, Cat("semaphore '", array.request.name, "'"), owner, site);
+}
+
 std::optional<BarrierId> SyncArrays::LeadersBarrier(AgentId thread, SyncElement barrier, const Site& site) {
   const SyncArray& array = arrays_[barrier.array];
   std::vector<std::int64_t> leader = base_.residents.Of(array.block).index;

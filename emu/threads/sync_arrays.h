@@ -28,8 +28,8 @@ namespace palladion::threads {
 class SyncArrays {
  public:
   // Both outlive it.
-  SyncArrays(const MachineBase& base, const Peers& peers, SessionSemaphores& session)
-      : base_(base), peers_(peers), session_(session) {}
+  SyncArrays(const MachineBase& base, const Peers& peers, SessionSemaphores& session, bool races)
+      : base_(base), peers_(peers), session_(session), races_(races) {}
 
   absl::StatusOr<SyncId> Alloc(AgentId thread, const SyncRequest& request);
   void Leave(SyncId id, const Site& site);  // of a thread, by one of its users
@@ -39,6 +39,9 @@ class SyncArrays {
   // At the barrier, and of a cluster barrier at those of all blocks that wait for this one; at the leader's alone where
   // that tracks it. Which these are goes to `changes`.
   void Arrive(AgentId thread, SyncElement barrier, const Site& site, scheduler::Changes* changes);
+
+  // A semaphore of a TPU is there from when its device enters the kernel: does the thread that signals know of that?
+  void ExpectEntered(AgentId thread, SyncElement semaphore, const Site& site) const;
 
   const SyncArray& operator[](SyncId id) const { return arrays_[id]; }
   bool Lives(SyncId id) const { return arrays_.Has(id); }
@@ -90,6 +93,7 @@ class SyncArrays {
   const MachineBase base_;
   const Peers& peers_;
   SessionSemaphores& session_;
+  const bool races_;
   LiveTable<SyncId, SyncArray> arrays_;
   std::map<ObjectName, SyncId> of_grid_;                  // with the device in the place of the occurrence
   std::map<std::int64_t, BlockSyncs> global_;             // of blocks, by number, what lies in global memory

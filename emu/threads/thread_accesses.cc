@@ -4,20 +4,19 @@
 
 namespace palladion::threads {
 
-void ThreadAccesses::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+void ThreadAccesses::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                          const std::byte*) {
-  if (reach.empty || reach.none_copied || !Judges(access.buffer)) return;
+  if (reach.empty || reach.none_copied || !Judges(who, access.buffer)) return;
   ++accesses_;
   const memory_model::AccessSet set =
       memory_model::SetOf(memory_.ShapeOf(access.buffer), memory_.ElementSizeOf(access.buffer), access, reach);
-  machine_.model().Touch(machine_.current(), access.buffer, kind, set, CodeSite::Of(access.site));
+  machine_.model().Touch(who.agent, access.buffer, kind, set, CodeSite::Of(access.site));
 }
 
-void ThreadAccesses::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (!Judges(access.buffer)) return;
+void ThreadAccesses::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (!Judges(who, access.buffer)) return;
   ++accesses_;
-  machine_.model().Touch(machine_.current(), access.buffer, kind, memory_model::SetOf(access),
-                         CodeSite::Of(access.site));
+  machine_.model().Touch(who.agent, access.buffer, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
 }
 
 }  // namespace palladion::threads

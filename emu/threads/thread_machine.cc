@@ -31,12 +31,12 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
     : memory_model::OverMemory(memory),
       model_(memory_model::FenceRule(options.policy, options.automatic_barriers),
              /*proxies=*/program.target.backend == TargetBackend::kMosaicGpu),
-      shape_(program, grid, options.device),
+      shape_(program, grid),
       residents_(shape_, model_),
       base_{shape_, memory, model_, residents_},
       peers_(base_),
       session_(base_, options.between),
-      syncs_(base_, peers_, session_),
+      syncs_(base_, peers_, session_, options.races),
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
       windows_(base_),
@@ -63,7 +63,7 @@ absl::StatusOr<BufferId> ThreadMachine::Alloc(const AllocRequest& request) {
 
 BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
   const auto find = [&] { return block_memory_.OfPeer(current_, buffer, where, site); };
-  return touches_ == nullptr ? find() : touches_->Reaches(find);
+  return touches_ == nullptr ? find() : touches_->Reaches(current_, find);
 }
 
 // ---- what threads wait for
@@ -144,9 +144,9 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   if (target.kind != Kind::kNothing && target.kind != Kind::kQueue) changes_.Add(ObjectOf(current_, target));
   TellLanes(target);
   switch (target.kind) {
-    case WaitTarget::Kind::kQueue:
+    case Kind::kQueue:
       return memory_.Wait(target, site);
-    case WaitTarget::Kind::kBarrier:
+    case Kind::kBarrier:
       model_.Wait(current_, syncs_.BarrierOf(target.object), CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kSemaphore:
@@ -154,7 +154,7 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
                   {.decrement = target.decrement, .scope = target.scope});
       break;
     case WaitTarget::Kind::kGroups:
-      queues_.Await(current_, target);
+      queues_.Await(current_, target, CodeSite::Of(site));
       break;
     case WaitTarget::Kind::kMeeting:
       model_.Leave(current_, MeetingOf(current_));
@@ -165,13 +165,20 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
     case WaitTarget::Kind::kNamedBarrier:
       named_.Wait(current_, target.value);
       break;
-    case WaitTarget::Kind::kNothing:
-      break;
+    case Kind::kNothing:
+      return absl::OkStatus();
   }
+  memory_.watchers().Each(memory_model::EventKind::kWait,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Awaited(memory_.who(), target); });
   return absl::OkStatus();
 }
 
 // ---- barriers and semaphores
+
+void ThreadMachine::TellArrival(const memory_model::Arrival& arrival) const {
+  memory_.watchers().Each(memory_model::EventKind::kArrive,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Arrives(memory_.who(), arrival); });
+}
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
   const auto alloc = [&] { return syncs_.Alloc(current_, request); };
@@ -185,15 +192,16 @@ absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
 // Of an operand that earlier launches have left something in: that is there from here on.
 absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
-  const agents::LaunchArrivals::Semaphores* const arriving = session_.Restore(array, device);
-  if (arriving == nullptr) return absl::OkStatus();
+  const auto arriving = session_.Restore(array, device);
+  if (!arriving.has_value()) return absl::OkStatus();
   if (touches_ != nullptr) touches_->Everything();
   changes_.AddAnything();
-  for (const agents::ArrivingCopy& copy : arriving->copies) {
-    AsyncRequest request = session_.RequestFor(array, copy);
-    memory_model::AgentTable& agents = model_.agents();
+  memory_model::AgentTable& agents = model_.agents();
+  agents.Act(current_);
+  for (const agents::ArrivingCopy* copy : *arriving) {
+    AsyncRequest request = session_.RequestFor(array, *copy);
     agents.Acquire(residents_.Before(), agents.ClockOf(current_));  // that the device has entered
-    PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), &copy));
+    PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), copy));
   }
   return absl::OkStatus();
 }
@@ -202,11 +210,12 @@ SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCo
   const std::int64_t owner = syncs_[element.array].number;
   const std::vector<std::int64_t> index = owner < 0 ? residents_.BlockOf(current_).index : shape_.IndexOf(owner);
   const auto find = [&] { return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site); };
-  return touches_ == nullptr ? find() : touches_->Reaches(find);
+  return touches_ == nullptr ? find() : touches_->Reaches(current_, find);
 }
 
 absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
   if (touches_ != nullptr) touches_->Arrives(barrier);
+  TellArrival({.at = barrier});
   syncs_.Arrive(current_, barrier, site, &changes_);
   return absl::OkStatus();
 }
@@ -223,7 +232,8 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
   if (touches_ != nullptr) touches_->Signals(semaphore);
-  if (hear_) hear_(semaphore);
+  TellArrival({.at = semaphore, .semaphore = true, .amount = amount});
+  syncs_.ExpectEntered(current_, semaphore, site);
   changes_.Add(syncs_.ObjectOf(semaphore));
   model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
   return absl::OkStatus();
@@ -340,7 +350,7 @@ void ThreadMachine::JoinWarps() {
 bool ThreadMachine::EndThread(AgentId id) {
   if (touches_ != nullptr) touches_->EndsThread(id);
   // What it has read of tensor memory is in its registers.
-  queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads});
+  queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads}, {});
   windows_.Ends(id);
   model_.AgentEnds(id);
   if (shape_.has_peers()) collectives_.ThreadEnds(id);

@@ -46,7 +46,6 @@ struct ThreadMachineOptions {
   bool definedness = false;
   bool moves_nothing = false;  // as its memory does: Memory::MoveNothing
   bool ordered_links = false;  // copies between one device and another land in the order they were started
-  std::int32_t device = 0;     // of every block, and of what is allocated; the first of several
   memory_model::PlaceNamer places = {};
   BetweenLaunches between = {};
 };
@@ -75,7 +74,10 @@ class ThreadMachine final : public memory_model::OverMemory {
   AgentId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
     return residents_.AddBlock(index, threads);
   }
-  void SetCurrent(AgentId thread) { current_ = thread; }  // who asks, from here on
+  void SetCurrent(AgentId thread) {  // who asks, from here on
+    current_ = thread;
+    memory_.Acts(thread);
+  }
   AgentId current() const { return current_; }
   std::string NameOf(AgentId thread) const { return model_.agents().NameOf(thread); }
   void EndWarp(AgentId warp) {  // it has come to its end
@@ -101,8 +103,6 @@ class ThreadMachine final : public memory_model::OverMemory {
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
     fork_ = std::move(fork);
   }
-  // Called for every signal of a thread, before it: by whoever looks on, and there is one at most.
-  void OnSignal(std::function<void(SyncElement semaphore)> hear) const { hear_ = std::move(hear); }
   // Called for every operation that is started: somebody has to schedule its halves.
   void OnStart(std::function<void(AgentId operation)> spawn) { operations_.OnStart(std::move(spawn)); }
   void Perform(AgentId operation, Half half);
@@ -172,6 +172,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   absl::Status Resume(const SyncArray& array);
   void JoinWarps();
   void TellLanes(const WaitTarget& target);
+  void TellArrival(const memory_model::Arrival& arrival) const;
   void EndBlock(BlockId block);
   void RetireIfIdle(std::int64_t cluster);
 
@@ -194,8 +195,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // What threads meet for, in words, by what and where: every thread of every block comes there.
   absl::flat_hash_map<std::tuple<std::string, std::int32_t, int>, std::string> meeting_words_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
-  mutable std::function<void(SyncElement)> hear_;  // of who watches, and changes nothing
-  ThreadTouches* touches_ = nullptr;               // of a search
+  ThreadTouches* touches_ = nullptr;  // of a search
   AgentId current_;
 };
 

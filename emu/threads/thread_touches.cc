@@ -114,7 +114,7 @@ std::vector<std::int64_t> ThreadTouches::ScopesOf(AgentId thread) {
   log_.TakeAllocated();
   const BlockId block = machine_.residents().Of(thread).block;
   std::vector<std::int64_t> objects = {ScopesObjectOf(block)};
-  for (const BufferId buffer : machine_.block_memory().SharedOf(block)) objects.push_back(buffer.value);
+  for (const BufferId buffer : machine_.block_memory().Replaceable(block)) objects.push_back(buffer.value);
   for (const auto& [id, site] : machine_.residents().Of(block).syncs.left) {
     const SyncArray& array = machine_.syncs()[id];
     for (const BarrierId barrier : array.barriers) objects.push_back(ObjectOf(barrier));
@@ -123,9 +123,24 @@ std::vector<std::int64_t> ThreadTouches::ScopesOf(AgentId thread) {
   return objects;
 }
 
+// Several devices find each other's, under way or not.
 void ThreadTouches::Makes(bool of_grid, const std::vector<std::int64_t>& ended) {
-  if (of_grid || machine_.shape().has_peers()) return Everything();
+  if (machine_.shape().several_devices()) return Everything();
+  if (of_grid) Object(kGridScopesObject);
   for (const std::int64_t object : ended) Object(object);
+}
+
+void ThreadTouches::Finds(AgentId thread, bool of_grid) {
+  if (of_grid) Object(kGridScopesObject, /*writes=*/false);
+  LeavesScope(thread);
+}
+
+// Whether a peer is there, and what its threads have made or left.
+void ThreadTouches::FindsPeers(AgentId thread) {
+  Peers();
+  const std::int64_t cluster = machine_.residents().BlockOf(thread).cluster;
+  for (const BlockId block : machine_.residents().ClusterOf(cluster).blocks)
+    Object(ScopesObjectOf(block), /*writes=*/false);
 }
 
 bool ThreadTouches::MadeSync(const absl::StatusOr<SyncId>& id) {

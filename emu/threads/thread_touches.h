@@ -1,8 +1,8 @@
 // What each request of a launch over threads has touched, for exhaustive search: objects of schedules beside the bytes
 // that memory tells the log itself. Where footprints.h says what a request may touch at most, here is what it did. Two
 // that touch nothing of each other's leave the same state, the same knowledge and the same findings in either order.
-// Limits: what makes memory or barriers that several blocks find, asks for others' work, meets a cluster, or moves a
-// TPU's blocks touches everything.
+// Limits: what makes memory or barriers that several devices find, makes a peer's, asks for others' work, meets a
+// cluster, or moves a TPU's blocks touches everything.
 #ifndef PALLADION_EMU_THREADS_THREAD_TOUCHES_H_
 #define PALLADION_EMU_THREADS_THREAD_TOUCHES_H_
 
@@ -47,15 +47,15 @@ class ThreadTouches {
     std::vector<std::int64_t> ended = ScopesOf(thread);
     auto answer = request();
     const bool made = log_.TakeAllocated() || MadeSync(answer);
-    made ? Makes(of_grid, ended) : LeavesScope(thread);
+    made ? Makes(of_grid, ended) : Finds(thread, of_grid);
     return answer;
   }
-  // The same in another block.
+  // The same in another block of its cluster.
   template <class Request>
-  auto Reaches(const Request& request) {
+  auto Reaches(AgentId thread, const Request& request) {
     log_.TakeAllocated();
     auto answer = request();
-    log_.TakeAllocated() || MadeSync(answer) ? Everything() : Peers();
+    log_.TakeAllocated() || MadeSync(answer) ? Everything() : FindsPeers(thread);
     return answer;
   }
 
@@ -64,6 +64,8 @@ class ThreadTouches {
   void Element(SyncElement element, bool writes);
   std::vector<std::int64_t> ScopesOf(AgentId thread);
   void Makes(bool of_grid, const std::vector<std::int64_t>& ended);
+  void Finds(AgentId thread, bool of_grid);
+  void FindsPeers(AgentId thread);
   static bool MadeSync(BufferId) { return false; }
   static bool MadeSync(const absl::StatusOr<BufferId>&) { return false; }
   bool MadeSync(SyncElement element) { return MadeSync(absl::StatusOr<SyncId>(element.array)); }

@@ -81,7 +81,6 @@ void GpuTimer::Begun(const threads::ThreadMachine& machine) {
   if (timeline_.has_value()) timeline_->Begun(machine);
   if (!node_.links().has_value()) return;
   machine_ = &machine;
-  machine.OnSignal([this](SyncElement semaphore) { HearSignal(semaphore); });
 }
 
 void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
@@ -243,8 +242,8 @@ Ticks GpuTimer::Synchronised(GpuWork work, const Step& step) const {
 
 // ---- memory, by threads
 
-bool GpuTimer::Accesses() const {
-  return now_.thread != nullptr && now_.plan != kNoPlan &&
+bool GpuTimer::Accesses(const Who& who) const {
+  return !who.of_engine() && now_.thread != nullptr && now_.plan != kNoPlan &&
          plans_[static_cast<std::size_t>(now_.plan)].work == GpuWork::kAccess;
 }
 
@@ -308,8 +307,9 @@ void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess
   if (Shown()) timeline_->Touched(Here(began, clock_.now()), buffer, box);
 }
 
-void GpuTimer::Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach, const std::byte*) {
-  if (!Accesses()) return;
+void GpuTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte*) {
+  if (!Accesses(who)) return;
   if (InTensorMemory()) return AccessTensor();
   if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
     AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
@@ -319,8 +319,8 @@ void GpuTimer::Box(AccessKind kind, const BoxAccess& access, const memory_model:
   }
 }
 
-void GpuTimer::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (!Accesses()) return;
+void GpuTimer::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (!Accesses(who)) return;
   if (InTensorMemory()) return AccessTensor();
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {

@@ -16,8 +16,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
 #include "emu/legality/bank_conflicts.h"
+#include "emu/run/events.h"
 #include "emu/time/block_places.h"
 #include "emu/time/critical_path.h"
 #include "emu/time/global_boxes.h"
@@ -31,7 +31,7 @@
 
 namespace palladion::time {
 
-class GpuTimer final : public agents::RunObserver {
+class GpuTimer final : public run::Watcher {
  public:
   // What one instruction of the text took, over all who ran it.
   struct Spent {
@@ -72,15 +72,21 @@ class GpuTimer final : public agents::RunObserver {
     return found == shared_.end() ? nullptr : &found->second;
   }
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kIssue,
+            memory_model::EventKind::kArrive};
+  }
   void Begun(const threads::ThreadMachine& machine) override;
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void Arrives(const Who&, const memory_model::Arrival& arrival) override {
+    if (machine_ != nullptr && arrival.semaphore) HearSignal(arrival.at);
+  }
 
  private:
   static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNobody;
@@ -114,7 +120,7 @@ class GpuTimer final : public agents::RunObserver {
   };
   // The step of an agent that is under way.
   struct Now {
-    Thread* thread = nullptr;  // nullptr: what happens is an engine's
+    Thread* thread = nullptr;
     std::int32_t plan = kNoPlan;
     scheduler::Ticks waited;
     std::int32_t ended_by = kNoPlan;
@@ -148,7 +154,7 @@ class GpuTimer final : public agents::RunObserver {
   void HearSignal(SyncElement semaphore);
   void AwaitSignals(SyncElement semaphore);
   void AccessDevices(const std::vector<std::int64_t>& devices, const std::vector<GlobalBox>& boxes, bool writes);
-  bool Accesses() const;
+  bool Accesses(const Who& who) const;
   bool InTensorMemory() const;
   void AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes);
   void AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box);

@@ -26,8 +26,8 @@ std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) con
   return boxes;
 }
 
-void GpuTimer::Issued(const AsyncRequest& request, Halves halves) {
-  if (now_.plan == kNoPlan || halves != Halves::kLater) return;
+void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
+  if (now_.plan == kNoPlan || who.at_once) return;
   const auto plan = static_cast<std::size_t>(now_.plan);
   // What only tells that others are over has no time of its own: products' are until a wait for it returns.
   if (request.after_earlier) {

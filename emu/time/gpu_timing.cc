@@ -12,6 +12,7 @@
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/elided_program.h"
 #include "emu/launch/launch.h"
+#include "emu/launch/run.h"
 #include "emu/launch/way.h"
 #include "emu/threads/residency.h"
 #include "emu/time/gpu_timer.h"
@@ -112,7 +113,7 @@ absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const
   return fits;
 }
 
-Report ReportOf(const agents::PreparedKernelState& kernel, const agents::LaunchResult& result) {
+Report ReportOf(const agents::PreparedKernelState& kernel, const agents::Ran& result) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
                 .programs = result.programs,
@@ -147,8 +148,8 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
                              GpuTimer::Create(kernel, chip, {.room = fits.room, .links = links}));
   std::optional<TimelineRecorder> timeline;
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), call.timeline->unit);
-  launch::ScheduledOptions scheduled{.launch = {.run = call.run, .observers = {timer.get()}}};
-  scheduled.launch.moves_nothing = elided != nullptr;
+  agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kThreads, .observers = {timer.get()}};
+  scheduled.moves_nothing = elided != nullptr;
   scheduled.races = call.races;
   scheduled.loop.record = options.record;
   scheduled.loop.clock = &timer->clock();
@@ -159,11 +160,11 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   PALLADION_ASSIGN_OR_RETURN(run.outputs, NewOutputs(call.kernel));
   const std::vector<MutableArray> outputs = MutableArraysOf(run.outputs);
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
-  PALLADION_ASSIGN_OR_RETURN(run.result, launch::RunScheduled({kernel, inputs, outputs, scheduled}, *policy));
+  PALLADION_ASSIGN_OR_RETURN(run.result, launch::Run({kernel, inputs, outputs}, scheduled, *policy));
   run.timed.timing =
       Told({.kernel = kernel, .machine = call.machine, .costs = costs, .timer = *timer, .limit = fits.residency.why});
   if (timeline.has_value()) run.timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), timer->clock().end());
-  run.timed.report = ReportOf(kernel, run.result.launch);
+  run.timed.report = ReportOf(kernel, run.result);
   return run;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 #include "emu/time/time_kernel.h"
 
 namespace palladion::time {
@@ -18,7 +18,7 @@ absl::StatusOr<Timed> TimeOnGpu(const TimedCall& call);
 // The same, and what a test wants to know.
 struct GpuRun {
   Timed timed;
-  launch::ScheduledResult result;
+  agents::Ran result;
   std::vector<Tensor> outputs;  // of an elided run: whatever they were
   std::int64_t clusters_at_once = 0;
 };

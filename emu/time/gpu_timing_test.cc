@@ -10,6 +10,7 @@
 #include <string>
 
 #include "emu/arrays.h"
+#include "emu/launch/run.h"
 #include "emu/time/gpu_kernels_test_util.h"
 #include "emu/time/h100_test_util.h"
 #include "scheduler/policies/policies.h"
@@ -213,12 +214,10 @@ TEST(GpuTiming, ItsMovesReplayWithoutAClock) {
   const PreparedKernel kernel = Prepared(text);
   std::vector<Tensor> outputs = *NewOutputs(kernel), inputs = InputsOf(kernel);
   scheduler::ReplayPolicy replay(timed.result.run.moves);
-  launch::ScheduledOptions options;
-  options.clusters_at_once = 132;
+  agents::LaunchOptions options{.way = agents::Way::kThreads, .clusters_at_once = 132};
   const std::vector<ConstArray> in = ArraysOf(inputs);
   const std::vector<MutableArray> out = MutableArraysOf(outputs);
-  const absl::StatusOr<launch::ScheduledResult> again =
-      launch::RunScheduled({kernel.state(), in, out, options}, replay);
+  const absl::StatusOr<agents::Ran> again = launch::Run({kernel.state(), in, out}, options, replay);
   ASSERT_TRUE(again.ok()) << again.status();
   EXPECT_EQ(replay.not_made(), 0u);
   EXPECT_EQ(again->run.steps, timed.result.run.steps);

@@ -334,9 +334,9 @@ const std::size_t* TpuRun::OperandAt(const AsyncOperand& side, bool written) con
   return found == as.end() ? nullptr : &found->second;
 }
 
-void TpuRun::Issued(const AsyncRequest& request, Halves halves) {
+void TpuRun::Issued(const Who& who, const AsyncRequest& request) {
   if (now_ == nullptr || request.sources.empty() || request.destinations.empty()) return;
-  halves == Halves::kHere ? CopyBlock(request) : Copy(request);
+  who.at_once ? CopyBlock(request) : Copy(request);
 }
 
 void TpuRun::CopyBlock(const AsyncRequest& request) {

@@ -16,7 +16,7 @@
 
 #include "absl/status/status.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "emu/time/timing.h"
 #include "emu/time/tpu_chip.h"
 #include "emu/time/tpu_timeline.h"
@@ -26,7 +26,7 @@
 
 namespace palladion::time {
 
-class TpuRun final : public agents::RunObserver {
+class TpuRun final : public run::Watcher {
  public:
   // All outlive it. The kernel is observable and runs on TensorCores.
   TpuRun(const agents::PreparedKernelState& kernel, const TpuCosts& costs);
@@ -68,11 +68,13 @@ class TpuRun final : public agents::RunObserver {
   };
   const Met& met() const { return met_; }
 
-  bool watches_steps() const override { return true; }
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kIssue};
+  }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
-  void Issued(const AsyncRequest& request, Halves halves) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
   void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
 
  private:

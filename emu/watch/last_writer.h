@@ -14,7 +14,7 @@
 
 namespace palladion::watch {
 
-class LastWriter final : public memory_model::AccessObserver {
+class LastWriter final : public memory_model::MemoryWatcher {
  public:
   // `element` counts the array's elements in row-major order.
   explicit LastWriter(ElementCount element, const AgentNaming& naming = {}) : element_(element), naming_(naming) {}
@@ -25,13 +25,16 @@ class LastWriter final : public memory_model::AccessObserver {
   // Its last writer; nothing if nobody wrote it.
   const std::optional<FindingAccess>& writer() const { return writer_; }
 
-  void Box(AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
+  }
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
            const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Running(const RunningAgent& now) override;
 
  private:
-  void Record(AccessKind kind, const Site& site);
+  void Record(const Who& who, AccessKind kind, const Site& site);
 
   ElementCount element_;
   AgentNaming naming_;

@@ -7,7 +7,7 @@
 
 #include "absl/types/span.h"
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
+#include "emu/run/events.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/mark.h"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
-#include "emu/agents/run_observer.h"
-#include "emu/launch/launch.h"
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
+#include "emu/launch/way.h"
+#include "emu/run/events.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
@@ -21,10 +21,13 @@ const char* const kStore =
     "pkir 1;\nkernel @k {\n  grid [1];\n  out %o: i32[];\n  body @k (%or: ref<default,i32[]>) {\n"
     "    _ = swap(%or, 1:i32) : i32[];\n    return;\n  }\n}\n";
 
-class Teller final : public agents::RunObserver {
+class Teller final : public run::Watcher {
  public:
   Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
-  bool watches_steps() const override { return steps_; }
+  memory_model::EventSet wants() const override {
+    using enum memory_model::EventKind;
+    return steps_ ? memory_model::EventSet{kStep, kTurn, kAccess} : memory_model::EventSet{kTurn, kAccess};
+  }
   void Bound(memory_model::Memory&, absl::Span<const BufferId>) override { Say("bound"); }
   void Before(const Step& step, Frame&) override {
     if (step.visible) Say("before");
@@ -36,7 +39,9 @@ class Teller final : public agents::RunObserver {
   void Running(const RunningAgent& now) override {
     if (now.begins) Say(Cat("runs ", now.id.value));
   }
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override { Say("store"); }
+  void Box(const Who&, AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
+    Say("store");
+  }
 
  private:
   void Say(const std::string& what) { told_->push_back(Cat(name_, " ", what)); }
@@ -46,13 +51,14 @@ class Teller final : public agents::RunObserver {
 };
 
 // One that is handed to memory when operands are bound.
-class Late final : public memory_model::AccessObserver {
+class Late final : public memory_model::MemoryWatcher {
  public:
   explicit Late(Told* told) : told_(told) {}
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
+  void Box(const Who&, AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
     told_->push_back("late store");
   }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  void Points(const Who&, AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
   Told* const told_;
@@ -65,21 +71,21 @@ Told RunWith(bool scheduled) {
   const MutableArray output{DType::kI32, {}, reinterpret_cast<std::byte*>(&o)};
   Told told;
   Late late(&told);
-  agents::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  run::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     EXPECT_EQ(arrays.size(), 1u);
     memory.Observe(&late);
     told.push_back("first bound");
   });
   Teller a("a", true, &told), b("b", false, &told), c("c", true, &told);
-  const agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
+  agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    const launch::ScheduledOptions options{.launch = launch};
-    status = launch::RunScheduled({kernel->state(), {}, {&output, 1}, options},
-                                  *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
+    launch.way = launch::WayOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
+    status = launch::Run({kernel->state(), {}, {&output, 1}}, launch,
+                         *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
                  .status();
   } else {
-    status = launch::RunLaunch({kernel->state(), {}, {&output, 1}, launch}).status();
+    status = launch::Run({kernel->state(), {}, {&output, 1}}, launch).status();
   }
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(o, 1);

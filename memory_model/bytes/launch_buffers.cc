@@ -9,14 +9,8 @@
 namespace palladion::memory_model {
 
 LaunchBuffers::~LaunchBuffers() {
-  const bool others = run_.use_count() > 1;
-  for (std::size_t i = all_.size(); i-- > 0;) {
-    MemoryBuffer& buffer = all_[i];
-    if (buffer.of != this) continue;
+  for (const MemoryBuffer& buffer : all_) {
     if (buffer.owned) BlockPool::Delete(buffer.data);
-    if (!others) continue;
-    buffer = MemoryBuffer{};
-    run_->free_ids.push_back(BufferId{static_cast<std::int32_t>(i)});
   }
 }
 
@@ -41,12 +35,9 @@ MemoryBuffer LaunchBuffers::MakeBuffer(const AllocRequest& request) const {
 }
 
 BufferId LaunchBuffers::Add(MemoryBuffer buffer) {
-  buffer.of = this;
-  buffer.device = device_;
-  std::vector<BufferId>& free_ids = run_->free_ids;
-  if (!free_ids.empty()) {
-    const BufferId id = free_ids.back();
-    free_ids.pop_back();
+  if (!free_ids_.empty()) {
+    const BufferId id = free_ids_.back();
+    free_ids_.pop_back();
     (*this)[id] = std::move(buffer);
     return id;
   }
@@ -77,7 +68,7 @@ void LaunchBuffers::Free(BufferId id) {
   SettleAll(buffer);
   if (buffer.owned) pool_.Release(buffer.data, buffer.bytes.size());
   buffer = MemoryBuffer{};
-  run_->free_ids.push_back(id);
+  free_ids_.push_back(id);
 }
 
 void LaunchBuffers::FillAll(MemoryBuffer& buffer) {
@@ -97,13 +88,13 @@ void LaunchBuffers::Fill(BufferId id) {
 
 LoanId LaunchBuffers::Lend(BufferId id, ValueView view) {
   MemoryBuffer& buffer = (*this)[id];
-  const LoanId loan = run_->loans.Add(id, std::move(view), buffer.element_size);
+  const LoanId loan = loans_.Add(id, std::move(view), buffer.element_size);
   buffer.lent.push_back(loan);
   return loan;
 }
 
 ValueView LaunchBuffers::Take(LoanId id, std::vector<std::byte>* bytes) {
-  Loan& loan = run_->loans[id];
+  Loan& loan = loans_[id];
   ValueView view;
   if (loan.settled) {
     bytes->swap(loan.bytes);
@@ -112,15 +103,14 @@ ValueView LaunchBuffers::Take(LoanId id, std::vector<std::byte>* bytes) {
     auto& lent = (*this)[loan.buffer].lent;
     lent.erase(std::find(lent.begin(), lent.end(), id));
   }
-  run_->loans.Remove(id);
+  loans_.Remove(id);
   return view;
 }
 
 void LaunchBuffers::SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
   auto& lent = buffer.lent;
-  lent.erase(
-      std::remove_if(lent.begin(), lent.end(), [&](LoanId loan) { return run_->loans.Settle(loan, first, last); }),
-      lent.end());
+  lent.erase(std::remove_if(lent.begin(), lent.end(), [&](LoanId loan) { return loans_.Settle(loan, first, last); }),
+             lent.end());
 }
 
 namespace {
@@ -137,8 +127,7 @@ MemoryBuffer CopyOf(const MemoryBuffer& buffer) {
           .bytes = buffer.bytes,
           .owned = buffer.owned,
           .is_output = buffer.is_output,
-          .device = buffer.device,
-          .of = buffer.of,
+          .moves = buffer.moves,
           .made = buffer.made,
           .made_line = buffer.made_line,
           .defined = {},
@@ -149,7 +138,7 @@ MemoryBuffer CopyOf(const MemoryBuffer& buffer) {
 
 LaunchBuffers::Saved LaunchBuffers::Save() {
   pool_.KeepAll();
-  Saved saved{.buffers = {}, .contents = {}, .free_ids = run_->free_ids};
+  Saved saved{.buffers = {}, .contents = {}, .free_ids = free_ids_};
   for (MemoryBuffer& buffer : all_) {
     if (buffer.unfilled) FillAll(buffer);
     saved.buffers.push_back(CopyOf(buffer));
@@ -173,7 +162,7 @@ void LaunchBuffers::Restore(const Saved& saved) {
     all_.push_back(CopyOf(saved.buffers[i]));
     std::copy(saved.contents[i].begin(), saved.contents[i].end(), all_[i].data);
   }
-  run_->free_ids = saved.free_ids;
+  free_ids_ = saved.free_ids;
 }
 
 }  // namespace palladion::memory_model

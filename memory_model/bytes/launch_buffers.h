@@ -1,7 +1,5 @@
 // The buffers of one launch: where their bytes are, what they hold before anybody writes there, and what engines have
-// been lent of them. Based on: one table for all launches of a run, so that a buffer's id is its own in the run, and
-// whoever has the id reaches its bytes, on whichever device it is. It knows no bounds and no findings; whoever asks has
-// looked at them (Memory).
+// been lent of them. It knows no bounds and no findings: Memory has looked at them.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
 #define PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
 
@@ -19,21 +17,10 @@
 
 namespace palladion::memory_model {
 
-// Of all launches of a run. What a launch has left goes with its memory.
-struct RunBuffers {
-  std::vector<MemoryBuffer> all;
-  std::vector<BufferId> free_ids;
-  Loans loans;
-};
-
 class LaunchBuffers {
  public:
-  // `device`: of what is allocated and adopted here. Alloc fails once the allocations that live together would hold
-  // more bytes than the limit.
-  LaunchBuffers(std::shared_ptr<RunBuffers> run, std::int32_t device, std::size_t limit_bytes)
-      : run_(std::move(run)), all_(run_->all), device_(device), pool_(limit_bytes) {
-    if (all_.empty()) all_.reserve(8);
-  }
+  // Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit LaunchBuffers(std::size_t limit_bytes) : pool_(limit_bytes) { all_.reserve(8); }
   LaunchBuffers(const LaunchBuffers&) = delete;
   LaunchBuffers& operator=(const LaunchBuffers&) = delete;
   ~LaunchBuffers();
@@ -49,7 +36,7 @@ class LaunchBuffers {
     if (buffer.unfilled && buffer.moves) FillAll(buffer);
     return buffer;
   }
-  std::vector<MemoryBuffer>& all() { return all_; }  // of the run
+  std::vector<MemoryBuffer>& all() { return all_; }
 
   // What new memory, padding and masked-off lanes hold.
   void SetFill(palladion::Fill fill) {
@@ -90,9 +77,9 @@ class LaunchBuffers {
   void FillAll(MemoryBuffer& buffer);
   void SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last);
 
-  const std::shared_ptr<RunBuffers> run_;
-  std::vector<MemoryBuffer>& all_;
-  const std::int32_t device_;
+  std::vector<MemoryBuffer> all_;
+  std::vector<BufferId> free_ids_;
+  Loans loans_;
   BlockPool pool_;
   Filler filler_;
   bool fills_late_ = true;

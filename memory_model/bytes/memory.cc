@@ -17,32 +17,39 @@ namespace palladion::memory_model {
 void Memory::Print(std::string line) { printed_.Add(std::move(line)); }
 
 void Memory::Running(const RunningAgent& now) {
-  for (AccessObserver* observer : observers_) observer->Running(now);
+  who_ = {.agent = now.id};
+  watchers_.Each(EventKind::kTurn, [&](MemoryWatcher& watcher) { watcher.Running(now); });
 }
 
 absl::Status Memory::Wait(const WaitTarget& target, const Site& site) {
   if (target.kind != WaitTarget::Kind::kQueue || target.queue != AsyncQueue::kBlocks)
     return Machine::Wait(target, site);
-  for (AccessObserver* observer : observers_) observer->Awaited(target);
+  watchers_.Each(EventKind::kWait, [&](MemoryWatcher& watcher) { watcher.Awaited(who_, target); });
   return absl::OkStatus();
+}
+
+AgentId Memory::NewOperation(std::size_t parts) {
+  constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
+  if (parts >= static_cast<std::size_t>(kMost - next_operation_)) next_operation_ = kFirstOperation;
+  return AgentId{std::exchange(next_operation_, next_operation_ + static_cast<std::int32_t>(parts))};
 }
 
 absl::StatusOr<BufferId> Memory::Alloc(const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId id, buffers_.Alloc(request));
   Poison(id);
-  for (AccessObserver* observer : observers_) observer->Alloc(id);
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Alloc(who_, id); });
   return id;
 }
 
 void Memory::Free(BufferId id) {
-  for (AccessObserver* observer : observers_) observer->Free(id);
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Free(who_, id); });
   buffers_.Free(id);
 }
 
 void Memory::Poison(BufferId id) {
   buffers_.Fill(id);
   if (tracker_ != nullptr) tracker_->SetUndefined(buffers_[id]);
-  for (AccessObserver* observer : observers_) observer->Poison(id);
+  watchers_.Each(EventKind::kAlloc, [&](MemoryWatcher& watcher) { watcher.Poison(who_, id); });
 }
 
 struct Memory::Saved {
@@ -200,49 +207,6 @@ const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& rea
     if (layout.count[j] != 1 && access.step[d] * buffer.stride[d] != layout.stride[j]) return nullptr;
   }
   return at;
-}
-
-absl::Status Memory::Start(AsyncRequest&& request) {
-  const auto box = [](const std::vector<AsyncOperand>& operands) {
-    return operands.size() == 1 ? std::get_if<BoxAccess>(&operands[0].where) : nullptr;
-  };
-  const BoxAccess *source = box(request.sources), *destination = box(request.destinations);
-  const bool plain = source != nullptr && destination != nullptr && request.destinations[0].reduce == nullptr;
-  if (!plain || request.function != nullptr || !request.completions.empty()) {
-    return Machine::Start(std::move(request));
-  }
-  for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kHere);
-  if (tracker_ == nullptr) {
-    Copy(*source, *destination);
-    return absl::OkStatus();
-  }
-  BoxAccess from = *source, to = *destination;
-  Definedness defined;
-  from.defined = to.defined = &defined;
-  tracker_->CarriesFrom(&buffers_[from.buffer]);
-  Copy(from, to);
-  tracker_->CarriesFrom(nullptr);
-  return absl::OkStatus();
-}
-
-// Of a block the destination or the source is its own memory, whole: it serves as the value of the other side's access.
-void Memory::Copy(const BoxAccess& source, const BoxAccess& destination) {
-  if (const std::byte* whole = Borrow(source)) {
-    Store(destination, whole);
-    return;
-  }
-  const BoxReach reach = ReachOf(buffers_.Touched(destination.buffer).shape, destination);
-  if (const std::byte* target = WhereDense(destination, reach); target != nullptr) {
-    buffers_.SettleAll(buffers_[destination.buffer]);
-    Load(source, const_cast<std::byte*>(target));
-    Announce(AccessKind::kWrite, destination, reach, target);
-    if (tracker_ != nullptr) tracker_->Store(buffers_[destination.buffer], destination, reach);
-  } else {
-    const ElementSize element_size = buffers_[source.buffer].element_size;
-    std::vector<std::byte> value(LayoutOf(source, element_size).elements * element_size.size());
-    Load(source, value.data());
-    Store(destination, value.data());
-  }
 }
 
 // ---- loans to engines, and room for what they make

@@ -16,9 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
 #include "memory_model/bytes/bounds_findings.h"
 #include "memory_model/bytes/definedness_tracker.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/launch_buffers.h"
 #include "memory_model/bytes/printed_lines.h"
 #include "memory_model/sets/box.h"
@@ -31,21 +31,20 @@ namespace palladion::memory_model {
 
 class Memory final : public Machine {
  public:
-  // `buffers`: of the run, which the memories of all its launches share. `device`: of what is allocated and adopted
-  // here. Alloc fails once the allocations that live together would hold more bytes than the limit.
-  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : Memory(std::make_shared<RunBuffers>(), 0, limit_bytes) {}
-  Memory(std::shared_ptr<RunBuffers> buffers, std::int32_t device, std::size_t limit_bytes)
-      : buffers_(std::move(buffers), device, limit_bytes) {}
+  // Alloc fails once the allocations that live together would hold more bytes than the limit.
+  explicit Memory(std::size_t limit_bytes = ~std::size_t{0}) : buffers_(limit_bytes) {}
 
   // An array that the caller owns and keeps alive; it is read, and written by stores.
   BufferId Adopt(const AllocRequest& request, std::byte* data) { return buffers_.Adopt(request, data); }
 
-  // From now on sees every request, or all that have a mask; it outlives the memory. Observers are called in the order
-  // of this call, those of masks last.
-  void Observe(AccessObserver* observer) {
-    if (!observer->only_masked()) most_values_ = std::max(most_values_, observer->most_values());
-    (observer->only_masked() ? mask_observers_ : observers_).push_back(observer);
+  // From now on is told what it wants; it outlives the memory. Watchers are told in the order of this call, those of
+  // masks alone last.
+  void Observe(MemoryWatcher* watcher) {
+    if (watcher->wants().Has(EventKind::kAccess)) most_values_ = std::max(most_values_, watcher->most_values());
+    watchers_.Add(watcher);
   }
+  // For the machine over this memory, which tells them what it alone knows.
+  const MemoryWatchers& watchers() const { return watchers_; }
 
   // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
   std::int64_t accesses() const { return accesses_; }
@@ -56,12 +55,11 @@ class Memory final : public Machine {
     if (tracker_ != nullptr) tracker_->NameAgents(naming);
   }
 
-  // For observers' messages.
+  // For watchers' messages.
   std::string_view NameOf(BufferId id) const { return buffers_[id].name; }
   absl::Span<const std::int64_t> ShapeOf(BufferId id) const { return buffers_[id].shape; }
   ElementSize ElementSizeOf(BufferId id) const { return buffers_[id].element_size; }
   ByteCount BytesOf(BufferId id) const { return buffers_[id].bytes; }
-  std::int32_t DeviceOf(BufferId id) const { return buffers_[id].device; }
   DType DTypeOf(BufferId id) const { return buffers_[id].dtype; }  // of a word: keys have several
   std::byte* DataOf(BufferId id) { return buffers_.Touched(id).data; }
   const std::byte* DataOf(BufferId id) const { return const_cast<Memory*>(this)->DataOf(id); }
@@ -92,13 +90,13 @@ class Memory final : public Machine {
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
-  // observers know or is lent, and not while definedness is tracked. Every allocation is at the place where it was, so
+  // watchers know or is lent, and not while definedness is tracked. Every allocation is at the place where it was, so
   // borrowed values stay valid; from the first Save on, freed memory is kept.
   struct Saved;
   std::shared_ptr<const Saved> Save();
   void Restore(const Saved& saved);
 
-  // From here on no byte moves, but of single numbers in a thread's own memory: bounds and observers are as before, and
+  // From here on no byte moves, but of single numbers in a thread's own memory: bounds and watchers are as before, and
   // other values and memory hold anything. For schedules whose values are known from another one
   // (docs/checks.md#schedules-without-values). Before the first request, and not where definedness is tracked.
   void MoveNothing() { buffers_.MoveNothing(); }
@@ -106,24 +104,36 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
-  // For observers: engines of another machine over this memory carry the request out later.
-  void TellIssued(const AsyncRequest& request) {
-    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
-    for (AccessObserver* observer : observers_) observer->Issued(request, AccessObserver::Halves::kLater);
-  }
-
-  // From here on loads and stores are an engine's that copies: nobody reads, and what nobody wrote is still that.
-  // False: they are not.
-  void Carries(bool copies) {
+  // Who does what is asked from here on, as watchers are told it. A machine over this memory says so of an agent that
+  // has not had its first turn (Running) and of halves of operations.
+  const Who& who() const { return who_; }
+  void Acts(AgentId agent) { who_ = {.agent = agent}; }
+  // A half of an engine's operation, until EndHalf. `copies`: nothing is computed, so nobody reads, and what nobody
+  // wrote is still that.
+  void BeginHalf(const Who& half, bool copies) {
+    resumes_ = std::exchange(who_, half);
     if (tracker_ != nullptr) tracker_->Carries(copies);
   }
+  void EndHalf() {
+    who_ = resumes_;
+    if (tracker_ != nullptr) tracker_->Carries(false);
+  }
 
-  // For observers: what brings the lanes of an agent together is known to the machine over this memory.
+  // The id of an operation that is about to be issued; several parts have ids that follow each other. Those of a run of
+  // more than 2^30 begin anew, where no machine remembers them.
+  AgentId NewOperation(std::size_t parts = 1);
+  // For watchers: engines of another machine over this memory carry the request out later.
+  void TellIssued(const Who& who, const AsyncRequest& request) {
+    for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
+    watchers_.Each(EventKind::kIssue, [&](MemoryWatcher& watcher) { watcher.Issued(who, request); });
+  }
+
+  // For watchers: what brings the lanes of an agent together is known to the machine over this memory.
   void TellLanesMet() {
-    for (AccessObserver* observer : observers_) observer->LanesMet();
+    watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMet(who_); });
   }
   void TellLanesMetUntil(std::uint32_t time) {
-    for (AccessObserver* observer : observers_) observer->LanesMetUntil(time);
+    watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMetUntil(who_, time); });
   }
 
   void Running(const RunningAgent& now) override;
@@ -164,22 +174,24 @@ class Memory final : public Machine {
   void FillMasked(const MemoryBuffer& buffer, const Mask& mask, std::size_t elements, std::byte* value);
   void ReportOutside(const MemoryBuffer& buffer, const BoxAccess& access, const BoxReach& reach, Direction direction);
   const std::byte* WhereDense(const BoxAccess& access, const BoxReach& reach) const;
-  void Copy(const BoxAccess& source, const BoxAccess& destination);
+  void Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination);
   void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
     ++accesses_;
-    for (AccessObserver* observer : observers_) observer->Box(kind, access, reach, value);
-    if (access.mask.lanes == nullptr) return;
-    for (AccessObserver* observer : mask_observers_) observer->Box(kind, access, reach, value);
+    const auto tell = [&](MemoryWatcher& watcher) { watcher.Box(who_, kind, access, reach, value); };
+    watchers_.Each(EventKind::kAccess, tell);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
   }
   void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
     ++accesses_;
-    for (AccessObserver* observer : observers_) observer->Points(kind, access, value);
-    if (access.mask.lanes == nullptr) return;
-    for (AccessObserver* observer : mask_observers_) observer->Points(kind, access, value);
+    const auto tell = [&](MemoryWatcher& watcher) { watcher.Points(who_, kind, access, value); };
+    watchers_.Each(EventKind::kAccess, tell);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
   }
 
   LaunchBuffers buffers_;
-  std::vector<AccessObserver*> observers_, mask_observers_;
+  MemoryWatchers watchers_;
+  Who who_, resumes_;  // who acts; and whose turn it is while a half of an operation is done
+  std::int32_t next_operation_ = kFirstOperation;
   std::int64_t accesses_ = 0;
   BoundsFindings bounds_;
   FindingLog log_;

@@ -17,8 +17,6 @@
 
 namespace palladion::memory_model {
 
-class LaunchBuffers;
-
 struct MemoryBuffer {
   std::string name;
   DType dtype = DType::kF32;
@@ -32,8 +30,6 @@ struct MemoryBuffer {
   bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
   bool is_output = false;
   bool moves = true;  // its bytes do
-  std::int32_t device = 0;
-  const LaunchBuffers* of = nullptr;  // nullptr: it was freed
   LocId made;
   int made_line = 0;
   BufferDefinedness defined;

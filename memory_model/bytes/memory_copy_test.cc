@@ -44,18 +44,29 @@ TEST_F(MemoryCopyTest, ACopyBetweenTwoStridedBoxes) {
 }
 
 // What an engine is asked for, in the order of the calls.
-class Calls final : public AccessObserver {
+class Calls final : public MemoryWatcher {
  public:
-  void Issued(const AsyncRequest& request, Halves halves) override {
-    text += halves == Halves::kHere ? "here " : "later ";
+  EventSet wants() const override {
+    return {EventKind::kAccess, EventKind::kIssue, EventKind::kHalf, EventKind::kWait};
+  }
+  void Issued(const Who& who, const AsyncRequest& request) override {
+    text += who.at_once ? "here " : "later ";
     text += request.name + ": ";
+    operations.push_back(who.operation);
   }
-  void Awaited(const WaitTarget&) override { text += "awaited"; }
-  void Box(AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte*) override {
+  void HalfDone(const Who& who) override {
+    text += "done ";
+    operations.push_back(who.operation);
+  }
+  void Awaited(const Who&, const WaitTarget&) override { text += "awaited"; }
+  void Box(const Who& who, AccessKind kind, const BoxAccess&, const BoxReach&, const std::byte*) override {
     text += kind == AccessKind::kRead ? "read " : "write ";
+    operations.push_back(who.operation);
+    EXPECT_EQ(kind == AccessKind::kRead ? Half::kRead : Half::kWrite, who.half);
   }
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
+  void Points(const Who&, AccessKind, const PointAccess&, const std::byte*) override {}
   std::string text;
+  std::vector<AgentId> operations;
 };
 
 TEST_F(MemoryCopyTest, ACopyIsCompleteWhenItHasBeenAskedForAndLeavesItsRequest) {
@@ -69,7 +80,8 @@ TEST_F(MemoryCopyTest, ACopyIsCompleteWhenItHasBeenAskedForAndLeavesItsRequest) 
   ASSERT_TRUE(memory_.Start(std::move(copy)).ok());
   EXPECT_EQ(from, to);
   ASSERT_TRUE(memory_.Wait({.kind = WaitTarget::Kind::kQueue, .object = {}, .queue = AsyncQueue::kBlocks}, {}).ok());
-  EXPECT_EQ("here copy: read write awaited", calls.text);
+  EXPECT_EQ("here copy: read done write done awaited", calls.text);
+  EXPECT_EQ(std::vector<AgentId>(5, AgentId{kFirstOperation}), calls.operations);
   ASSERT_EQ(1u, copy.sources.size());  // NOLINT: it is not taken
   EXPECT_EQ(x, copy.sources[0].buffer());
 }

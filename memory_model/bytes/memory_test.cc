@@ -298,13 +298,15 @@ TEST(MemoryFill, RandomMemoryDoesNotKnowWhoLooksFirst) {
   EXPECT_EQ(seen[0], seen[1]);
 }
 
-class Masks final : public AccessObserver {
+class Masks final : public MemoryWatcher {
  public:
-  bool only_masked() const override { return true; }
-  void Box(AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
+  EventSet wants() const override { return {EventKind::kMasked}; }
+  void Box(const Who&, AccessKind, const BoxAccess& access, const BoxReach&, const std::byte*) override {
     lanes = access.mask.lanes;
   }
-  void Points(AccessKind, const PointAccess& access, const std::byte*) override { lanes = access.mask.lanes; }
+  void Points(const Who&, AccessKind, const PointAccess& access, const std::byte*) override {
+    lanes = access.mask.lanes;
+  }
   const std::uint8_t* lanes = nullptr;
 };
 

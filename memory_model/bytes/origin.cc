@@ -122,14 +122,30 @@ void Origins::StoredTo(std::uint8_t mark, const std::string& object, absl::Span<
     numbered.accumulates[d] = numbered.accumulates[d] || first[d] != program[d];
 }
 
-// Where programs of a grid accumulate into it, the first of them is to begin with zeros; threads also read what a copy
-// has not brought yet.
-std::string Origins::FixOf(const Numbered& numbered) const {
-  const Origin& origin = numbered.origin;
+// The dimensions of the grid along which programs accumulate into it.
+std::vector<std::size_t> Origins::AxesOf(const Numbered& numbered) const {
   std::vector<std::size_t> axes;
   for (std::size_t d = 0; !naming_.blocks && d < numbered.accumulates.size(); ++d) {
     if (numbered.accumulates[d]) axes.push_back(d - naming_.device_dims);
   }
+  return axes;
+}
+
+Mend Origins::MendOf(const Numbered& numbered) const {
+  const Origin& origin = numbered.origin;
+  const std::vector<std::size_t> axes = AxesOf(numbered);
+  const bool stored = origin.kind == OriginKind::kNeverWritten || origin.kind == OriginKind::kOutput;
+  if (!stored || naming_.blocks || (axes.size() != 1 && !numbered.accumulates.empty())) return {};
+  return {.kind = Mend::Kind::kZeros,
+          .object = origin.object,
+          .amount = axes.empty() ? -1 : static_cast<std::int64_t>(axes[0])};
+}
+
+// Where programs of a grid accumulate into it, the first of them is to begin with zeros; threads also read what a copy
+// has not brought yet.
+std::string Origins::FixOf(const Numbered& numbered) const {
+  const Origin& origin = numbered.origin;
+  const std::vector<std::size_t> axes = AxesOf(numbered);
   std::string zeros;
   if (axes.size() == 1) {
     zeros = Cat(": zeros under pl.when(pl.program_id(", axes[0], ") == 0)");
@@ -201,6 +217,7 @@ Finding Origins::FindingOf(std::uint8_t mark, const std::string& what, const Pro
                   .second = std::nullopt,
                   .why = "",
                   .fix = FixOf(numbered)};
+  finding.mend = MendOf(numbered);
   if (origin.kind == OriginKind::kSeveral) return finding;
   finding.first = FindingAccess{.kind = origin.was_read ? AccessKind::kRead : AccessKind::kAlloc,
                                 .agent = met.empty() && !origin.was_read ? "" : AgentName(naming_, met),

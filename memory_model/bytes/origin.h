@@ -100,7 +100,9 @@ class Origins {
     Program last;
     std::vector<bool> accumulates;  // by dimension: programs that differ there read and store what this one began with
   };
+  std::vector<std::size_t> AxesOf(const Numbered& numbered) const;
   std::string FixOf(const Numbered& numbered) const;
+  Mend MendOf(const Numbered& numbered) const;
   static void Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told);
   Finding FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const;
 

@@ -304,8 +304,14 @@ void AsyncEngine::CommitGroup(QueueId queue) {
   q.open.clear();
 }
 
+void AsyncEngine::Retire(QueueId id) {
+  const Group& open = queues_[id].open;
+  never_committed_.insert(never_committed_.end(), open.begin(), open.end());
+  queues_.Retire(id);
+}
+
 bool AsyncEngine::IsUncommitted(AgentId operation) const {
-  bool open = false;
+  bool open = std::find(never_committed_.begin(), never_committed_.end(), operation) != never_committed_.end();
   queues_.ForEach([&](QueueId, const Queue& queue) {
     open |= std::find(queue.open.begin(), queue.open.end(), operation) != queue.open.end();
   });
@@ -360,6 +366,7 @@ void AsyncEngine::Forget(const std::vector<AgentId>& gone) {
   finished_.erase(
       std::remove_if(finished_.begin(), finished_.end(), [&](const Record& record) { return is_gone(record.id); }),
       finished_.end());
+  std::erase_if(never_committed_, is_gone);
   queues_.ForEach([&](QueueId, Queue& queue) {
     queue.open.erase(std::remove_if(queue.open.begin(), queue.open.end(), is_gone), queue.open.end());
     for (auto& group : queue.groups) group.erase(std::remove_if(group.begin(), group.end(), is_gone), group.end());

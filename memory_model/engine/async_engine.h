@@ -45,7 +45,7 @@ class AsyncEngine {
  public:
   QueueId AddQueue(QueueOrder order);
   QueueOrder OrderOf(QueueId queue) const { return queues_[queue].order; }
-  void Retire(QueueId queue) { queues_.Retire(queue); }  // nothing of it is under way, and nobody will wait for it
+  void Retire(QueueId queue);  // nothing of it is under way, and nobody will wait for it
   std::size_t queues() const { return queues_.live(); }
 
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.
@@ -104,6 +104,7 @@ class AsyncEngine {
   bool IsUncommitted(AgentId operation) const;  // it is of a group that nobody has committed
   bool IsInGroup(AgentId operation) const;  // nobody but its issuer can have waited for it, and has not for all of it
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
+  std::size_t Groups(QueueId queue) const { return queues_[queue].groups.size(); }
   // The operations of all groups but the newest `may_remain`.
   std::vector<AgentId> GroupsBut(QueueId queue, std::size_t may_remain) const;
   // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
@@ -161,6 +162,7 @@ class AsyncEngine {
   std::vector<Record> finished_;
   Spare spare_;
   LiveTable<QueueId, Queue> queues_;
+  std::vector<AgentId> never_committed_;  // of queues that are retired
   bool tracked_ = false;
   bool moves_ = true;
 };

@@ -26,9 +26,8 @@ AccessConflict* PlaceFor(const AccessEvent& earlier, Ordering order, std::vector
     if (conflict.earlier == earlier) return nullptr;
   }
   if (out->size() < AccessHistory::kMaxConflicts) return &out->emplace_back();
-  if (order != Ordering::kUnordered) return nullptr;
-  const auto milder = std::find_if(
-      out->begin(), out->end(), [](const AccessConflict& conflict) { return conflict.order != Ordering::kUnordered; });
+  const auto milder =
+      std::find_if(out->begin(), out->end(), [order](const AccessConflict& other) { return other.order < order; });
   return milder == out->end() ? nullptr : &*milder;
 }
 
@@ -188,15 +187,14 @@ bool AccessHistory::ApplyCell(Cell* cell, const Touch& touch, BoxRelation relati
     const bool replaces = relation == BoxRelation::kCovers && AtLeastAsStrong(event.kind, earlier.kind);
     const Ordering order = vantage.Order(earlier);
     bool keep = !replaces;
-    if (order != Ordering::kOrdered) {
-      keep = true;
-      if (Conflict(earlier.kind, event.kind)) {
-        if (AccessConflict* at = PlaceFor(earlier, order, out); at != nullptr) {
-          *at = {earlier, order, memory_model::Describe(Overlap(box, cell->box))};
-        }
-        keep = !(replaces && (crowded || cell->events.size() > kMaxBoxes));
-        dropped_ += keep ? 0 : 1;
-      }
+    const bool conflicts = order != Ordering::kOrdered && Conflict(earlier.kind, event.kind);
+    if (conflicts) {
+      if (AccessConflict* at = PlaceFor(earlier, order, out); at != nullptr)
+        *at = {earlier, order, memory_model::Describe(Overlap(box, cell->box))};
+    }
+    if (!IsOrdered(order)) {
+      keep = !(conflicts && replaces && (crowded || cell->events.size() > kMaxBoxes));
+      dropped_ += keep ? 0 : 1;
     } else if (keep && earlier == event) {
       known |= Relate(cell->box, box) == BoxRelation::kCovers;
     }

@@ -123,6 +123,7 @@ void AgentTable::AcquireCompletion(AgentId agent, AgentId operation, std::uint32
 
 void AgentTable::Tick(AgentId id, const CodeSite& site) {
   AgentState& agent = Agent(id);
+  Act(id);
   agent.published[agent.now % kRemembered] = site;
   ++agent.now;
   RaiseOwn(id);
@@ -130,6 +131,7 @@ void AgentTable::Tick(AgentId id, const CodeSite& site) {
 
 void AgentTable::Acquire(AgentId id, const ClockBundle& told) {
   AgentState& agent = Agent(id);
+  Act(id);
   agent.echoed = std::max(agent.echoed, told[ClockPart::kGeneric].TimeOf(id));
   clocks_[id].Join(told);
 }

@@ -74,6 +74,12 @@ class AgentTable {
   SemaphoreId ToldAt(AgentId operation, Half half) const {
     return Has(operation) ? Operation(operation).told_at[half == Half::kWrite] : SemaphoreId();
   }
+  // The operation that is added next has this id, which is later than that of any before it; false: it is not.
+  bool GiveNext(AgentId id) {
+    if (id.value < next_operation_) return false;
+    next_operation_ = id.value;
+    return true;
+  }
   // Operations that are issued from here on have numbers from this one on.
   std::size_t issued() const { return static_cast<std::size_t>(next_operation_ - kFirstOperation); }
   static constexpr std::int32_t kMaxOperations = 0x7fffffff - kFirstOperation;
@@ -101,6 +107,14 @@ class AgentTable {
   void LanesMeet(AgentId agent) { Agent(agent).met = Agent(agent).now; }
   // Have they met since it did something at this time?
   bool LanesMetSince(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).met; }
+
+  // What the agent does that another agent or an engine could tell, or that tells it of them, is counted. So two waits
+  // with one count between which it has done nothing of the kind can be known.
+  void Act(AgentId agent) { ++Agent(agent).acts, Agent(agent).has_waited = false; }
+  std::uint64_t ActsOf(AgentId agent) const { return Agent(agent).acts; }
+  // A wait for a count, which is no act though it tells: is it the first since the last act?
+  bool WaitsFirst(AgentId agent) const { return !Agent(agent).has_waited; }
+  void HasWaited(AgentId agent, std::uint64_t acts) { Agent(agent).acts = acts, Agent(agent).has_waited = true; }
 
   // After the clock has been handed to a barrier, a semaphore or an operation.
   void Tick(AgentId agent, const CodeSite& site);
@@ -148,6 +162,8 @@ class AgentTable {
     AgentId parent;
     std::uint32_t now = 1;
     std::uint32_t echoed = 0, met = 0;
+    std::uint64_t acts = 0;
+    bool has_waited = false;                      // since its last act
     std::array<CodeSite, kRemembered> published;  // at time t: entry t modulo the size
   };
   struct OperationState {

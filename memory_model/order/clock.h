@@ -18,6 +18,7 @@
 #include "memory_model/order/known_agents.h"
 #include "memory_model/order/known_operations.h"
 #include "semantics/base/ids.h"
+#include "semantics/port/who.h"
 
 namespace palladion::memory_model {
 
@@ -28,8 +29,6 @@ struct Epoch {
   friend bool operator==(const Epoch& a, const Epoch& b) { return a.who == b.who && a.time == b.time; }
 };
 
-// Operations have their numbers after all agents, so that clocks keep them apart.
-inline constexpr std::int32_t kFirstOperation = 1 << 28;
 constexpr bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
 
 // Whom somebody may still ask about, sorted; of the others, operations are forgotten: one round, in all clocks.

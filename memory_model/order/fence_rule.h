@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "memory_model/order/clock.h"
+#include "memory_model/order/promises.h"
 #include "semantics/base/finding.h"
 #include "semantics/port/async.h"
 
@@ -46,21 +47,29 @@ inline bool AtLeastAsStrong(AccessKind later, AccessKind earlier) {
   return later == earlier || (later != AccessKind::kRead && later != AccessKind::kAtomic);
 }
 
-enum class Ordering : std::uint8_t { kOrdered, kUnfenced, kUnordered };
+// kPromised: by a promise of the documentation alone (promises.h). From the mildest to the worst.
+enum class Ordering : std::uint8_t { kOrdered, kPromised, kUnfenced, kUnordered };
+inline bool IsOrdered(Ordering order) { return order <= Ordering::kPromised; }
 
 // Where an access looks back from.
 struct Vantage {
   const ClockBundle& clock;
-  ClockPart part;  // what must be visible to it
-  AgentId self;    // whose access it is: an operation is not in the clock that it starts with
+  ClockPart part;                      // what must be visible to it
+  AgentId self;                        // whose access it is: an operation is not in the clock that it starts with
+  const Promises* promises = nullptr;  // none: they hold
 
   Ordering Order(const AccessEvent& earlier) const {
+    const Ordering order = OrderKept(earlier);
+    if (promises == nullptr || order != Ordering::kOrdered) return order;
+    return promises->Needs(earlier.who, clock[ClockPart::kGeneric]) ? Ordering::kPromised : order;
+  }
+
+ private:
+  Ordering OrderKept(const AccessEvent& earlier) const {
     if (part != ClockPart::kGeneric) return OrderThere(earlier);
     const bool known = earlier.who == self || clock[ClockPart::kGeneric].Covers(earlier.epoch());
     return known ? Ordering::kOrdered : Ordering::kUnordered;
   }
-
- private:
   Ordering OrderThere(const AccessEvent& earlier) const {
     if (earlier.who == self && earlier.proxy != Proxy::kGeneric) return Ordering::kOrdered;
     if (!clock[ClockPart::kGeneric].Covers(earlier.epoch())) return Ordering::kUnordered;
@@ -107,8 +116,9 @@ class FenceRule {
   // Of a conflicting pair that is ordered but unfenced; nullopt: allowed.
   std::optional<Verdict> Judge(const AccessEvent& first, AccessKind second, ProxySpace space, Between between) const;
 
-  // Does a wgmma that returns leave only itself in flight?
+  // Does a wgmma that returns leave only itself in flight? And is it said where the order of two accesses needs that?
   bool WgmmaCompletesEarlier() const { return policy_ != FencePolicy::kStrict; }
+  bool NotesPromises() const { return policy_ == FencePolicy::kPallas; }
 
  private:
   FencePolicy policy_;

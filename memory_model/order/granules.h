@@ -112,12 +112,13 @@ void Granules::Apply(const ByteRange& range, const Vantage* vantage, const Found
             std::int64_t high = low;
             while (high - base < kBytes && (both >> (high - base) & 1) != 0) ++high;
             found(earlier, order, ByteRange{low, high});
-            if (chain >= kCrowded) {
+            if (!IsOrdered(order) && chain >= kCrowded) {
               entry->mask = static_cast<std::uint16_t>(entry->mask & ~both);
               ++dropped_;
             }
           }
-        } else if (AtLeastAsStrong(now_.kind, earlier.kind)) {
+        }
+        if (IsOrdered(order) && AtLeastAsStrong(now_.kind, earlier.kind)) {
           entry->mask = static_cast<std::uint16_t>(entry->mask & ~both);
         }
       }

@@ -84,7 +84,7 @@ absl::Span<const AccessConflict> TrackedMemory::Free(Tracked* buffer, const Acce
 void TrackedMemory::KeepPast(const Tracked& buffer, const Vantage& vantage) {
   std::vector<ArenaPast::Use> uses;
   buffer.history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
-    if (vantage.Order(event) != Ordering::kOrdered) return;
+    if (!IsOrdered(vantage.Order(event))) return;
     const std::string* past = buffer.PastName(event);
     uses.push_back({event, set, past == nullptr ? buffer.info.name : *past});
   });

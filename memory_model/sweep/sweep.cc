@@ -192,7 +192,7 @@ void Sweep::TouchUnits(Watched& watched, AccessKind kind, std::int64_t first, st
   if (kind != AccessKind::kRead) watched.owners->Overwrite(first, last, task);
 }
 
-void Sweep::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void Sweep::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
   Watched* watched = Find(access.buffer);
   if (watched == nullptr) return;
   ElementBox box;
@@ -224,7 +224,7 @@ void Sweep::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach,
   if (conflicts.any()) Record(*watched, {kind, &box, access.site}, conflicts);
 }
 
-void Sweep::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void Sweep::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   Watched* watched = Find(access.buffer);
   if (watched == nullptr) return;
   std::int64_t runs = 0, first_byte = 0, last_byte = 0, unit = watched->unit_size.value();

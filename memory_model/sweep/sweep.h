@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/units.h"
@@ -75,7 +75,7 @@ struct SweepConflict {
   std::int64_t count = 1;  // accesses there that were in conflict
 };
 
-class Sweep final : public AccessObserver {
+class Sweep final : public MemoryWatcher {
  public:
   explicit Sweep(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
 
@@ -91,9 +91,11 @@ class Sweep final : public AccessObserver {
   const TaskClock& clock() const { return clock_; }
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 
+  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
   void Running(const RunningAgent& now) override;
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+           const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Watched {

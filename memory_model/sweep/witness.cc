@@ -55,7 +55,7 @@ void Witness::Consider(Question& question, AccessKind kind, const Site& site, co
                                   .text_line = site.text_line};
 }
 
-void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+void Witness::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
   if (reach.empty || reach.none_copied) return;
   for (Question& question : questions_) {
     if (question.buffer != access.buffer || !HoldsElement(access, reach, question.index)) continue;
@@ -65,7 +65,7 @@ void Witness::Box(AccessKind kind, const BoxAccess& access, const BoxReach& reac
   }
 }
 
-void Witness::Points(AccessKind kind, const PointAccess& access, const std::byte*) {
+void Witness::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
   const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   for (Question& question : questions_) {
     if (question.buffer != access.buffer) continue;

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "memory_model/sets/region.h"
 #include "memory_model/sweep/sweep.h"
@@ -24,7 +24,7 @@ struct WitnessAccess {
   int text_line = 0;
 };
 
-class Witness final : public AccessObserver {
+class Witness final : public MemoryWatcher {
  public:
   explicit Witness(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
 
@@ -37,11 +37,13 @@ class Witness final : public AccessObserver {
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
 
+  EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
   void Running(const RunningAgent& now) override {
     if (now.begins) clock_.Begin(now.index);
   }
-  void Box(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) override;
-  void Points(AccessKind kind, const PointAccess& access, const std::byte* value) override;
+  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
+           const std::byte* value) override;
+  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
   struct Question {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/base/ids.h"
 #include "semantics/base/units.h"
@@ -27,7 +27,7 @@ class WrittenValues {
   // Before the first write. Memory: three times the buffer's bytes, at most.
   void Watch(const Memory& memory, BufferId buffer);
 
-  // Arguments as an AccessObserver gets them.
+  // Arguments as an MemoryWatcher gets them.
   void Box(WriterId writer, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value);
   void Points(WriterId writer, AccessKind kind, const PointAccess& access, const std::byte* value);
 

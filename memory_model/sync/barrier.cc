@@ -271,7 +271,8 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
             .second = end,
             .message =
                 Cat("barrier ", spec_->name, " ends with ", completed_, " completions, and only ", most, " waited for"),
-            .fix = Cat(WaitCall(), " for the last completion, or no arrival for it")},
+            .fix = Cat(WaitCall(), " for the last completion, or no arrival for it"),
+            .mend = {.kind = Mend::Kind::kAwaitCompletion, .line = last_by_.site.text_line, .object = spec_->python}},
            agents, log);
     return;
   }
@@ -313,7 +314,8 @@ void Barrier::Report(Fault fault, const AgentTable& agents, FindingLog* log) con
             .second = side(fault.second),
             .why = std::move(fault.why),
             .fix = std::move(fault.fix),
-            .confidence = fault.confidence});
+            .confidence = fault.confidence,
+            .mend = std::move(fault.mend)});
 }
 
 }  // namespace palladion::memory_model

@@ -156,6 +156,7 @@ class Barrier {
     Confidence confidence = Confidence::kProved;
     By first, second;
     std::string message, why = {}, fix;
+    Mend mend = {};
   };
   void Report(Fault fault, const AgentTable& agents, FindingLog* log) const;
 

@@ -8,11 +8,16 @@
 namespace palladion::memory_model {
 
 void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount, const CodeSite& site) {
-  if (amount < 1) return;
+  if (amount < 1) {
+    layers_.Withhold();  // no wait shows that the semaphore was there for it
+    return;
+  }
   ended_ = false;  // by somebody who does not know of its end
   count_ += amount;
   credits_.push_back({amount, {}, by, site});
   credits_.back().clock.JoinWithoutTensorCore(clock);
+  const VectorClock& known = clock[ClockPart::kGeneric];
+  layers_.Signal({by, known.TimeOf(by)}, known, amount);
 }
 
 void Semaphore::ForgetTold() {
@@ -74,6 +79,13 @@ std::string Semaphore::WaitForTheRest(const AgentTable& agents) const {
 
 void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents) {
   const bool in_bytes = UnitOf(spec_.kind) == CompletionUnit::kBytes;
+  layers_.Take({.at = {agent, agents->NowOf(agent)},
+                .known = agents->ClockOf(agent)[ClockPart::kGeneric],
+                .acts = how.acts,
+                .first = how.first,
+                .value = value,
+                .decrement = how.decrement,
+                .whole = in_bytes});
   if (how.decrement || how.scope != MemoryScope::kSystem || in_bytes) {
     LearnFromEach(agent, value, how.scope, agents);
   } else if (value > 0 && !credits_.empty()) {
@@ -127,6 +139,9 @@ void Semaphore::End(const CodeSite& site, const AgentTable& agents, FindingLog* 
                                 .object = spec_.name,
                                 .loc = last.site.loc,
                                 .text_line = last.site.text_line};
+  if (UnitOf(spec_.kind) != CompletionUnit::kBytes)
+    finding.mend = {
+        .kind = Mend::Kind::kTakeRest, .line = last.site.text_line, .object = spec_.python, .amount = count_};
   log->Add(std::move(finding));
 }
 

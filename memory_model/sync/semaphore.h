@@ -1,7 +1,7 @@
 // A counting semaphore. Each signal is a credit with what its signaller knew, and a wait learns only from the credits
 // it consumes, the oldest first: that an older credit happened to be there orders nothing. So a race that a spare
-// credit hides is found in every schedule. What it does not see: that a wait might have been satisfied by another
-// credit in another schedule (completions of two copies on one semaphore): other schedules show that.
+// credit hides is found in every schedule. Whether a wait might have been satisfied by another credit in another
+// schedule (completions of two copies on one semaphore) is said by waits_race; what then happens, other schedules show.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_
 #define PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_
 
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "memory_model/order/agents.h"
+#include "memory_model/sync/credit_layers.h"
 #include "memory_model/sync/wait_record.h"
 #include "semantics/base/finding_log.h"
 #include "semantics/port/async.h"
@@ -34,6 +35,8 @@ struct SemaphoreSpec {
 struct SemaphoreWait {
   bool decrement = true;
   MemoryScope scope = MemoryScope::kSystem;
+  std::uint64_t acts = 0;  // the waiter's (AgentTable::ActsOf), and whether it is its first wait since the last one
+  bool first = true;
 };
 
 class Semaphore {
@@ -60,6 +63,10 @@ class Semaphore {
   // It goes on after the kernel, as an operand of the next one: nothing is left over.
   void HandOver() { ended_ = true; }
 
+  // Could a wait so far have taken other credits in another schedule?
+  bool waits_race() const { return layers_.race(); }
+  void DoNotJudgeWaits() { layers_.Withhold(); }  // then it says that they could
+
   // f(who, how much is left) for every signal that no wait has used up, the oldest first.
   template <class F>
   void ForEachCredit(const F& f) const {
@@ -70,6 +77,7 @@ class Semaphore {
   template <class F>
   void ForEachAgent(const F& f) const {
     for (const Credit& credit : credits_) f(credit.by);
+    layers_.ForEachAgent(f);
   }
 
   // The last wait of an agent for bytes: whose it took, and how many operations had been issued by then.
@@ -107,6 +115,7 @@ class Semaphore {
   std::size_t told_by_ = 0;
   std::int64_t told_amount_ = 0;
   ClockBundle told_;
+  CreditLayers layers_;
   std::vector<Taken> taken_;  // of each agent that has waited for bytes
 };
 

@@ -123,7 +123,8 @@ def load():
             ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
             ("palladion_chips", ctypes.c_void_p, []),
             ("palladion_machines", ctypes.c_void_p, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out]),
-            ("palladion_operations", ctypes.c_void_p, [])):
+            ("palladion_operations", ctypes.c_void_p, []),
+            ("palladion_refusal", ctypes.c_void_p, library.palladion_prepare.argtypes)):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     library.palladion_golden.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, text_out]
@@ -134,10 +135,8 @@ def load():
     for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_text_json, library.palladion_tell):
         function.restype = ctypes.c_void_p
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
-    library.palladion_free_program.restype = None
-    library.palladion_free_program.argtypes = [ctypes.c_void_p]
-    library.palladion_free_string.restype = None
-    library.palladion_free_string.argtypes = [ctypes.c_void_p]
+    for function in (library.palladion_free_program, library.palladion_free_string):
+        function.restype, function.argtypes = None, [ctypes.c_void_p]
     return library
 
 
@@ -335,7 +334,7 @@ def _code_of(message: str) -> int:
             "NOT_FOUND": MALFORMED}.get(status, INTERNAL)
 
 
-def _text_of_text(function_name: str, text: str, *arguments) -> str:
+def text_of_text(function_name: str, text: str, *arguments) -> str:
     library, encoded, message = load(), text.encode(), ctypes.c_void_p()
     pointer = ctypes.c_void_p(getattr(library, function_name)(encoded, len(encoded), *arguments, ctypes.byref(message)))
     error = _take_text(library, message)
@@ -346,17 +345,17 @@ def _text_of_text(function_name: str, text: str, *arguments) -> str:
 
 def kernel_names(text: str) -> list:
     """The names of the kernels of a text, in order."""
-    return _text_of_text("palladion_kernels", text).split("\n")
+    return text_of_text("palladion_kernels", text).split("\n")
 
 
 def canonical(text: str) -> str:
     """The text as the library prints it."""
-    return _text_of_text("palladion_canonical", text)
+    return text_of_text("palladion_canonical", text)
 
 
 def text_json(text: str) -> dict:
     """The text as the library reads it, canonical: its fields are in docs/to-jax.md."""
-    return json.loads(_text_of_text("palladion_text_json", text))
+    return json.loads(text_of_text("palladion_text_json", text))
 
 
 def tell(request: dict) -> str:
@@ -372,7 +371,7 @@ def tell(request: dict) -> str:
 
 def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
     """Kernels with one mistake each: objects with name, mutation, line, what, text, refused. At most `per_kind` of each, or all."""
-    return json.loads(_text_of_text("palladion_mutants", text, kernel.encode() if kernel else None, per_kind))
+    return json.loads(text_of_text("palladion_mutants", text, kernel.encode() if kernel else None, per_kind))
 
 
 def golden(text: str, target: str | None, recorded: str, directory: str) -> None:

@@ -21,7 +21,7 @@ from palladion.exporter.kernel import infer_backend
 from palladion.exporter.mpmd import mpmd_map_text
 from palladion.exporter.types import semaphore_name
 from palladion.exporter.writer import TextFile
-from palladion.short_errors import short_errors
+from palladion.short_errors import given_function, short_errors
 
 _TEXT_OF = {"pallas_call": gpu_call_text, "mpmd_map": mpmd_map_text}
 
@@ -33,7 +33,7 @@ def lower_with(function, args, rule_of):
     """
     with lowering.answering(rule_of):
         try:
-            return jax.jit(lambda *a: function(*a)).trace(*args).lower(lowering_platforms=("cpu",))
+            return jax.jit(lambda *a: given_function(function, a)).trace(*args).lower(lowering_platforms=("cpu",))
         except (AssertionError, AttributeError, ValueError) as error:
             if (ours := probes.explained(error)) is None:
                 raise
@@ -71,6 +71,11 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
     file.devices = device_mesh.mesh_of(context, jaxprs, on_tpu, tuple(getattr(mesh, "shape", None) or ()))
     file.partitioned = jax_programs.partitioned_axes(context)
     return _TEXT_OF[primitive_name](file, params, context.avals_in, jax_versions.call_traceback(context))
+
+
+def target_of(info, target: str | None) -> str | None:
+    """What the library is to run a kernel on that `write_kernel` wrote for this target: one that still names no backend is no Mosaic GPU's."""
+    return target if target is None or info.backend else _library.resolved_target(target)
 
 
 def file_for(target: str | None) -> TextFile:

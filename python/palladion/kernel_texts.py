@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from palladion import _library
+from palladion import _library, refusals
 from palladion.bridge.session_report import SessionReport
 from palladion.exporter.scalars import numpy_dtype
 from palladion.latest import set_latest
@@ -46,7 +46,8 @@ def arrays_of(inputs: Sequence) -> list[np.ndarray]:
 
 def check_text(which: Which, inputs: Sequence, options: dict, progress: object) -> tuple[tuple, dict]:
     """(outputs of the first schedule, report) of a check of one kernel."""
-    program = _library.Program(which.text, which.kernel, which.target, which.launches)
+    legality = bool(options.get("legality", True)) and bool(options.get("contracts", True))
+    program = refusals.program(which.text, which.kernel, which.target, which.launches, legality)
     outputs = [np.zeros(shape, dtype) for shape, dtype in _outputs_of(which)] if which.launches == 1 else []
     with Shown(progress), Listening():
         _, report = program.check(arrays_of(inputs), outputs, **options)

@@ -29,6 +29,7 @@ def report_html(calls, dropped: int = 0, difference: str = "") -> str:
     lines = [f"<div>{_coloured(told['verdict'], told['verdict'])}{_after(': ', told['tally'])}, {number} kernel call{'s' * (number != 1)}</div>"]
     lines += [_finding(finding, calls[finding["call"]], is_open=place < 3) for place, finding in enumerate(told["findings"])]
     lines += [f"<div>{_coloured('error', 'error')} {_text(error)}</div>" for error in told["errors"]]
+    lines += [f"<div><b>remark</b>: {_text(remark)}</div>" for remark in told["remarks"]]
     lines.append(_kernel_table(calls, told))
     end = tell(calls, "end", dropped=dropped, difference=difference)
     lines.append(f"<details><summary>what was checked</summary><pre style='{_CODE}'>{_text(end)}</pre></details>")

@@ -18,6 +18,7 @@ import jax
 
 from palladion import _library, jax_devices, jax_versions
 from palladion.exporter.errors import ExportError
+from palladion.short_errors import short_errors
 
 # CUDA 12.9.1: the first whose ptxas the shipped kernels trust again (attention_mgpu refuses causal masks from 12.8.0 on before it).
 _CUDA_RUNTIME_VERSION = 12091
@@ -95,6 +96,7 @@ def given(target: str | None) -> str | None:
     return _asked.targets[-1][0] if _asked.targets else None
 
 
+@short_errors
 def target(chip: str) -> contextlib.AbstractContextManager[Chip | None]:
     """`with palladion.target("h100"):` kernels that this thread traces are told that they are on this chip.
 

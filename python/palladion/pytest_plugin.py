@@ -9,6 +9,7 @@ import collections
 import dataclasses
 import difflib
 import importlib.util
+import json
 import os
 import warnings
 
@@ -23,6 +24,7 @@ from palladion.whole_file import check_writable, write_whole
 
 _MARKER = """palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test in Palladion; \
 findings fail it, but for those whose codes are in allow; options are fields of palladion.Params"""
+_MOST_REMARKS = 10  # lines of the summary
 AUTO = "auto"  # the target that each kernel itself says
 _OF_THE_PLUGIN = ("session", "raise_codes")  # fields of Params that are no option of a marker
 
@@ -194,6 +196,7 @@ def pytest_runtest_call(item: pytest.Item):
     except Exception as error:
         _record(item, session.report, plan)
         if plan.params.on_unsupported == "skip" and _is_unsupported(error):
+            _conclude(item, session.report, plan)  # what the target refuses of the kernel fails the test
             raise _skipped(item, str(error)) from error
         if _is_from_a_kernel(error):
             _conclude(item, session.report, plan)
@@ -301,8 +304,24 @@ class _AllTests:
             return
         terminalreporter.write_sep("-", "Palladion")
         terminalreporter.write_line(summary_of(self.tests) + elsewhere_of(self.tests))
+        for line in remarks_of(self.tests):
+            terminalreporter.write_line(line)
         if self.sarif:
             terminalreporter.write_line(f"findings: {os.path.relpath(self.sarif)}")
+
+
+def remarks_of(tests: list) -> list[str]:
+    """What reports say beside findings, which passing tests do not show: a line each, with the first test that has it and how many have."""
+    having = {}
+    for test in sorted(tests, key=lambda test: test["test"]):
+        for remark in json.loads(_library.tell({"form": "parts", "calls": test["calls"]}))["remarks"] if _remarks(test) else ():
+            having.setdefault(remark, []).append(test["test"])
+    lines = [f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {remark}" for remark, names in having.items()]
+    return lines[:_MOST_REMARKS] + ([f"and {len(lines) - _MOST_REMARKS} more remarks"] if len(lines) > _MOST_REMARKS else [])
+
+
+def _remarks(test: dict) -> bool:
+    return any(call["report"].get("remarks") for call in test["calls"])
 
 
 def summary_of(tests: list) -> str:

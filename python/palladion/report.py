@@ -10,7 +10,7 @@ from palladion.telling import Fields, many, plain, tell
 
 
 class Finding(Fields):
-    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, confidence, replay, ...
+    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, edits (the fix as changes of the kernel text), ...
 
     What follows from another finding is a symptom: `cause` is that one, or None, and `symptoms` are those that follow from this one.
     """
@@ -193,6 +193,7 @@ class Report:
 
     def raise_if_defect(self) -> "Report":
         """DefectError unless `ok`; returns the report, so that calls can be chained."""
+        __tracebackhide__ = True  # of pytest and IPython
         if not self.ok:
             raise DefectError(self)
         return self

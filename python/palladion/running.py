@@ -18,12 +18,12 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, tensors
+from palladion import _library, device_mesh, jax_programs, jax_versions, probes, progress as progress_line, refusals, tensors
 from palladion.bridge.session_report import SessionReport
 from palladion.carriers import carrier_dtype, from_carrier, storage, to_carrier
 from palladion.check_options import wants_legality, whole
 from palladion.exporter.errors import ExportError
-from palladion.interception import call_place, file_for, lower_with, write_kernel
+from palladion.interception import call_place, file_for, lower_with, target_of, write_kernel
 from palladion.latest import set_latest
 from palladion.listening import Listening
 from palladion.printable import printable
@@ -120,7 +120,7 @@ class _KernelCall:
         if self.session.listening.interrupted:  # since the function began; no kernel was under way then
             raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET)
         if self.program is None:
-            self.program = self.session.program(self.text, self.session.target)
+            self.program = self._prepared(start)
         prepared = time.perf_counter()
         inputs = [np.asarray(a).view(t) for a, t in zip(arrays, self.in_types)]
         parts = (self.devices,) if self.devices else ()
@@ -152,10 +152,22 @@ class _KernelCall:
         return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
 
 
+    def _prepared(self, start):
+        target = target_of(self.info, self.session.target)
+        try:
+            return self.session.program(self.text, target)
+        except _library.PalladionError as error:
+            check = self.session.check
+            legality = self.session.legality if check is None else check["legality"] and check["contracts"]
+            error = refusals.refused(error, self.text, None, target, legality)
+            if error.report is not None:
+                self._keep(error.code, error.report, start, time.perf_counter())
+            raise error from None
+
     def _check_in_a_row(self, inputs):
         """The same launch several times, in which a device may be ahead of the others: for its report alone."""
         start = time.perf_counter()
-        program = _library.Program(self.text, None, self.session.target, self.session.launches)
+        program = _library.Program(self.text, None, target_of(self.info, self.session.target), self.session.launches)
         prepared = time.perf_counter()
         code, report = program.check(inputs, (), **self.session.check)
         self._keep(code, report, start, prepared)

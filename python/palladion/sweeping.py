@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from palladion import _library
+from palladion import _library, refusals
 from palladion.check_options import library_options, whole
 from palladion.listening import Listening
 from palladion.printable import printable
@@ -38,6 +38,7 @@ class Task:
     that say how a kernel is checked (seeds, fill, races, ...).
     """
 
+    @short_errors
     def __init__(self, kernel: str | os.PathLike, inputs: Sequence[Any] = (), *, target: str | None = None, name: str | None = None,
                  entry: str | None = None, **options: Any):
         if isinstance(kernel, os.PathLike):
@@ -134,7 +135,8 @@ def run_job(task: Task, seeds: tuple[int, int] | None, parts: list[dict] | None,
     del tried
     start = time.monotonic()
     try:
-        program = _library.Program(task.text, task.entry, task.target)
+        legality = bool(task.options.get("legality", True)) and bool(task.options.get("contracts", True))
+        program = refusals.program(task.text, task.entry, task.target, legality=legality)
         options = task.options | {"seconds": seconds or 0.0}
         if seeds is not None:
             return {"part": program.check_seeds(task.inputs, *seeds, **options)}

@@ -113,6 +113,24 @@ def test_launches_in_a_row_in_emulate():
     assert found(True, 2).findings == [] and found(True, 1, launches=2).findings == []
 
 
+def test_a_kernel_that_has_no_form_for_two_launches():
+    """Its report says so where a call takes what the one before it made, once."""
+    def shifted(x_ref, o_ref, send, recv):
+        copy = remote(x_ref, o_ref, send, recv, 1 - jax.lax.axis_index("x"))
+        copy.start()
+        copy.wait()
+
+    x = numbers(2)
+    for calls in (1, 2, 3):
+        f, y = on_mesh(shifted, line(2), scratch=[DMA, DMA]), x
+        with palladion.emulate("v5e", seeds=4) as session:
+            for _ in range(calls):
+                y = f(y)
+        said = [call.argument for call in session.report.calls if "two in a row were not checked" in call.argument]
+        assert len(said) == (calls > 1), session.report
+        assert not said or "without a collective_id each launch begins with a barrier" in said[0], said
+
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
         globals()[name]()

@@ -1,5 +1,5 @@
-"""Fixes that are a change of the kernel text, made: what a finding says is put into the text as an edit, so that a test can look
-whether the finding is gone. A fix that names no call, or one that needs more than a line (a new barrier, another algorithm), has none.
+"""Fixes that are a change of the kernel text, made: what a finding has as `edits` is put into the text, so that a test can look
+whether the finding is gone. A fix that needs more than a line or two (a new barrier, another algorithm) has none.
 """
 
 import collections
@@ -14,189 +14,52 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CASES = ROOT / "conformance" / "cases"
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 
-_AT = r"(?:access|issue) at line (\d+) of the kernel text"
-_WORDS = {"plgpu.wgmma_wait(0)": "wgmma_wait(0:i32);", "plgpu.commit_tmem()": "commit_tmem();", "plgpu.wait_load_tmem()": "wait_load_tmem();",
-          "plgpu.wait_smem_to_gmem(0)": "wait_smem_to_gmem{wait_read_only=false}(0:~i32);"}
-
-
-@dataclasses.dataclass
-class Edit:
-    """One change: `insert` before the line (from 1), or instead of it."""
-
-    line: int
-    insert: str
-    instead: bool = False
-
 
 class Text:
-    """The lines of a kernel text."""
+    """The lines of a kernel text, numbered from 1."""
 
     def __init__(self, text: str):
         self.lines = text.split("\n")
 
-    def __getitem__(self, number: int) -> str:
-        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
-
     def indent(self, number: int) -> str:
-        return re.match(r" *", self[number])[0]
+        return re.match(r" *", self.lines[number - 1])[0]
+
+    def end_of_statement(self, number: int) -> int:
+        return next(at for at in range(number, len(self.lines) + 1) if self.lines[at - 1].split("//")[0].rstrip().endswith(";"))
 
     def end_of_region(self, number: int) -> int:
         """The `return` of the region that the line is in."""
-        own = len(self.indent(number))
-        for at in range(number + 1, len(self.lines) + 1):
-            if len(self.indent(at)) == own and self[at].strip().startswith("return"):
-                return at
-            if self[at].strip() and len(self.indent(at)) < own:
-                break
-        return 0
+        own = self.indent(number)
+        return next(at for at in range(number, len(self.lines) + 1) if self.lines[at - 1].startswith(f"{own}return"))
 
-    def apply(self, edits) -> str:
-        lines = list(self.lines)
-        for edit in sorted(edits, key=lambda edit: -edit.line):
-            new = [self.indent(edit.line) + edit.insert] if edit.insert else [""]
-            lines[edit.line - 1:edit.line - 1 + edit.instead] = new
-        return "\n".join(lines)
+    def set(self, edit: dict) -> None:
+        """An attribute has another value: of the next one that has it, or of what is declared as `of`, which may not have it yet."""
+        where, name = re.escape(edit["of"]), edit["name"]
+        for at in range(edit["line"] - 1, len(self.lines)):
+            line = self.lines[at]
+            declared = re.search(rf'ref<[^%]*> as "{where}"', line) if edit["of"] else re.search(rf"\b{name}=.*", line)
+            if not declared:
+                continue
+            value = rf'\b{name}=(\[[^\]]*\]|"[^"]*"|[^,}}]+)'
+            new, found = re.subn(value, lambda _: f"{name}={edit['value']}", declared[0], count=1)
+            if not found:
+                new = declared[0].replace("}", f", {name}={edit['value']}}}", 1)
+            self.lines[at] = line[:declared.start()] + new + line[declared.end():]
+            return
 
-
-def _issue_line(finding: dict, other_than: int = 0) -> int:
-    """Where the operation that is to be awaited is issued."""
-    for side in (finding["first"], finding["second"]):
-        if side and " issued by " in side["agent"] and side["text_line"] != other_than:
-            return side["text_line"]
-    return finding["first"]["text_line"] if finding["first"] else 0
-
-
-def wait_for(call: str, issue: str) -> str:
-    """The line that makes the call for the operation that the line `issue` starts."""
-    if call in _WORDS:
-        return _WORDS[call]
-    copy = re.search(r"dma_start\{device_id_type=(\w+), [^}]*\}\((.*)\);", issue)
-    if copy and call in ("copy.wait()", "copy.wait_recv()"):
-        return f"dma_wait{{device_id_type={copy[1]}, insert_dummy_device=false}}({copy[2]});"
-    barrier = re.search(r"barrier=(%\w+(?:\.\w+\[[^\]]*\])?)", issue)
-    if barrier and call.startswith("plgpu.barrier_wait("):
-        return f"barrier_wait(barrier={barrier[1]});"
-    return ""
-
-
-def _moved(text: Text, before: int, wait: str) -> list[Edit]:
-    """The wait before the line, and not where it was after it: a barrier, or a semaphore, takes no more waits than there are completions."""
-    edits = [Edit(before, wait)]
-    if not wait.startswith(("barrier_wait", "dma_wait")) or _lacks_one(text, wait):
-        return edits
-    end = text.end_of_region(before) or before
-    for at in range(before, end):
-        if text[at].split("//")[0].strip() == wait and text.indent(at) == text.indent(before):
-            return [*edits, Edit(at, "", instead=True)]
-    return edits
-
-
-def _lacks_one(text: Text, wait: str) -> bool:
-    """There are more completions of the barrier, or of the semaphore, than waits for them."""
-    of = re.search(r"(?:barrier|dst_sem)=%[^,;)]*", wait)[0]
-    told = [line for line in text.lines if re.search(re.escape(of) + r"(?![\w.\[])", line)]
-    return sum("_wait" in line for line in told) < sum("_wait" not in line for line in told)
-
-
-def _wait(finding: dict, text: Text) -> list[Edit]:
-    found = re.fullmatch(rf"(\S+\([^)]*\))(?: in [^,]+, the receiver,)? before the {_AT}", finding["fix"])
-    if not found:
-        return []
-    before, issue = int(found[2]), _issue_line(finding, int(found[2]))
-    wait = wait_for(found[1], text[issue])
-    seen = len(text.indent(issue)) <= len(text.indent(before))  # what it names is defined there too
-    return _moved(text, before, wait) if wait and issue < before and seen else []  # else it is of a turn before, of a loop or the grid
-
-
-def _wait_at_end(finding: dict, text: Text) -> list[Edit]:
-    found = re.fullmatch(r"(\S+\([^)]*\)) before the (?:kernel ends|scope of '.*' ends)", finding["fix"])
-    issue = _issue_line(finding)
-    wait = wait_for(found[1], text[issue]) if found else ""
-    end = text.end_of_region(issue)
-    if not wait or not end:
-        return []
-    if wait.startswith(("barrier_wait", "dma_wait")) and _lacks_one(text, wait):
-        return [Edit(end, wait)]
-    after = next((at for at in range(end, len(text.lines)) if text[at].split("//")[0].strip() == wait), 0)
-    return [Edit(end, wait), *([Edit(after, "", instead=True)] if after else [])]
-
-
-def _fence(finding: dict, text: Text) -> list[Edit]:
-    after = re.fullmatch(rf"plgpu\.commit_smem\(\) after the {_AT}(?: and before the {_AT})?", finding["fix"])
-    if after:
-        return [Edit(int(after[1]) + 1, "commit_smem();")]
-    between = re.match(r"(plgpu\.commit_smem|plt\.debug_barrier)\(\) between the two accesses", finding["fix"])
-    first, second = finding["first"], finding["second"]
-    if not between or not first or first["text_line"] >= second["text_line"]:
-        return []
-    return [Edit(second["text_line"], between[1].split(".")[1] + "();")]
-
-
-def _flag(finding: dict, text: Text) -> list[Edit]:
-    """Of a barrier or of a wait: one word is another."""
-    barrier = re.fullmatch(r"orders_tensor_core=True for the plgpu\.Barrier of (\w+)(?:\[\d+\])?", finding["fix"])
-    scope = finding["fix"].startswith('memory_scope="sys" for that wait')
-    for number, line in enumerate(text.lines, 1):
-        if barrier and f'as "{barrier[1]}"' in line and "orders_tensor_core=false" in line:
-            declared = re.sub(rf'orders_tensor_core=false(\}}[^"]*as "{barrier[1]}")', r"orders_tensor_core=true\1", line)
-            return [Edit(number, declared.strip(), instead=True)]
-        if scope and 'memory_scope="gpu"' in line and "wait" in line:
-            return [Edit(number, line.strip().replace('"gpu"', '"sys"'), instead=True)]
-    return []
-
-
-def _arbitrary(finding: dict, text: Text) -> list[Edit]:
-    which = re.search(r"they differ in grid dimensions? (\d+)", finding["why"])
-    if '"arbitrary" for the dimension' not in finding["fix"] or not which:
-        return []
-    for number, line in enumerate(text.lines, 1):
-        found = re.search(r"dimension_semantics=\[([^\]]*)\]", line)
-        if found:
-            words = found[1].split(", ")
-            words[int(which[1])] = '"arbitrary"'
-            return [Edit(number, line.strip().replace(found[1], ", ".join(words)), instead=True)]
-    return []
-
-
-def _zeros(finding: dict, text: Text) -> list[Edit]:
-    found = re.fullmatch(r"store to (?:every element of )?'(\w+)' before it is read(?:: zeros under pl.when\(pl.program_id\((\d)\) == 0\))?",
-                         finding["fix"])
-    for number, line in enumerate(text.lines, 1):
-        if not found or not line.lstrip().startswith("body @"):
-            continue
-        ref = re.search(rf'(%\w+): ref<\w+,(([fi]\d+)\[([\d,]+)\])> as "{found[1]}"', line)
-        if not ref or not line.rstrip().endswith("{"):
-            return []
-        zero = "0.0:" + ref[3] if ref[3][0] == "f" else "0:" + ref[3]
-        store = [f"%fix_zero = broadcast_in_dim{{shape=[{ref[4]}], dims=[]}}({zero}) : {ref[2]};", f"_ = swap({ref[1]}, %fix_zero) : {ref[2]};"]
-        if found[2]:
-            store = [f"%fix_at = program_id{{axis={found[2]}}}() : i32[];", "%fix_first = eq(%fix_at, 0:i32) : bool[];",
-                     "cond(%fix_first) { return; } {", *store, "return;", "};"]
-        return [Edit(number + 1, "\n".join(store))]
-    return []
-
-
-def _counted(finding: dict, text: Text) -> list[Edit]:
-    """A semaphore's or a barrier's rest is awaited at the end of where it was given."""
-    semaphore = re.match(r"pl\.semaphore_wait\((\w+)((?:\.at\[\d+\])?), (\d+)\) before the kernel ends", finding["fix"])
-    barrier = re.match(r"plgpu\.barrier_wait\((\w+)((?:\.at\[\d+\])?)\) for the last completion", finding["fix"])
-    found = semaphore or barrier
-    above = "\n".join(text.lines[:finding["first"]["text_line"]]) if found and finding["first"] else ""
-    ref = next(reversed(list(re.finditer(rf'(%\w+): ref<[^>]*> as "{found[1]}"', above))), None) if found else None
-    end = text.end_of_region(finding["first"]["text_line"]) if ref and finding["first"] else 0
-    if not end:
-        return []
-    if barrier:
-        return [Edit(end, f"barrier_wait(barrier={ref[1]}{found[2]});")]
-    return [Edit(end, f"semaphore_wait(ref={ref[1]}{found[2]}, value={found[3]}:i32, decrement=true);")]
-
-
-def edits_of(finding: dict, text: Text) -> list[Edit]:
-    """The fix as changes of the text; none where it is no such change."""
-    for make in (_wait, _wait_at_end, _fence, _flag, _arbitrary, _zeros, _counted):
-        if edits := make(finding, text):
-            return edits
-    return []
+    def apply(self, edits: list[dict]) -> str:
+        text, places = Text("\n".join(self.lines)), []
+        for edit in edits:
+            line = edit["line"]
+            if edit["where"] == "set":
+                text.set(edit)
+                continue
+            first = {"before": line, "instead": line, "after": self.end_of_statement(line) + 1}.get(edit["where"]) or self.end_of_region(line)
+            past = self.end_of_statement(line) + 1 if edit["where"] == "instead" else first
+            places.append((first, past, [self.indent(line) + new for new in edit["insert"]]))
+        for first, past, new in sorted(places, reverse=True):
+            text.lines[first - 1:past - 1] = new
+        return "\n".join(text.lines)
 
 
 # ---- cases
@@ -290,7 +153,7 @@ def judge(name: str, kernel: str, arguments, folder: pathlib.Path) -> list[Judge
     for finding in report["findings"]:
         if finding["severity"] == "note":
             continue
-        edits = [] if finding["cause"] else edits_of(finding, text)
+        edits = [] if finding["cause"] else finding["edits"]
         if not edits:
             judged.append(Judged(name, finding, "symptom" if finding["cause"] else "no edit"))
             continue

@@ -123,3 +123,74 @@ def test_a_semaphore_as_a_result_of_a_grid_that_cores_may_share():
     with pytest.raises(palladion.PalladionError, match=message):
         with palladion.emulate("v5p"):
             starting(X)
+
+
+def adding(x_ref, y_ref, big_ref, sem):
+    pltpu.async_copy(x_ref, y_ref, sem, add=True).wait()
+
+
+def too_large(x, body=adding):
+    """Unsupported (add=True of a copy), and larger than the VMEM of a v5e."""
+    anywhere = pl.BlockSpec(memory_space=pl.ANY)
+    scratch = [pltpu.VMEM((1 << 16, 1024), jnp.float32), pltpu.SemaphoreType.DMA]
+    return pl.pallas_call(body, in_specs=[anywhere], out_specs=anywhere, scratch_shapes=scratch,
+                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+REFUSED = ["CAPACITY", "ILLEGAL"]  # JAX refuses add=True on a TensorCore, too
+BOTH = rf"(?s)dma_start at .*{HERE}.*add=True.*its target refuses it as well:.*CAPACITY.*{HERE}"
+
+
+@pytest.mark.parametrize("call", [palladion.check, palladion.run], ids=lambda f: f.__name__)
+def test_what_the_target_refuses_of_a_kernel_that_does_not_run(call):
+    with pytest.raises(palladion.PalladionError, match=BOTH) as caught:
+        call(too_large, X, target="v5e")
+    assert caught.value.code == 3
+    assert [finding["code"] for finding in caught.value.report["findings"]] == REFUSED
+    assert [finding.code for finding in palladion.last_report().findings] == REFUSED
+    with pytest.raises(palladion.PalladionError) as caught:
+        call(too_large, X, target="v5e", legality="off")
+    assert "CAPACITY" not in str(caught.value) and "add=True" in str(caught.value)
+
+
+def test_the_same_of_a_text():
+    with palladion.target("v5e"):
+        text = palladion.export(too_large, X)
+    with pytest.raises(palladion.PalladionError, match=r"(?s)add=True.*its target refuses it as well:.*CAPACITY"):
+        palladion.check(text, X)
+
+
+@pytest.mark.parametrize("seeds", [None, 2])
+def test_the_same_in_emulate(seeds):
+    with pytest.raises(palladion.PalladionError, match=BOTH) as caught:
+        with palladion.emulate("v5e", seeds=seeds) as session:
+            jax.jit(too_large)(X)
+    assert caught.value.code == 3
+    assert [finding.code for finding in session.report.findings] == REFUSED and not session.report.ok
+    assert session.report.ran == {"palladion": 0, "jax": 0, "skipped": 0}
+    with pytest.raises(palladion.PalladionError) as caught:
+        with palladion.emulate("v5e", seeds=seeds, legality="off") as session:
+            jax.jit(too_large)(X)
+    assert "CAPACITY" not in str(caught.value) and session.report.findings == []
+
+
+def test_a_kernel_that_is_skipped_and_too_large():
+    function = jax.jit(too_large)
+    for _ in range(2):  # the second time nothing is compiled
+        with palladion.emulate("v5e", on_unsupported="skip", on_defect="collect") as session:
+            assert np.isnan(function(X)).all()
+        assert [finding.code for finding in session.report.findings] == REFUSED
+        assert session.report.ran == {"palladion": 0, "jax": 0, "skipped": 1} and session.report.verdict == "defect"
+    with pytest.raises(AssertionError, match="CAPACITY"):
+        with palladion.emulate("v5e", on_unsupported="skip"):
+            function(X)
+
+
+def copying(x_ref, y_ref, big_ref, sem):
+    pltpu.async_copy(x_ref, y_ref, sem).wait()
+
+
+def test_a_kernel_that_runs_says_nothing_twice():
+    with palladion.emulate("v5e", on_defect="collect") as session:
+        jax.jit(lambda x: too_large(x, copying))(X)
+    assert [finding.code for finding in session.report.findings] == ["CAPACITY"]

@@ -89,7 +89,8 @@ def test_a_wait_that_comes_too_late():
     race, undefined, differs = only(report, "RACE_ASYNC"), only(report, "UNINIT"), only(report, "NONDET")
     place = line_of(reads_too_early, "out_ref[...] = s[...]")
     assert race.message.startswith("the block reads s[0:128]; copy_gmem_to_smem #0 issued by the block writes it")
-    assert race.fix == f"plgpu.barrier_wait(b) before the access at {place}"
+    late = line_of(reads_too_early, "barrier_wait(b)")
+    assert race.fix == f"plgpu.barrier_wait(b) before the access at {place}, instead of at {late}"
     assert "element of 's' that the block read" in undefined.message and "output 'out_ref'" in undefined.message
     assert "pl.when" not in undefined.fix
     assert differs.message.startswith("output 'out_ref'[0] is ")

@@ -8,20 +8,15 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import triton as plt
 
 import palladion
 
-_TWO_CHANGES = {
-    # A union is then read as i4, which is refused.
-    "gpu_corpus/067_union_copy_narrow_racy.case",
-    # The zeros of the first program are all programs' once the dimension is "arbitrary", which another finding's fix says.
-    "checks/052_grid_order_accumulate_racy.case",
-}
-
 
 def _failures(judged) -> list[str]:
-    return [str(one) for one in judged if one.outcome in ("stays", "another", "refused") and one.name not in _TWO_CHANGES]
+    return [str(one) for one in judged if one.outcome in ("stays", "another", "refused")]
 
 
 def test_the_fixes_of_the_corpus_work(tmp_path):
@@ -34,6 +29,57 @@ def test_the_fixes_of_kernels_that_lack_one_wait_work(tmp_path):
     judged = [one for mutant in fix_edits.mutants(tmp_path, "gpu_corpus/01[0-2]*_clean.case") for one in fix_edits.judge(*mutant, tmp_path)]
     assert _failures(judged) == []
     assert sum(one.outcome == "gone" for one in judged) >= 10
+
+
+@pytest.mark.parametrize(("case", "mutant", "fix"), [
+    # A group that nobody committed: a wait is for committed ones.
+    ("gpu/groups", "drop_sync_4", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line 16 of the kernel text, .*"),
+    ("gpu/page_copy_out_group", "drop_sync_2", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line \d+ of the kernel text, .*"),
+    # The barrier completes twice before it is awaited: the wait belongs between the two.
+    ("gpu/page_gather", "drop_sync_1", r"plgpu\.barrier_wait\(full\) before its next arrival, at line 14 of the kernel text"),
+    # Another thread waits there for each completion already, or the wait is of a loop's turn: no line of the text.
+    ("findings/proxy_war_right", "drop_sync_1", r"let the completion of copy_gmem_to_smem #0 issued by thread 0 be awaited before the issue at .*"),
+    ("gpu/quiet_matmul_pipeline", "drop_sync_2", r"let the completion of copy_gmem_to_smem #1 issued by the block be awaited before the issue at .*"),
+    ("gpu/predicates", "drop_sync_2", r"let the completion of copy_gmem_to_smem #1 issued by the block be awaited before the kernel ends"),
+    ("tpu/block_sent_right", "drop_sync_2", r"let the completion of DMA #3 issued by the core .* be awaited before the kernel ends"),
+    # Both blocks of a pair read, or are read: each waits, and then they meet.
+    ("gpu_corpus/187_pair_allocates_clean", "drop_sync_2", r"let the completion of copy_gmem_to_smem #0 .* be awaited before the issue at line 29 of "
+     r"the kernel text, by each block for what it has started itself, and let the blocks meet in between"),
+    ("gpu/page_tcgen05_pair_reuse", "drop_sync_6", r"plgpu\.wait_load_tmem\(\) right after the issue at line 29 of the kernel text"),
+    # The end of the scope is another thread's.
+    ("gpu_corpus/185_tmem_scope_reuse_load_clean", "drop_sync_6", r"plgpu\.wait_load_tmem\(\) in thread 0 right after the issue at line 29 of .*"),
+    ("gpu_corpus/185_tmem_scope_reuse_store_clean", "drop_sync_4", r"plgpu\.commit_tmem\(\) in thread 0 right after the issue at line 27 of .*"),
+    ("gpu_corpus/192_tmem_union_threads_clean", "drop_sync_1", r"plgpu\.commit_tmem\(\) before the kernel ends"),
+])
+def test_what_one_missing_line_is_told_works(case, mutant, fix, tmp_path):
+    [(name, kernel, arguments)] = [one for one in fix_edits.mutants(tmp_path, f"{case}.case") if one[0].endswith(f" {mutant}")]
+    judged = fix_edits.judge(name, kernel, arguments, tmp_path)
+    assert _failures(judged) == []
+    fixes = [one.finding["fix"] for one in judged if one.outcome != "symptom"]
+    assert any(re.fullmatch(fix, one) for one in fixes), fixes
+
+
+def test_a_parallel_dimension_has_no_first_program(tmp_path):
+    case = fix_edits.read(fix_edits.CASES / "checks/052_grid_order_accumulate_racy.case")
+    judged = fix_edits.judge("052", case.kernel, case.arguments, tmp_path)
+    assert {one.finding["code"]: one.outcome for one in judged if one.outcome != "symptom"} == {"RACE_WW": "gone", "UNINIT": "gone"}
+    [fix] = [one.finding["fix"] for one in judged if one.finding["code"] == "UNINIT"]
+    assert fix.endswith("zeros under pl.when(pl.program_id(0) == 0), and \"arbitrary\" for that dimension in dimension_semantics")
+
+
+def test_a_wait_does_not_move_over_a_store(tmp_path):
+    """What the copy brings is read behind the store that the race is about: the wait there would not bring it back."""
+    [race] = [f for f in _findings("gpu_corpus/067_union_copy_narrow_racy", tmp_path) if f["code"] == "RACE_ASYNC"]
+    assert race["edits"] == []
+    assert re.fullmatch(r"let the completion of .* be awaited before the access at line \d+ of the kernel text, "
+                        r"and let what it brings be read first", race["fix"])
+
+
+def test_python_has_the_edits():
+    report = palladion.check(_one_missing_wait(), jnp.ones((8, 128)), target="v5e", seeds=16)
+    [mistake] = report.mistakes
+    [edit] = mistake.edits
+    assert edit.where == "before" and edit.line > 1 and edit.insert[0].startswith("dma_wait{")
 
 
 def _findings(name: str, folder) -> list[dict]:
@@ -63,7 +109,7 @@ def _findings(name: str, folder) -> list[dict]:
     # Nothing accumulates: no zeros.
     ("findings/race_async_wrong", "UNINIT", r"store to 'buf_ref' before it is read"),
     ("checks/063_uninit_accumulator_racy", "UNINIT", r"store to 'acc_ref' before it is read: zeros in the first of the programs .*"),
-    ("checks/052_grid_order_accumulate_racy", "UNINIT", r".*: zeros under pl\.when\(pl\.program_id\(0\) == 0\)"),
+    ("checks/052_grid_order_accumulate_racy", "UNINIT", r".*: zeros under pl\.when\(pl\.program_id\(0\) == 0\), and \"arbitrary\" .*"),
     # A block that would be visited again, with others between.
     ("checks/059_tpu_parallel_same_block_racy", "RACE_WW", r"give each of the programs elements of its own; or put the dimension last .*"),
     ("findings/sem_leak_wrong", "SEM_LEAK", r"pl\.semaphore_wait\(sem, \d+\) before the kernel ends, or signal \d+ less"),
@@ -121,3 +167,29 @@ def test_a_symptom_of_what_is_suppressed_stays(tmp_path):
     report = fix_edits.check(case.kernel, [*case.arguments, "--suppressions", str(accepted)], tmp_path)
     race = next(f for f in report["findings"] if f["code"] == "RACE_ASYNC")
     assert race["suppressed"] and not race["symptoms"] and all(f["cause"] is None for f in report["findings"])
+
+
+def _same_block(rows, params, chip):
+    def kernel(o_ref):
+        o_ref[...] = jnp.full(o_ref.shape, pl.program_id(0), jnp.int32)
+    call = pl.pallas_call(kernel, grid=(4,), out_shape=jax.ShapeDtypeStruct((rows, 128), jnp.int32),
+                          out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)), compiler_params=params)
+    return {f.code: f.fix for f in palladion.check(call, target=chip, seeds=4).findings}
+
+
+def test_programs_that_have_one_block_are_told_of_its_index_map():
+    """The write that nothing orders is the block's, and no wait of a copy would order programs of a grid."""
+    told = "let the index map of 'o_ref' depend on grid dimension 0, along which all programs have the same block"
+    tpu = pltpu.CompilerParams(dimension_semantics=("parallel",))
+    assert _same_block(32, tpu, "v5e")["RACE_WW"] == f'say "arbitrary" for the dimension in dimension_semantics, or {told}'
+    assert _same_block(32, plt.CompilerParams(), "h100")["RACE_WW"].startswith(told)
+    assert told in _same_block(32, None, "generic")["GRID_ORDER"]
+
+
+def test_blocks_that_copy_to_one_place_are_told_of_it():
+    def kernel(o_ref):
+        o_ref[pl.program_id(0)] = pl.program_id(0)
+    call = pl.pallas_call(kernel, grid=(8,), out_shape=jax.ShapeDtypeStruct((8,), jnp.int32), compiler_params=plgpu.CompilerParams())
+    [race] = [f for f in palladion.check(call, target="h100", seeds=4).findings if f.code == "RACE_WW"]
+    assert "wait_smem_to_gmem" not in race.fix and race.fix.startswith("give each block elements of its own: block (0) and block (1) write")
+    assert race.fix.endswith("a BlockSpec whose index map depends on the grid index")

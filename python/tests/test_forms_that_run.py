@@ -103,9 +103,50 @@ def test_a_slice_from_an_array_of_one_element():
     assert "OOB" in codes  # the last id is 4
 
 
+def gathered(at, shape):
+    """A kernel that loads `at(starts)` of its array, with four starts."""
+    def kernel(ids, x, o):
+        o[...] = plt.load(x.at[at(plt.load(ids.at[...]))])
+
+    out = jax.ShapeDtypeStruct(shape, jnp.float32)
+    return pl.pallas_call(kernel, out_shape=out, compiler_params=plt.CompilerParams())
+
+
+def test_a_slice_with_a_start_for_each_element():
+    """JAX's lowering for Triton adds start and arange(size): place k is start[k] + k."""
+    table = np.arange(8 * 8, dtype=np.float32).reshape(8, 8)
+    rows = IDS + np.arange(4)
+    for at, expected in ((lambda s: (pl.ds(s, 4), pl.ds(2, 4)), table[rows, 2:6]), (lambda s: (3, pl.ds(s, 4)), table[3, rows]),
+                         (lambda s: (pl.ds(2, 4), pl.ds(s, 4)), table[2:6][:, rows])):
+        call = gathered(at, expected.shape)
+        result, codes = found(call, IDS, table, target="triton/h100")
+        np.testing.assert_array_equal(result, expected)
+        assert codes == []
+        with palladion.target("triton/h100"):
+            assert jax.jit(call).trace(IDS, table).lower(lowering_platforms=("cuda",)).as_text()
+    _, codes = found(gathered(lambda s: (pl.ds(s, 4), pl.ds(0, 4)), (4, 4)), IDS + 4, table, target="triton/h100")
+    assert "OOB" in codes
+
+
+def test_a_store_to_a_slice_with_a_start_for_each_element():
+    def kernel(ids, x, o):
+        plt.store(o.at[pl.ds(plt.load(ids.at[...]), 4)], x[...])
+
+    def call(ids, x):
+        return pl.pallas_call(kernel, out_shape=like(x), compiler_params=plt.CompilerParams())(ids, x)
+
+    forward = np.array([0, 1, 0, -3], np.int32)  # places 0, 2, 2, 0
+    _, codes = found(call, forward, TENS, target="triton/h100")
+    assert "RACE_WW" in codes or "OUT_MISSING" in codes
+    result, codes = found(call, np.array([3, 1, -1, -3], np.int32), TENS, target="triton/h100")
+    np.testing.assert_array_equal(result, TENS[::-1])
+    assert codes == []
+
+
 def test_a_slice_from_an_array_where_jax_refuses_it():
     of_two = taken_at(lambda ids, i: plt.load(ids.at[pl.ds(i, 2)]))
-    message = r"test_forms_that_run.py:\d+: masked_load: a slice starts at an array of shape \(2,\)"
+    message = (r"test_forms_that_run.py:\d+: masked_load: a slice of 1 starts at an array of shape \(2,\), which JAX's "
+               r"lowering for Triton cannot broadcast to \(1,\)")
     with pytest.raises(palladion.ExportError, match=message):
         palladion.export(of_two, IDS, TENS)
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
+import spoiled_kernels
 import spoiled_numbers
 import spoiled_outputs
 from jax.experimental import pallas as pl
@@ -76,6 +77,34 @@ def test_what_becomes_of_a_spoiled_output_is_as_recorded(kind):
     good = ("none",) if kind == spoiled_outputs.NOISE else ("first", "tied")
     seed = next(seed for seed, outcome in enumerate(outcomes) if outcome in good)
     assert spoiled_outputs.judge(kind, seed) == outcomes[seed]
+
+
+@pytest.mark.parametrize("positive", [False, True])
+def test_an_error_that_no_element_shows(tmp_path, positive):
+    """Three passes in TF32 are told from sums in any order. Of positive numbers, whose sums are too large for that, no other sum is taken for
+    them: there each error has the same bias."""
+    rng = np.random.default_rng(1)
+    f, (x, y) = spoiled_kernels.f32_product_case(rng)
+    x, y = (np.abs(x), np.abs(y)) if positive else (x, y)
+    folder, = palladion.golden(f, jnp.asarray(x), jnp.asarray(y), out=tmp_path / "bundle")
+    high = [spoiled_numbers._tf32(one, "nearest") for one in (x, y)]
+    low = [spoiled_numbers._tf32(one - above, "nearest") for one, above in zip((x, y), high)]
+    passes = (high[0] @ low[1] + low[0] @ high[1]) + high[0] @ high[1]
+    comparison = palladion.compare(folder, passes)
+    assert comparison.ok and (positive or spoiled_outputs.named(comparison) == ["f32 product in three passes"]), comparison
+    steps = sum(x[:, i:i + 3] @ y[i:i + 3] for i in range(0, x.shape[1], 3))
+    for found in (x @ y, steps, (x.astype(np.float64) @ y * (1 + 1e-7)).astype(np.float32), (passes + steps - x @ y)[::-1, ::-1].copy()):
+        kinds = {cause["kind"] for cause in palladion.compare(folder, found).report["causes"]["likely"]}
+        assert "f32 product in three passes" not in kinds
+
+
+def test_a_program_that_did_not_run_is_one_cause_with_its_block(bundle):
+    folder, right = bundle
+    wrong = right.copy()
+    wrong[8:16] = 7
+    (cause,) = palladion.compare(folder, wrong).report["causes"]["likely"]
+    assert cause["kind"] == "stale or unwritten block"
+    assert cause["what"] == "the block of 'outputs' of program (1) was not written, or the program did not run"
 
 
 def test_the_page_has_the_table_of_every_cause():

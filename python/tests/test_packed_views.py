@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 
@@ -117,14 +116,3 @@ def test_what_is_refused(kernel, said):
     call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(W.shape, jnp.int32))
     with pytest.raises(palladion.ExportError, match=rf"test_packed_views.py:\d+: swap: .*{said}"):
         palladion.export(call, I4)
-
-
-def test_a_copy_is_refused():
-    def kernel(x_ref, o_ref, sem):
-        pltpu.async_copy(x_ref.bitcast(jnp.int4), o_ref, sem).wait()
-
-    anywhere = pl.BlockSpec(memory_space=pl.ANY)
-    call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(P.shape, jnp.int4), in_specs=[anywhere],
-                          out_specs=anywhere, scratch_shapes=[pltpu.SemaphoreType.DMA])
-    with pytest.raises(palladion.PalladionError, match="needs packed sub-byte memory"):
-        palladion.run(call, W, target="v5e")

@@ -91,6 +91,27 @@ def test_a_defect_fails_its_test_and_shows_its_lines(run):
     result.stdout.no_re_match_line("  called from .*(_pytest|pluggy)")  # they run the test
 
 
+def test_a_passing_test_says_what_is_not_finite(run):
+    text = KERNELS + """
+def inf_kernel(x_ref, y_ref):
+    y_ref[...] = x_ref[...] / (x_ref[...] - x_ref[...])
+
+def test_one():
+    pl.pallas_call(inf_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
+
+def test_right():
+    double(X)
+
+def test_two():
+    test_one()
+"""
+    line = text.strip().splitlines().index("    y_ref[...] = x_ref[...] / (x_ref[...] - x_ref[...])") + 1
+    result = run(text, "--palladion=triton/h100", "--palladion-seeds=2", "--palladion-sarif=found.sarif")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines([f"test_it.py::test_one and 1 more: 'y'[[]0[]] is inf and every operand is finite: div made the first inf in the program, "
+                                 f"at *test_it.py:{line}*in inf_kernel"])
+
+
 def test_nothing_happens_unless_asked(run):
     result = run(THREE)
     result.assert_outcomes(passed=1, failed=2)

@@ -136,6 +136,9 @@ def divides(x_ref, o_ref):
     o_ref[...] = x_ref[...] / (x_ref[...] - x_ref[...])
 
 
+NAN = "'o'[0] is nan and every operand is finite: div made the first nan in"
+
+
 def stays_finite(x_ref, o_ref):
     o_ref[...] = jnp.where(x_ref[...] > 0, x_ref[...] / x_ref[...], 0.0)  # 0/0 is masked
 
@@ -143,13 +146,14 @@ def stays_finite(x_ref, o_ref):
 def test_a_nan_from_finite_operands_has_its_line():
     f = lambda body: lambda x: pl.pallas_call(body, out_shape=S(x.shape, x.dtype))(x)  # noqa: E731
     report = palladion.check(f(divides), X)
-    (kernel,) = report.kernels
+    (remark,) = report.kernels[0].remarks
     assert report.verdict == "proved" and report.ok
-    assert "'o'[0] is nan and every operand is finite: div made the first nan" in kernel.argument, kernel.argument
+    assert (remark.name, remark.words) == ("not-finite", f"{NAN} the program")
     line = divides.__code__.co_firstlineno + 1
-    assert f"{os.path.basename(__file__)}:{line}" in kernel.argument and "\n" not in kernel.argument
-    assert "every operand is finite" not in palladion.check(f(stays_finite), X).kernels[0].argument
-    assert "every operand is finite" not in palladion.check(f(divides), X + jnp.nan).kernels[0].argument
+    assert remark.frames[0].file.endswith(os.path.basename(__file__)) and remark.frames[0].line == line
+    assert f"\n  remark: {NAN}" in str(report) and f"{os.path.basename(__file__)}:{line}" in " ".join(str(report).split())
+    assert not palladion.check(f(stays_finite), X).kernels[0].remarks
+    assert not palladion.check(f(divides), X + jnp.nan).kernels[0].remarks
 
 
 def test_an_infinity_from_finite_operands_has_its_line():
@@ -157,4 +161,49 @@ def test_an_infinity_from_finite_operands_has_its_line():
         o_ref[...] = x_ref[...] * x_ref[...]
 
     report = palladion.check(lambda x: pl.pallas_call(squares, out_shape=S(x.shape, x.dtype))(x), jnp.full((4,), 1e30))
-    assert "'o'[0] is inf and every operand is finite: mul made the first inf" in report.kernels[0].argument
+    assert report.kernels[0].remarks[0].words.startswith("'o'[0] is inf and every operand is finite: mul made the first inf")
+
+
+def test_a_report_of_several_kernels_has_the_line_of_each():
+    f = lambda body: lambda x: pl.pallas_call(body, out_shape=S(x.shape, x.dtype))(x)  # noqa: E731
+    with palladion.emulate("triton/h100", seeds=2) as session:
+        f(divides)(X)
+        f(stays_finite)(X)
+        f(divides)(X)
+    words = " ".join(str(session.report).split())
+    assert words.count(f"remark: @divides: {NAN}") == 1 and words.count("remark:") == 1, session.report
+    page = session.report._repr_html_()
+    assert page.count("<b>remark</b>: @divides: &#x27;o&#x27;[0] is nan and every operand is finite") == 1
+    checked = palladion.check(lambda x: (f(divides)(x), f(stays_finite)(x)), X)
+    assert f"remark: @divides: {NAN}" in " ".join(str(checked).split()) and checked.verdict == "proved"
+
+
+def test_every_format_of_the_command_has_the_line(tmp_path):
+    text = palladion.export(lambda x: pl.pallas_call(divides, out_shape=S(x.shape, x.dtype))(x), X)
+    (tmp_path / "k.pkir").write_text(text, encoding="utf-8")
+    for form in ("text", "json", "sarif", "junit"):
+        done = command("check", "k.pkir", "--in", "x=zeros", "--seeds", "2", "--format", form, cwd=tmp_path)
+        shown = " ".join(done.stdout.replace("&apos;", "'").replace("&#39;", "'").split())
+        assert done.returncode == 0 and shown.count(NAN) == 1 and os.path.basename(__file__) in shown, done
+
+
+def test_a_texts_backend_that_was_assumed_is_said(tmp_path):
+    f = lambda x: pl.pallas_call(own, out_shape=S(x.shape, x.dtype), grid=x.shape)(x)  # noqa: E731
+    text, of_h100 = palladion.export(f, X), palladion.export(f, X, target="h100")
+    assumed = ("the kernel text names no backend, so the target 'h100' was taken for 'triton/h100'; give 'mosaic_gpu/h100' for the other one, "
+               "or name the target where the text is exported")
+    report = palladion.check(text, X, target="h100", legality="off")
+    (remark,) = report.kernels[0].remarks
+    assert (remark.name, remark.words, report.kernels[0].target) == ("backend", assumed, "triton/h100")
+    for target in (None, "triton/h100", "mosaic_gpu/h100", "v5e", "generic"):
+        assert not palladion.check(text, X, target=target, legality="off").kernels[0].remarks, target
+    (exported,) = palladion.check(of_h100, X, target="h100", legality="off").kernels
+    (function,) = palladion.check(f, X, target="h100", legality="off").kernels
+    assert not exported.remarks and not function.remarks and exported.target == function.target
+    with palladion.emulate("h100", legality="off", on_defect="collect") as session:
+        f(X)
+    assert not session.report.calls[0].remarks and session.report.calls[0].target == function.target
+    (tmp_path / "k.pkir").write_text(text, encoding="utf-8")
+    for words in (("check", "--seeds", "2"), ("run", "--out", "out")):
+        done = command(words[0], "k.pkir", "--in", "x=iota", "--target", "h100", "--legality", "off", *words[1:], cwd=tmp_path)
+        assert assumed in " ".join(done.stdout.split()), done

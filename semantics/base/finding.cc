@@ -61,6 +61,8 @@ constexpr CodeRow kRows[] = {
      Denies::kOrder},
     {C::kProxyWar, "PROXY_WAR", kNote,
      "Whether a read needs a fence before an asynchronous write, where a barrier orders the two, is not documented."},
+    {C::kWgmmaOrder, "WGMMA_ORDER", kNote,
+     "Pallas documents that a wgmma that returns has completed the earlier ones; what JAX makes of it waits for none."},
     {C::kBarrierTensorOrder, "BAR_TC_ORDER", kDefect,
      "Tensor memory must be handed over by a barrier that orders the tensor core.", Denies::kOrder},
     {C::kRaceCrossDevice, "RACE_XDEV", kDefect,

@@ -58,6 +58,7 @@ enum class FindingCode : std::uint8_t {
   // hardware that works asynchronously, peers
   kProxy,
   kProxyWar,
+  kWgmmaOrder,
   kBarrierTensorOrder,
   kRaceCrossDevice,
   kPeerLifetime,
@@ -99,6 +100,32 @@ enum class Confidence : std::uint8_t {
 };
 std::string_view Name(Confidence confidence);  // "proved", "predicted", "policy-dependent"
 
+// The fix as a change of the kernel, where it is one. Who has the kernel makes text of it (emu/launch/mended.h), where
+// it can be had; lines are of the kernel text.
+struct Mend {
+  enum class Kind : std::uint8_t {
+    kNone,             // no change of a line or two
+    kAwait,            // a wait for what `issue` starts, before `line`
+    kAwaitAtEnd,       // a wait for what `issue` starts, at the end of its region
+    kAwaitEarlier,     // a wait, after `issue`, for what its like have started before
+    kFence,            // a fence for asynchronous accesses before `line`; 0: after `issue`
+    kLanes,            // a barrier of the lanes before `line`
+    kTensorOrder,      // the barrier `object` orders the tensor core
+    kSystemScope,      // a wait between `issue` and `line` is for the signals of other devices too
+    kArbitrary,        // dimension `amount` of the grid is no parallel one
+    kZeros,            // zeros in all of `object` first: where dimension `amount` is 0, or everywhere (-1)
+    kTakeRest,         // `amount` of the semaphore `object` is taken at the end of the region of `line`
+    kAwaitCompletion,  // the barrier `object` is awaited at the end of the region of `line`
+  };
+  Kind kind = Kind::kNone;
+  int line = 0, issue = 0;
+  std::string object;  // by the user's name, with its element: "sem.at[1]"
+  std::int64_t amount = 0;
+  bool commits = false;   // of a wait for a group: nobody has committed it
+  std::string await;      // the call that waits: "plgpu.wgmma_wait(0)"
+  std::string otherwise;  // the order that is missing, without a call: the fix where no text can be had
+};
+
 struct Finding {
   FindingCode code = FindingCode::kOutOfBounds;
   Severity severity = Severity::kDefect;
@@ -110,6 +137,7 @@ struct Finding {
   std::string why;                             // why the two are not ordered, or where undefined data came from
   std::string fix;                             // the smallest change that would mend it; "" where none is known
   Confidence confidence = Confidence::kProved;
+  Mend mend = {};
 };
 
 // One finding seen twice? The same code at one place, or at two: another order meets a race the other way round.

@@ -88,6 +88,14 @@ absl::StatusOr<Target> ResolveTarget(std::string_view name, const TargetHints& h
           absl::StrJoin(Chips(hints.backend), ", "), ", or leave the target out"));
 }
 
+std::vector<std::string> TargetNamesOfChip(std::string_view name) {
+  std::vector<std::string> names;
+  for (const KnownTarget& known : kTargets) {
+    if (!known.chip.empty() && known.chip == name) names.emplace_back(known.name);
+  }
+  return names;
+}
+
 std::vector<std::string> TargetNames() {
   std::vector<std::string> names;
   for (const KnownTarget& known : kTargets) names.emplace_back(known.name);

@@ -25,6 +25,10 @@ struct TargetHints {
 // that is accepted, for any other name and for a backend that the kernel is not written for.
 absl::StatusOr<Target> ResolveTarget(std::string_view name, const TargetHints& hints);
 
+// The full names of the targets that `name`, a chip, may mean for a kernel that says no backend, in the order of
+// preference: the first is what ResolveTarget takes. None for a word that is no chip.
+std::vector<std::string> TargetNamesOfChip(std::string_view name);
+
 }  // namespace palladion
 
 #endif  // PALLADION_SEMANTICS_BASE_TARGET_NAMES_H_

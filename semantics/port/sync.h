@@ -80,6 +80,7 @@ struct WaitTarget {
   std::int64_t value = 0;
   bool decrement = true;    // kSemaphore
   bool reads_only = false;  // kGroups: only their reading
+  bool promised = false;    // kGroups: nothing waits in what JAX makes of it; its documentation says that they are done
   AsyncQueue queue = AsyncQueue::kNone;
   MemoryScope scope = MemoryScope::kSystem;  // kSemaphore
 };

@@ -9,6 +9,7 @@
 #include "semantics/ops/tpu/matrix_units.h"
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/device_mesh.h"
+#include "semantics/prepare/maps_ahead.h"
 #include "semantics/prepare/semaphore_operand.h"
 #include "semantics/program/blocks.h"
 #include "semantics/program/builder.h"
@@ -83,24 +84,26 @@ class KernelPreparer {
     PALLADION_RETURN_IF_ERROR(CheckSupported());
     PALLADION_RETURN_IF_ERROR(DescribeGrid());
     for (const Operand& operand : kernel_.operands) PALLADION_RETURN_IF_ERROR(DescribeOperand(operand));
-    const Label head, end;
     EmitForBlocks({StepKind::kAllocBlock, RunAllocBlock}, BlockMode::kResident);
     if (EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kPrefetch))
       EmitWait();  // index maps read them
-    builder_.Bind(head);
+    MapsAhead maps(builder_);
+    maps.BeginMaps();
     // A block is flushed once the next index is known, and is the last program's; where none is, what index maps read
     // is the program's own.
-    const bool flushes = HasResidentOutput();
-    if (!flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
+    const bool maps_first = HasResidentOutput() || maps.ahead();
+    if (!maps_first) builder_.Emit(RunBeginProgram, OperandParams{0});
     PALLADION_RETURN_IF_ERROR(LowerMaps());
+    maps.EndMaps();
     EmitForBlocks({StepKind::kFlush, RunFlushIfLeft}, BlockMode::kResident, Role::kOut);
-    if (flushes) builder_.Emit(RunBeginProgram, OperandParams{0});
+    if (maps_first) builder_.Emit(RunBeginProgram, OperandParams{0});
     EmitForBlocks({StepKind::kBindWindow, RunBindWindow}, BlockMode::kView);
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kIn);
     EmitForBlocks({StepKind::kFetch, RunFetchIfNew}, BlockMode::kResident, Role::kOut);
     EmitWait();
+    maps.BeforeBody();
     PALLADION_RETURN_IF_ERROR(builder_.LowerRegion(kernel_.bodies[0].region, {}));
-    if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{head});
+    if (program().grid_in_agent) builder_.Emit(RunNextProgram, NextParams{maps.next()});
     EmitExpectIdleUnits(builder_);
     EmitForBlocks({StepKind::kFlush, RunFlush}, BlockMode::kResident, Role::kOut);
     EmitWait();

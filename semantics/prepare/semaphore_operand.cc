@@ -6,13 +6,15 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/program/agent_naming.h"
 #include "semantics/program/scratch_scope.h"
 
 namespace palladion {
 namespace {
 
-// Cores have semaphores of their own each: does more than one of a device run the kernel?
-bool HasSeveralCores(const Program& program) {
+// Does the grid name cores, or leave them to the chip? Of a mesh each has semaphores of its own.
+bool MayHaveSeveralCores(const Program& program) {
+  if (CountsCores(program)) return false;
   for (std::size_t i = program.device_axes.size(); i < program.grid.size(); ++i) {
     if (program.dim_order[i] == DimOrder::kParallel && program.grid[i].size != 1) return true;
   }
@@ -26,10 +28,8 @@ std::string WhyNone(const OperandInfo& info, const Program& program) {
   if (program.target.backend != TargetBackend::kMosaicTpu) return "are modelled on a TPU only";
   if (!counts) return "are no semaphores, and end with the kernel";
   if (info.role != Role::kIn && info.role != Role::kOut) return "are in or out operands only";
-  if (!HasSeveralCores(program)) return "";
-  return program.mesh.has_value()
-             ? "are not modelled over a mesh of several cores, each of which has its own"
-             : "are not modelled in a grid with parallel dimensions, which several cores may share";
+  if (!MayHaveSeveralCores(program)) return "";
+  return "are not modelled in a grid with parallel dimensions, which several cores may share";
 }
 
 }  // namespace

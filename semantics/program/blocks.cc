@@ -239,6 +239,11 @@ absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame) {
   return absl::OkStatus();
 }
 
+absl::Status RunUseIndex(const void* params, const Step& step, Frame& frame) {
+  UseIndex(InfoOf(params, frame), step, frame);
+  return absl::OkStatus();
+}
+
 // grid.md#residency: an output goes back to its array when the next program's index differs, and after the last
 // program.
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame) {

@@ -19,6 +19,7 @@ absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame); 
 absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame);
 absl::Status RunBeginProgram(const void* params, const Step& step, Frame& frame);  // tells the machine
 absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame);    // kView
+absl::Status RunUseIndex(const void* params, const Step& step, Frame& frame);      // its index must be defined
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame);
 absl::Status RunFetchIfNew(const void* params, const Step& step,
                            Frame& frame);  // inputs and restored outputs fetch, others start as poison

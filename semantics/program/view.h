@@ -50,7 +50,7 @@ struct WalkStep {
   Shape point_shape;                               // kAt: P of the spec
   int point_position = 0;                          // kAt: where P stands in `after`
   std::vector<std::int64_t> perm;                  // kTranspose
-  std::int64_t width_before = 1, width_after = 1;  // kBitcast: bytes of an element; kAlias: places, and bytes after it
+  std::int64_t width_before = 1, width_after = 1;  // kBitcast: an element's bytes, or units; kAlias: places, bytes
   std::int64_t offset = 0;                         // kAlias: places
 };
 
@@ -87,6 +87,7 @@ struct ViewPlan {
   std::vector<WalkStep> walk;       // not affine, or `unit` is not 1: then it is both
   std::vector<IndexValue> extents;  // of `walk`: sizes of the type that are kDynamicDim, in slots; empty: none is
   std::size_t piece_bytes = 0;      // of `walk`
+  int unit_bits = 0;                // of `walk`: places count so many bits of what is stored; 0: they count bytes
   std::int64_t swizzle_mask = 0;    // of `walk`: swizzle_use.h
 };
 

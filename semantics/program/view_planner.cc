@@ -243,9 +243,31 @@ absl::StatusOr<ViewPlan> ViewPlanner::Points(const Arg& view) {
     return absl::InternalError(
         Cat("cannot happen: '%", builder_.kernel().values[view.value.index()].name, "' is no ref"));
   plan.affine = false;
+  if (packed_) plan.unit_bits = UnitBits(view, builder_.program().refs[plan.ref.index()]);
   PALLADION_RETURN_IF_ERROR(Walk(view, plan));
   PALLADION_RETURN_IF_ERROR(Place(view, plan));
   return plan;
+}
+
+// The bits of the narrowest elements that the chain shows, where it bitcasts to or from less than a byte; else 0. Not
+// of unions, whose members have places of their own.
+int ViewPlanner::UnitBits(const Arg& view, const RefInfo& info) const {
+  DType dtype = info.dtype;
+  int narrowest = Info(dtype).bits;
+  bool packed = false;
+  for (const Transform& t : view.transforms) {
+    if (t.kind == Transform::Kind::kAlias) return 0;
+    if (t.kind != Transform::Kind::kBitcast) continue;
+    packed |= Info(t.dtype).bits != Info(dtype).bits && (IsPacked(t.dtype) || IsPacked(dtype));
+    dtype = t.dtype;
+    narrowest = std::min(narrowest, Info(dtype).bits);
+  }
+  return packed ? narrowest : 0;
+}
+
+absl::StatusOr<ViewPlan> ViewPlanner::Packed(const Arg& view) {
+  packed_ = true;
+  return View(view);
 }
 
 absl::StatusOr<ViewPlan> ViewPlanner::View(const Arg& view) {

@@ -18,6 +18,8 @@ class ViewPlanner {
   explicit ViewPlanner(Builder& builder) : builder_(builder) {}
 
   absl::StatusOr<ViewPlan> View(const Arg& view);
+  // The same, and a bitcast may be to or from elements of less than a byte: see ViewPlan::unit_bits.
+  absl::StatusOr<ViewPlan> Packed(const Arg& view);
   absl::StatusOr<ViewPlan> Points(const Arg& view);      // never a box: for lanes that go one by one
   absl::StatusOr<IndexValue> PlanIndex(const Arg& arg);  // an integer operand of an instruction, or an index
 
@@ -29,8 +31,10 @@ class ViewPlanner {
   absl::StatusOr<IndexValue> Extent(const Index& index);
   absl::Status Place(const Arg& view, ViewPlan& plan);  // once, last
   absl::Status PlaceOnDevice(const Arg& view, ViewPlan& plan);
+  int UnitBits(const Arg& view, const RefInfo& info) const;
 
   Builder& builder_;
+  bool packed_ = false;
 };
 
 }  // namespace palladion

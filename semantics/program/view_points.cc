@@ -1,4 +1,5 @@
 // Views that are walked: each element of the value is taken back through the chain to its place in the buffer.
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -129,9 +130,16 @@ class PointWalker {
       linear = linear * info_.buffer_shape[d] + index[d];
     }
     const auto element_bytes = static_cast<std::int64_t>(StorageBytes(info_.dtype) * info_.words_per_element);
+    if (plan_.unit_bits != 0) return Unit(linear * element_bytes, byte);
     if (info_.places_of_byte == 1) return Swizzled(linear * element_bytes + byte, plan_.swizzle_mask);
     const std::int64_t places = info_.places_of_byte;
     return Swizzled(linear / places, plan_.swizzle_mask) * places + linear % places;
+  }
+
+  // As ViewPlan::unit_bits counts: `byte` is a unit's place in its element.
+  std::int64_t Unit(std::int64_t element_offset, std::int64_t byte) const {
+    const std::int64_t parts = std::min(8, Info(info_.dtype).bits) / plan_.unit_bits;
+    return element_offset * parts + byte;
   }
 
   std::int64_t Read(const IndexValue& index, std::int64_t element) {
@@ -280,7 +288,8 @@ void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAc
   CheckGuards(plan, /*bounds=*/false, step, frame);
   const RefInfo& info = frame.program().refs[plan.ref.index()];
   const std::size_t element_bytes = StorageBytes(plan.type.dtype) * info.words_per_element;
-  const std::size_t pieces = element_bytes / plan.piece_bytes;
+  const std::size_t pieces = plan.unit_bits != 0 ? static_cast<std::size_t>(Info(plan.type.dtype).bits / plan.unit_bits)
+                                                 : element_bytes / plan.piece_bytes;
   const Shape shape = ShapeOf(plan, frame);
   frame.points.resize(static_cast<std::size_t>(NumElements(shape)) * pieces);
   if (IsOneAt(plan)) {

@@ -127,7 +127,10 @@ absl::Status WalkSteps::Bitcast(DType to) {
   WalkStep step{.kind = Transform::Kind::kBitcast};
   step.width_before = static_cast<std::int64_t>(StorageBytes(dtype_));
   step.width_after = static_cast<std::int64_t>(StorageBytes(to));
-  if (Info(dtype_).bits != Info(to).bits && (Info(dtype_).bits < 8 || Info(to).bits < 8)) {
+  if (plan_.unit_bits != 0) {
+    step.width_before = Info(dtype_).bits / plan_.unit_bits;
+    step.width_after = Info(to).bits / plan_.unit_bits;
+  } else if (Info(dtype_).bits != Info(to).bits && (Info(dtype_).bits < 8 || Info(to).bits < 8)) {
     return absl::UnimplementedError(Cat("a view that bitcasts ", Name(dtype_), " to ", Name(to),
                                         " needs packed sub-byte memory, which is not modelled"));
   }
@@ -139,7 +142,7 @@ absl::Status WalkSteps::Bitcast(DType to) {
   step.extents = extents_;  // never of the rows, whose number the types say
   Push(std::move(step), std::move(after));
   dtype_ = to;
-  plan_.piece_bytes = std::min(plan_.piece_bytes, StorageBytes(to));
+  plan_.piece_bytes = std::min(plan_.piece_bytes, plan_.unit_bits != 0 ? 1 : StorageBytes(to));
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@ before it, too. What it does not catch: an operation that JAX's interpreter does
 
 import collections
 import dataclasses
+import json
 import threading
 
 import jax
@@ -19,17 +20,21 @@ from palladion.carriers import from_carrier, is_key, storage
 from palladion.exporter.types import semaphore_name
 from palladion.exporter.errors import ExportError
 
-JAX, SKIPPED = "jax", "skipped"
+JAX, SKIPPED, REFUSED = "jax", "skipped", "refused"
 
 
 @dataclasses.dataclass(frozen=True)
 class Elsewhere:
-    """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are poison)."""
+    """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are poison).
+
+    report: JSON of a report with what its target refuses, which is told in any case; "" where that is nothing.
+    """
 
     kernel: str
     where: str
     reason: str
     count: int = 1
+    report: str = dataclasses.field(default="", repr=False)
 
     def __str__(self) -> str:
         times = f" ({self.count} calls)" if self.count > 1 else ""
@@ -55,6 +60,23 @@ class _Notes:
 
 
 _notes = _Notes()
+
+
+def refused(session: int, kernel: str, error: Exception) -> None:
+    """The kernel's call fails; what its target refuses of it is the session's all the same."""
+    if report := report_text(error):
+        _notes.add(session, Elsewhere(kernel, REFUSED, reason_of(error), report=report))
+
+
+def reason_of(error: Exception) -> str:
+    """Why a kernel does not run, without what its target refuses."""
+    return getattr(error, "reason", str(error))
+
+
+def report_text(error: Exception) -> str:
+    """Of an error that has a report (refusals.py), as JSON, without the reason."""
+    report = getattr(error, "report", None)
+    return json.dumps(report | {"error": None}) if report else ""
 
 
 def take(session: int) -> list:

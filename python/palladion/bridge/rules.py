@@ -12,7 +12,7 @@ from typing import Any
 
 import jax
 
-from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, tensors
+from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, refusals, tensors
 from palladion._library import UNSUPPORTED, PalladionError
 from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
@@ -20,8 +20,9 @@ from palladion.bridge.params import Params
 from palladion.exporter.errors import ExportError
 from palladion.exporter.kernel import alias_pairs, infer_backend
 from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, write_kernel
+from palladion.interception import call_place, target_of, write_kernel
 from palladion.running import PalladionWarning
+from palladion.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,6 +59,7 @@ def register():
                            jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
 
 
+@short_errors
 def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -> None:
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
@@ -134,6 +136,7 @@ def _answer(name, context, nodes, params, fallback):
         call = _call_of(name, context, params, how)
     except (ExportError, PalladionError) as error:
         if how.on_unsupported == "raise" or not elsewhere.is_unsupported(error):
+            elsewhere.refused(how.session, _name_of(params), error)
             raise
         return _elsewhere(context, nodes, params, how, error, fallback)
     return transport.lowered(context, nodes, call, lambda: _silent(context, call, how))
@@ -150,11 +153,15 @@ class _NotForFiles:
                           "process, which no other has. Compile it outside of palladion.emulate, or where it is to run", self.place)
 
 
+def _name_of(params) -> str:
+    return params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
+
+
 def _elsewhere(context, nodes, params, how: Params, error, fallback):
     """A kernel that Palladion cannot run, as `on_unsupported` says."""
     where = elsewhere.JAX if how.on_unsupported == "jax" else elsewhere.SKIPPED
-    kernel = params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
-    elsewhere.tells(context, how.session, elsewhere.Elsewhere(kernel, where, str(error)))
+    note = elsewhere.Elsewhere(_name_of(params), where, elsewhere.reason_of(error), report=elsewhere.report_text(error))
+    elsewhere.tells(context, how.session, note)
     if where == elsewhere.SKIPPED:
         return elsewhere.skipped(context, nodes)
     try:
@@ -183,8 +190,12 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     bounds = len(context.avals_in) - _operand_count(name, params) if name == "pallas_call" else 0
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
     options = how.options_text(_may_fail(context, how))
+    target = target_of(info, target)
     call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
-    call.prepare()  # now, so that what cannot run is an error of the call that asks for it
+    try:
+        call.prepare()  # now, so that what cannot run is an error of the call that asks for it
+    except PalladionError as error:
+        raise refusals.refused(error, call.text, None, target, how.legality == "on" and how.contracts) from None
     return call
 
 

@@ -24,7 +24,7 @@ from palladion.bridge.threads import Inheritance, PlainThread
 from palladion.latest import latest, set_latest
 from palladion.listening import Listening
 from palladion.running import PalladionWarning
-from palladion.short_errors import shortened
+from palladion.short_errors import short_errors, shortened
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
 
@@ -200,6 +200,7 @@ class Session:
             warn_of(self._report, stacklevel=4)
 
 
+@short_errors
 def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: str = "raise",
             progress: bool | Callable[[progress_line.Progress], object] | None = None, **options: Any) -> Session:
     """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion, and those of threads that it
@@ -211,6 +212,9 @@ def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: s
     PalladionError for a kernel that cannot run. progress: None shows how far long kernels are on a terminal and in a notebook, a function
     is called with a palladion.progress.Progress.
     """
+    known = [field.name for field in dataclasses.fields(Params) if field.name != "session"]
+    if unknown := [name for name in options if name not in known]:
+        raise TypeError(f"palladion.emulate has no option {unknown[0]!r}; it has {', '.join(known)}")
     return Session(Params(target=target, seeds=seeds, on_defect=on_defect, **options), progress)
 
 

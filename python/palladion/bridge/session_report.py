@@ -2,9 +2,11 @@
 
 import dataclasses
 import html
+import json
 from collections.abc import Iterable
 
 from palladion import _library, picture
+from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
 from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
 from palladion.telling import many, tell
@@ -24,13 +26,26 @@ class SessionReport:
         self.dropped = dropped
         self._replay = replay
         self.elsewhere = []
+        self._refused = set()
 
     def add_elsewhere(self, told: list) -> None:
         """What `elsewhere.take` gives."""
         for one in told:
+            self._add_refused(one)
+            if one.where == REFUSED:
+                continue
             same = [known for known in self.elsewhere if dataclasses.replace(known, count=one.count) == one]
             self.elsewhere = [known for known in self.elsewhere if known not in same]
             self.elsewhere.append(dataclasses.replace(one, count=one.count + sum(known.count for known in same)))
+
+    def _add_refused(self, one: Elsewhere) -> None:
+        """What the target refuses of a kernel that did not run, once."""
+        if not one.report or one.report in self._refused:
+            return
+        self._refused.add(one.report)
+        call = KernelReport(json.loads(one.report))
+        call.count, call.grid = 0, ()
+        self.calls.append(call)
 
     @property
     def ran(self) -> dict:
@@ -81,6 +96,7 @@ class SessionReport:
 
         A kernel that is wrong and then could not go on is wrong: its findings are told with the error.
         """
+        __tracebackhide__ = True  # of pytest and IPython
         for call in self.calls:
             if call.error is not None and call.exit_code != _library.DEFECT:
                 found = "\n\n" + tell([call], "findings") if call.findings else ""

@@ -1,8 +1,8 @@
 """Loads and stores through a view that bitcasts to or from elements of less than a byte.
 
 Memory here holds one such element in each byte. So the access is written as one of the memory's own elements, and the
-value as a `tpu.bitcast`: row r * k + j of the narrow side is piece j of row r of the wide side. Not covered, and
-refused by the library: copies through such a view, and such views on GPUs.
+value as a `tpu.bitcast`: row r * k + j of the narrow side is piece j of row r of the wide side. Copies have the view as
+it is. Not covered, and refused by the library: such views on GPUs.
 """
 
 import dataclasses

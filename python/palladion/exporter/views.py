@@ -32,17 +32,43 @@ def index_atom(value, read) -> str:
     return text if text.startswith(("%", "@")) else text.partition(":")[0]
 
 
+def _start_shape(index) -> tuple:
+    """Of what a slice starts at; () for a point, too."""
+    start = getattr(index, "start", 0)
+    return np.shape(start.val if jax_versions.is_literal(start) else getattr(start, "aval", start))
+
+
 def _slice_start(index, read) -> str:
     """An array of one element, as a load of a slice of one gives it, is that element in JAX's lowering for Triton."""
-    literal = jax_versions.is_literal(index.start)
-    shape = np.shape(index.start.val if literal else getattr(index.start, "aval", index.start))
+    shape = _start_shape(index)
     if shape == ():
         return index_atom(index.start, read)
-    if read.backend not in ("", "triton") or shape != (1,):
-        raise ExportError(f"a slice starts at an array of shape {shape}; expected an integer scalar, or an array of "
-                          f"shape (1,), which JAX's lowering for Triton takes; the kernel is for "
-                          f"{read.backend or 'triton'}. Read the scalar: ref[i], not ref[pl.ds(i, 1)]")
+    if read.backend not in ("", "triton"):
+        raise ExportError(f"a slice starts at an array of shape {shape}; expected an integer scalar: JAX's lowering "
+                          f"for Triton alone takes an array, and the kernel is for {read.backend}. Read the scalar: "
+                          "ref[i], not ref[pl.ds(i, 1)]")
+    if shape != (1,):
+        raise ExportError(f"a slice of {index.size} starts at an array of shape {shape}, which JAX's lowering for Triton "
+                          f"cannot broadcast to ({index.size},); expected an integer scalar, an array of shape (1,), or "
+                          "one start for each element")
     return read.element(index.start)
+
+
+def _has_own_starts(index) -> bool:
+    """JAX's lowering for Triton adds start and arange(size): where each element has a start, place k is start[k] + k."""
+    shape = _start_shape(index)
+    return len(shape) == 1 and shape[0] > 1 and shape[0] == index.size
+
+
+def _expect_one_group(indices) -> None:
+    """A slice with a start for each element is an array of points here, whose dimension stays where it is in JAX only
+    where all points are neighbours and no other is an array."""
+    shapes = [_start_shape(i) if type(i).__name__ == "Slice" else np.shape(getattr(i, "aval", i)) for i in indices]
+    points = [d for d, i in enumerate(indices) if type(i).__name__ != "Slice" or _has_own_starts(i)]
+    arrays = [d for d in points if shapes[d] not in ((), (1,))]
+    if len(arrays) > 1 or points[-1] - points[0] + 1 != len(points):
+        raise ExportError("a slice has a start for each of its elements beside other indices that are no slices; "
+                          "expected slices alone, or index arrays for all: start + jnp.arange(size)")
 
 
 def _index_entry(index, dim, read) -> str:
@@ -51,11 +77,15 @@ def _index_entry(index, dim, read) -> str:
     stride = index.stride
     if isinstance(index.start, int) and index.start == 0 and isinstance(index.size, int) and index.size == dim and stride == 1:
         return "*"
+    if read.backend in ("", "triton") and _has_own_starts(index):
+        return read.places(index.start, stride)
     text = f"{_slice_start(index, read)} +: {index_atom(index.size, read)}"
     return text if stride == 1 else f"{text} : {stride}"
 
 
 def _at(transform, read) -> str:
+    if any(_has_own_starts(index) for index in transform.indices if type(index).__name__ == "Slice"):
+        _expect_one_group(transform.indices)
     entries = [_index_entry(index, dim, read) for index, dim in zip(transform.indices, transform.shape)]
     return ".at[" + ", ".join(entries) + "]"
 

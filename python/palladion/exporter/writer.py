@@ -103,8 +103,15 @@ class Writer:
                       types=[element_text(atom.aval.dtype, ())], loc=self.location(self.equation))
             return scalar
 
+        def places(starts, stride):
+            """start[k] + stride * k, of an array of one dimension."""
+            steps, summed = dense_text(stride * np.arange(starts.aval.shape[0], dtype=starts.aval.dtype)), self.fresh()
+            self.emit("add", args=[self.read(env, starts), steps], results=[summed],
+                      types=[element_text(starts.aval.dtype, starts.aval.shape)], loc=self.location(self.equation))
+            return summed
+
         read.mesh = tuple(self.file.devices)  # views name devices along its axes
-        read.element, read.backend = element, self.file.backend
+        read.element, read.places, read.backend = element, places, self.file.backend
         return read
 
     def fresh(self, hint: str = "") -> str:

@@ -48,6 +48,11 @@ _ASKED_BY_BOTH = (
     "The kernel's `dynamic_scheduling_loop` has a cluster of two blocks and says no `cluster_axes`, which JAX 0.12's own description says "
     "must be passed in then: both blocks of a pair ask for work, an answer goes to both, and one of two answers is lost. In JAX 0.10 "
     "only the first block of a cluster asked, whatever the kernel said.")
+_RETURNED = (
+    "The kernel waits for no product: `emit_pipeline` with `delay_release=1` fills the slot of a step again once the product of the next step "
+    "has been issued. `plgpu.wgmma` documents that at most the last product is in flight when it returns; JAX's lowering commits each product and waits "
+    "for none, so a slot may be filled while an earlier product still reads it. `plgpu.wgmma_wait(1)` after the product, as hopper_matmul has it, "
+    "would mend it.")
 
 ARGUED = (
     Argued("flash_attention forward f32 q[1, 1, 200, 64] kv 512 causal bias", "_flash_attention_kernel", "OOB_BLOCK", "defect", "true",
@@ -63,6 +68,8 @@ ARGUED = (
     Argued("splash_attention backward", "splash_mha_fwd", "SAME_VALUE", "note", "harmless", _SPLASH, until=(0, 11)),
     Argued("hopper_mixed_type_matmul", "kernel", "PROXY_WAR", "note", "true", _WAR),
     Argued("attention_mgpu backward", "anonymous", "PROXY_WAR", "note", "true", _WAR),
+    Argued("ragged_dot_mgpu", "body", "WGMMA_ORDER", "note", "true", _RETURNED),
+    Argued("transposed_ragged_dot_mgpu f16 [192,64]x[192,128]", "body", "WGMMA_ORDER", "note", "true", _RETURNED),
     Argued("attention_mgpu forward", "entry", "BAR_UNAWAITED", "note", "harmless", _LAST_ARRIVALS),
     Argued("attention_mgpu backward", "entry", "BAR_UNAWAITED", "note", "harmless", _LAST_ARRIVALS),
     Argued("attention_mgpu forward f16 q[1, 256, 1, 64] kv 256x1 causal", "entry", "BAR_PHASE_SKIP", "note", "harmless",

@@ -55,7 +55,10 @@ WaitTarget WaitsForMma(std::int64_t may_remain) {
 }
 
 WaitTarget WaitsToIssue(const void*, const Step&, Frame& frame) {
-  return frame.machine().CompletesEarlier(AsyncQueue::kMma) ? WaitsForMma(0) : WaitTarget{};
+  if (!frame.machine().CompletesEarlier(AsyncQueue::kMma)) return {};
+  WaitTarget target = WaitsForMma(0);
+  target.promised = true;
+  return target;
 }
 
 // gpu-wgmma.md#wgmma_ref: acc becomes acc + a b some time later. The products of a warpgroup take place one after

@@ -2,6 +2,7 @@
 // place, and what is wrong with that, is the machine's business. Based on: make_async_copy, async_copy and sync_copy of
 // JAX's Mosaic TPU backend (dma_start, dma_wait). Limits: `add`, gathers and scatters by a ref of indices are refused.
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,11 +10,14 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/ir/view_layout.h"
 #include "semantics/ops/families.h"
 #include "semantics/ops/ref/async_access.h"
 #include "semantics/ops/ref/peer_device.h"
+#include "semantics/ops/tpu/packed_copy.h"
 #include "semantics/program/builder.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/view_planner.h"
 #include "semantics/registry/attrs.h"
 
 namespace palladion {
@@ -80,7 +84,7 @@ struct CopyParams {
 absl::StatusOr<Side> PlanSide(const Arg& arg, Builder& builder) {
   Side side;
   if (arg.kind != Arg::Kind::kSelect) {
-    PALLADION_ASSIGN_OR_RETURN(side.view, builder.PlanView(arg));
+    PALLADION_ASSIGN_OR_RETURN(side.view, ViewPlanner(builder).Packed(arg));
     return side;
   }
   PALLADION_ASSIGN_OR_RETURN(side.which, builder.In(arg.select[0]));
@@ -137,21 +141,27 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
   return params;
 }
 
-// What the semaphore counts of the whole copy.
-std::int64_t CountedBytes(const CopyParams& p, Frame& frame) {
-  return static_cast<std::int64_t>(BytesOf(Chosen(p.dst, frame), frame));
+// Of a view as a chip stores it: elements of less than a byte lie side by side.
+std::int64_t BitsOf(const ViewPlan& view, Frame& frame) {
+  if (IsPacked(view.type.dtype)) return ElementsOf(view, frame) * Info(view.type.dtype).bits;
+  return static_cast<std::int64_t>(BytesOf(view, frame)) * 8;
 }
 
-// Bytes of the array with its last two dimensions in whole tiles, of 32 rows at the most: a copy that JAX's pipeline
+// What the semaphore counts of the whole copy.
+std::int64_t CountedBytes(const CopyParams& p, Frame& frame) { return (BitsOf(Chosen(p.dst, frame), frame) + 7) / 8; }
+
+// Bits of the array with its last two dimensions in whole tiles, of 32 rows at the most: a copy that JAX's pipeline
 // rounds up reaches so far. What leaves the array, or its tiles, is found where memory is touched.
-std::size_t BytesInTiles(const RefInfo& info) {
+std::int64_t BitsInTiles(const RefInfo& info) {
   Shape padded = info.buffer_shape;
   const auto round_up = [](std::int64_t size, std::int64_t to) { return (size + to - 1) / to * to; };
   if (padded.size() >= 2) {
     padded[padded.size() - 2] = round_up(padded[padded.size() - 2], 32);
     padded.back() = round_up(padded.back(), 128);
   }
-  return static_cast<std::size_t>(NumElements(padded)) * StorageBytes(info.dtype) * info.words_per_element;
+  const std::int64_t bits =
+      IsPacked(info.dtype) ? Info(info.dtype).bits : static_cast<std::int64_t>(StorageBytes(info.dtype)) * 8;
+  return NumElements(padded) * bits * static_cast<std::int64_t>(info.words_per_element);
 }
 
 // What is wrong with sizes that are known only at run time; "" where nothing is.
@@ -162,7 +172,7 @@ std::string WrongSize(const CopyParams& p, Frame& frame) {
     const RefInfo& info = frame.program().refs[view->ref.index()];
     const auto elements = view == &src ? from : to;
     if (HasNegativeSize(*view, frame)) return Cat("a copy with a slice of '", info.name, "' whose size is negative");
-    if (BytesOf(*view, frame) > BytesInTiles(info))
+    if (BitsOf(*view, frame) > BitsInTiles(info))
       return Cat("a copy of ", elements, " elements of '", info.name, "', which has fewer");
     if (to != from && view == &dst) return Cat("a copy of ", from, " elements to ", to, " of '", info.name, "'");
   }
@@ -187,6 +197,27 @@ std::string AwaitOf(const CopyParams& p, Frame& frame) {
   return Cat("pl.semaphore_wait(", frame.program().refs[Chosen(p.semaphore, frame).ref.index()].name, ")");
 }
 
+// The places that the copy reads and writes.
+absl::Status AddSides(const CopyParams& p, const Step& step, Frame& frame, AsyncRequest* request) {
+  std::shared_ptr<const PackedPlaces> packed[2];
+  for (const bool is_destination : {false, true}) {
+    const ViewPlan& view = Chosen(is_destination ? p.dst : p.src, frame);
+    AsyncOperand operand;
+    if (view.unit_bits == 0) {
+      operand = OperandOf(view, Outside::kError, step, frame);
+    } else {
+      PALLADION_ASSIGN_OR_RETURN(PackedOperand side, PackedOperandOf(view, is_destination, step, frame));
+      operand = std::move(side.operand);
+      packed[is_destination ? 1 : 0] = std::move(side.places);
+    }
+    operand.proxy = Proxy::kGeneric;  // a TPU's memory is one for all
+    (is_destination ? request->destinations : request->sources).push_back(std::move(operand));
+  }
+  if (packed[0] != nullptr || packed[1] != nullptr)
+    request->function = PackedFunction(std::move(packed[0]), std::move(packed[1]));
+  return absl::OkStatus();
+}
+
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
 // semaphore grows by the bytes. No copy has an order with another. Of a copy to another device, destination and
 // semaphore are that device's, and the sender's own semaphore grows once the source has been read.
@@ -199,11 +230,7 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   request.At(frame.site(step));
   const bool fits = Fits(p, step, frame);
   if (CountedBytes(p, frame) == 0) return absl::OkStatus();  // nothing to wait for
-  if (fits) {
-    request.sources.push_back(OperandOf(Chosen(p.src, frame), Outside::kError, step, frame));
-    request.destinations.push_back(OperandOf(Chosen(p.dst, frame), Outside::kError, step, frame));
-    request.sources[0].proxy = request.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
-  }
+  if (fits) PALLADION_RETURN_IF_ERROR(AddSides(p, step, frame, &request));
   const SyncElement semaphore = ElementOf(Chosen(p.semaphore, frame), step, frame);
   if (semaphore.array.valid()) {
     const std::int64_t amount = p.unit == CompletionUnit::kBytes ? CountedBytes(p, frame) : 1;

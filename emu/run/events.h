@@ -1,19 +1,30 @@
-// Whoever looks at a launch, without changing what it does: checks, traces, logs. All are in one list
-// (LaunchOptions::observers), and whatever happens is told to them in the order of that list: the machine of threads;
-// that operands have their memory; before and after each step; who runs, and each request to memory, before its bytes
-// move; that every agent has come to its end, and what that leaves in the machine. An observer may hand memory further
-// ones when operands are bound: they come after those of the list, and the machine's own (clocks, spins, scratch of
-// tasks) after these or before them. A launch that nobody watches step by step, or request by request, does not pay for
-// it.
-#ifndef PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
-#define PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
+// The events of a run, for watchers that do not change what it does: checks, clocks, traces, logs. All are in
+// one list (LaunchOptions::observers), and each gets what it wants (EventSet), in the order of that list:
+//
+//   step     Before, After          of the frame's agent
+//   turn     Running                whose what follows is
+//   access   Box, Points            before its bytes move
+//   alloc    Alloc, Free, Poison    of memory
+//   issue    Issued                 of an operation that engines carry out
+//   half     HalfDone               of such an operation
+//   wait     Awaited                what was waited for is there
+//   arrive   Arrives                at a barrier or semaphore
+//   lanes    LanesMet, LanesMetUntil
+//
+// and whether it wants events or not: Begun, Bound, Finished, Ended. Each event but a step and a turn, which are an
+// agent's by what they give, says Who did it: the agent, and the operation whose issue or half it is. A launch pays for
+// no kind that no watcher wants. All but steps come from the memory of the run (memory_model/bytes/events.h), which a
+// watcher may hand further ones when operands are bound: they come after those of the list, and the machine's own
+// (clocks, spins, scratch of tasks) after these or before them.
+#ifndef PALLADION_EMU_RUN_EVENTS_H_
+#define PALLADION_EMU_RUN_EVENTS_H_
 
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "absl/types/span.h"
-#include "memory_model/bytes/access_observer.h"
+#include "memory_model/bytes/events.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/program/program.h"
 
@@ -21,14 +32,13 @@ namespace palladion::threads {
 class ThreadMachine;  // emu/threads/thread_machine.h
 }  // namespace palladion::threads
 
-namespace palladion::agents {
+namespace palladion::run {
 
-class RunObserver : public memory_model::AccessObserver {
+using memory_model::EventKind;
+using memory_model::EventSet;
+
+class Watcher : public memory_model::MemoryWatcher {
  public:
-  // Asked once, when the launch begins.
-  virtual bool watches_steps() const { return false; }
-  virtual bool watches_memory() const { return true; }
-
   // Where threads run, or cores that have engines: their machine, before it knows any operand. It outlives them.
   virtual void Begun(const threads::ThreadMachine&) {}
   // Operands have their memory, and no program has begun: the buffer of each operand, in the order of
@@ -41,18 +51,15 @@ class RunObserver : public memory_model::AccessObserver {
   virtual void Finished(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
   // After that, of such a machine: what is left in it.
   virtual void Ended(const threads::ThreadMachine&) {}
-
-  void Box(AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {}
-  void Points(AccessKind, const PointAccess&, const std::byte*) override {}
 };
 
 // One that is there when operands are bound, and at the end.
-class BoundAndFinished final : public RunObserver {
+class BoundAndFinished final : public Watcher {
  public:
   using Look = std::function<void(memory_model::Memory& memory, absl::Span<const BufferId> arrays)>;
   explicit BoundAndFinished(Look bound, Look finished = {})
       : bound_(std::move(bound)), finished_(std::move(finished)) {}
-  bool watches_memory() const override { return false; }
+  EventSet wants() const override { return {}; }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override {
     if (bound_) bound_(memory, arrays);
   }
@@ -67,23 +74,23 @@ class BoundAndFinished final : public RunObserver {
 // Those of a list that watch steps, as a frame knows them.
 class StepWatchers final : public StepHooks {
  public:
-  explicit StepWatchers(absl::Span<RunObserver* const> observers) {
-    for (RunObserver* observer : observers) {
-      if (observer->watches_steps()) watchers_.push_back(observer);
+  explicit StepWatchers(absl::Span<Watcher* const> all) {
+    for (Watcher* watcher : all) {
+      if (watcher->wants().Has(EventKind::kStep)) watchers_.push_back(watcher);
     }
   }
   bool empty() const { return watchers_.empty(); }
   void Before(const Step& step, Frame& frame) override {
-    for (RunObserver* observer : watchers_) observer->Before(step, frame);
+    for (Watcher* watcher : watchers_) watcher->Before(step, frame);
   }
   void After(const Step& step, Frame& frame) override {
-    for (RunObserver* observer : watchers_) observer->After(step, frame);
+    for (Watcher* watcher : watchers_) watcher->After(step, frame);
   }
 
  private:
-  std::vector<RunObserver*> watchers_;
+  std::vector<Watcher*> watchers_;
 };
 
-}  // namespace palladion::agents
+}  // namespace palladion::run
 
-#endif  // PALLADION_EMU_AGENTS_RUN_OBSERVER_H_
+#endif  // PALLADION_EMU_RUN_EVENTS_H_

@@ -1,4 +1,4 @@
-#include "emu/launch/scheduled_launch.h"
+#include "emu/launch/run.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include "emu/agents/launch_state.h"
 #include "emu/launch/agents_of_launch.h"
 #include "emu/launch/driven_launch.h"
-#include "emu/launch/run.h"
+#include "emu/launch/launch_in_order.h"
 #include "emu/launch/way.h"
 #include "emu/machines/chip.h"
 #include "scheduler/policies/portfolio.h"
@@ -21,13 +21,12 @@ namespace {
 class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
  public:
   // Both outlive it.
-  AgentsLaunch(const agents::PreparedKernelState& kernel, const ScheduledOptions& options,
-               const agents::LaunchPlace& at = {})
+  AgentsLaunch(const agents::PreparedKernelState& kernel, const agents::LaunchOptions& options)
       : options_(options),
         machine_first_(
             [this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
-        watched_(WithMachine(options.launch)),
-        state_(kernel, watched_, at),
+        watched_(WithMachine(options)),
+        state_(kernel, watched_),
         who_(WayOf(kernel.program(), {.purpose = Purpose::kMoves}) == Way::kThreads
                  ? ThreadsOfLaunch(state_, options)
                  : ProgramsOfLaunch(state_, options)) {}
@@ -36,7 +35,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
     PALLADION_RETURN_IF_ERROR(state_.Bind(inputs, outputs));
     state_.memory().NeverLend();
     who_->Make(search);
-    if (options_.launch.run.control != nullptr) options_.launch.run.control->BeginLaunch(state_.walk().programs());
+    if (options_.run.control != nullptr) options_.run.control->BeginLaunch(state_.walk().programs());
     return absl::OkStatus();
   }
 
@@ -44,10 +43,10 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
   AgentsOfLaunch& who() override { return *who_; }
   bool copyable() const { return who_->copyable(); }
   std::optional<scheduler::Touches> TakeTouched() override { return who_->TakeTouched(); }
-  std::string_view budget_name() const override { return options_.launch.run.budget_name; }
+  std::string_view budget_name() const override { return options_.run.budget_name; }
   scheduler::LoopOptions Loop() const override {
     scheduler::LoopOptions loop = options_.loop;
-    loop.control = options_.launch.run.control;
+    loop.control = options_.run.control;
     return who_->Fitting(loop);
   }
 
@@ -64,7 +63,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
     return findings;
   }
 
-  agents::LaunchResult Ended(bool finished) override {
+  agents::Ran Ended(bool finished) override {
     const std::int64_t checks = finished ? state_.Finish() : 0;
     if (finished) who_->End();
     return {.programs = state_.walk().programs(),
@@ -82,73 +81,53 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
     return options;
   }
 
-  const ScheduledOptions& options_;
-  agents::BoundAndFinished machine_first_;
+  const agents::LaunchOptions& options_;
+  run::BoundAndFinished machine_first_;
   const agents::LaunchOptions watched_;
   mutable agents::LaunchState state_;  // Save marks freed memory as kept
   std::unique_ptr<AgentsOfLaunch> who_;
 };
 
-}  // namespace
-
-absl::StatusOr<ScheduledResult> RunScheduled(const ScheduledCall& call, scheduler::Policy& policy) {
-  agents::RunState run(call.device + 1);
-  PALLADION_ASSIGN_OR_RETURN(std::vector<ScheduledResult> results, RunLaunches(run, {&call, 1}, policy));
-  return std::move(results[0]);
+// Agents under a policy, and nothing is judged but what the options ask for.
+absl::StatusOr<agents::Ran> RunUnderPolicy(const agents::LaunchCall& call, const agents::LaunchOptions& options,
+                                           scheduler::Policy& policy) {
+  const Program& program = call.kernel.program();
+  if (options.only_program.has_value()) {
+    return absl::UnimplementedError(
+        Cat("kernel @", program.kernel_name,
+            ": --program: threads wait for each other, so none runs alone; leave it out and look at the lines of "
+            "that thread, which the log begins with its index"));
+  }
+  AgentsLaunch launch(call.kernel, options);
+  PALLADION_RETURN_IF_ERROR(launch.Bind(call.inputs, call.outputs, /*search=*/false));
+  absl::StatusOr<agents::Ran> ran = Drive(launch, policy);
+  if (!ran.ok() && options.found_before_error != nullptr) *options.found_before_error = launch.FoundSoFar();
+  return ran;
 }
 
-namespace {
-
-// The launches of a run that are under way together; their devices are taken until they have ended.
-class LaunchesTogether {
- public:
-  explicit LaunchesTogether(agents::RunState& run) : run_(run) {}
-  ~LaunchesTogether() {
-    for (const std::int32_t device : devices_) run_.End(device);
-  }
-  LaunchesTogether(const LaunchesTogether&) = delete;
-  LaunchesTogether& operator=(const LaunchesTogether&) = delete;
-
-  absl::Status Add(const ScheduledCall& call) {
-    if (!run_.Begin(call.device)) {
-      return absl::InvalidArgumentError(Cat("kernel @", call.kernel.program().kernel_name, ": device ", call.device,
-                                            " of a run with ", run_.devices(),
-                                            " devices is not there, or has a launch that has not ended; give each "
-                                            "launch a device of its own, or let one follow the other"));
-    }
-    devices_.push_back(call.device);
-    calls_.push_back(&call);
-    launches_.push_back(std::make_unique<AgentsLaunch>(call.kernel, call.options,
-                                                       agents::LaunchPlace{.run = &run_, .device = call.device}));
-    return launches_.back()->Bind(call.inputs, call.outputs, /*search=*/false);
-  }
-
-  absl::StatusOr<std::vector<ScheduledResult>> Run(scheduler::Policy& policy) {
-    std::vector<LaunchOnDevice> driven;
-    for (std::size_t i = 0; i < launches_.size(); ++i) driven.push_back({launches_[i].get(), devices_[i]});
-    absl::StatusOr<std::vector<ScheduledResult>> results = Drive(driven, policy);
-    for (std::size_t i = 0; i < launches_.size() && !results.ok(); ++i) {
-      std::vector<Finding>* const before_error = calls_[i]->options.launch.found_before_error;
-      if (before_error != nullptr) *before_error = launches_[i]->FoundSoFar();
-    }
-    return results;
-  }
-
- private:
-  agents::RunState& run_;
-  std::vector<std::int32_t> devices_;
-  std::vector<const ScheduledCall*> calls_;
-  std::vector<std::unique_ptr<AgentsLaunch>> launches_;
-};
-
 }  // namespace
 
-absl::StatusOr<std::vector<ScheduledResult>> RunLaunches(agents::RunState& run, absl::Span<const ScheduledCall> calls,
-                                                         scheduler::Policy& policy) {
-  if (calls.empty()) return std::vector<ScheduledResult>();
-  LaunchesTogether together(run);
-  for (const ScheduledCall& call : calls) PALLADION_RETURN_IF_ERROR(together.Add(call));
-  return together.Run(policy);
+absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::LaunchOptions& options,
+                                scheduler::Policy& policy) {
+  const Program& program = call.kernel.program();
+  WayAsked asked{.one_program = options.only_program.has_value(),
+                 .watched = !options.observers.empty() || options.contracts != nullptr};
+  if (options.way.value_or(WayOf(program, asked)) != Way::kInOrder) return RunUnderPolicy(call, options, policy);
+  PALLADION_ASSIGN_OR_RETURN(agents::Ran ran, RunInOrder(call, options));
+  asked.stuck = ran.stuck();
+  // What was chosen by the caller is run again by the caller, whose observers have seen this run.
+  if (!asked.stuck || options.way.has_value() || WayOf(program, asked) == Way::kInOrder) return ran;
+  return RunUnderPolicy(call, options, policy);
+}
+
+absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::LaunchOptions& options) {
+  agents::LaunchOptions plain = options;
+  plain.loop.resident = ProgramsAtOnce(call.kernel.program());
+  const std::int64_t budget = options.run.loop_budget;  // one that the user gave is of operations too
+  if (budget != RunOptions().loop_budget && budget > 0) plain.loop.budget = budget;
+  const bool late = options.run.engines_late;
+  const scheduler::PolicyKind kind = late ? scheduler::PolicyKind::kEnginesLate : scheduler::PolicyKind::kProgramOrder;
+  return Run(call, plain, *scheduler::MakePolicy(kind, late ? 1 : 0, {}));
 }
 
 std::size_t ProgramsAtOnce(const Program& program) {
@@ -158,14 +137,15 @@ std::size_t ProgramsAtOnce(const Program& program) {
   return static_cast<std::size_t>(chip->cores) * kBlocksOfSm;
 }
 
-absl::StatusOr<std::optional<Finding>> StartOrderNote(const ScheduledCall& call) {
-  ScheduledOptions backwards = call.options;
-  backwards.launch.order = WalkOrder::kReverse;
+absl::StatusOr<std::optional<Finding>> StartOrderNote(const agents::LaunchCall& call,
+                                                      const agents::LaunchOptions& options) {
+  agents::LaunchOptions backwards = options;
+  backwards.way = WayOf(call.kernel.program(), {.purpose = Purpose::kMoves});
+  backwards.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(scheduler::PolicyKind::kProgramOrder, 0, {});
-  PALLADION_ASSIGN_OR_RETURN(const ScheduledResult result,
-                             RunScheduled({call.kernel, call.inputs, call.outputs, backwards, call.device}, *policy));
-  const std::vector<Finding>& findings = result.launch.findings;
+  PALLADION_ASSIGN_OR_RETURN(const agents::Ran result, Run(call, backwards, *policy));
+  const std::vector<Finding>& findings = result.findings;
   const auto hang = std::find_if(findings.begin(), findings.end(),
                                  [](const Finding& finding) { return finding.code == FindingCode::kDeadlock; });
   if (result.run.outcome != scheduler::Outcome::kDeadlock || hang == findings.end()) return std::optional<Finding>();
@@ -183,22 +163,23 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const ScheduledCall& call)
 }
 
 absl::StatusOr<scheduler::Explored> RunExhaustive(
-    const agents::CallOf<ExhaustiveOptions>& call,
-    const std::function<absl::StatusOr<bool>(const ScheduledResult&)>& visit) {
-  const ExhaustiveOptions& options = call.options;
+    const agents::LaunchCall& call, const agents::LaunchOptions& options, const SearchOptions& search,
+    const std::function<absl::StatusOr<bool>(const agents::Ran&)>& visit) {
+  agents::LaunchOptions each = options;
+  each.loop.budget = std::min(options.loop.budget, search.budget);
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<scheduler::Explorable>> {
-    auto launch = std::make_unique<AgentsLaunch>(call.kernel, options.scheduled);
+    auto launch = std::make_unique<AgentsLaunch>(call.kernel, each);
     PALLADION_RETURN_IF_ERROR(launch->Bind(call.inputs, call.outputs, /*search=*/true));
     return launch;
   };
   const auto seen = [&](scheduler::Explorable& system, const scheduler::LoopResult& run) -> absl::StatusOr<bool> {
     return visit(static_cast<AgentsLaunch&>(system).Result(run, /*fair=*/false));
   };
-  const AgentsLaunch shape(call.kernel, options.scheduled);
+  const AgentsLaunch shape(call.kernel, each);
   return scheduler::Explore(make,
-                            {.reduce = options.reduce,
-                             .snapshots = options.snapshots && shape.copyable(),
-                             .max_schedules = options.max_schedules,
+                            {.reduce = search.reduce,
+                             .snapshots = search.snapshots && shape.copyable(),
+                             .max_schedules = search.max_schedules,
                              .loop = shape.Loop()},
                             seen);
 }

@@ -1,7 +1,5 @@
 // Kernels whose programs see each other: the same result as program order where there is no choice, every result that
 // there can be where there is, and replays.
-#include "emu/launch/scheduled_launch.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "emu/launch/interaction.h"
+#include "emu/launch/run.h"
 #include "emu/testing/kernel_test_util.h"
 #include "emu/testing/word_kernel_test_util.h"
 #include "scheduler/policies/portfolio.h"
@@ -39,29 +38,29 @@ const std::string kWaitForOne =
 
 constexpr std::size_t kWord = 1;  // the output %d
 
-TEST(RunScheduled, WithoutInteractionEveryPolicyGivesWhatRunLaunchGives) {
+TEST(RunUnderPolicy, WithoutInteractionEveryPolicyGivesWhatProgramOrderGives) {
   for (const std::string target : {"generic", "triton/h100", "mosaic_tpu/v5e", "mosaic_tpu/v5p"}) {
     TestKernel kernel(AddKernel(), target);
     const std::vector<MutableArray> outputs = kernel.out();
-    const absl::StatusOr<agents::LaunchResult> plain = RunLaunch({kernel.state(), kernel.in(), outputs, {}});
+    const absl::StatusOr<agents::Ran> plain = launch::Run({kernel.state(), kernel.in(), outputs}, {});
     ASSERT_TRUE(plain.ok()) << plain.status();
     const std::string expected = kernel.Outputs();
     EXPECT_FALSE(ProgramsInteract(kernel.state().program()));
     for (std::uint64_t seed = 0; seed < 13; ++seed) {
       std::fill_n(outputs[0].data, expected.size(), std::byte{7});
-      const ScheduledResult result = kernel.RunSeed(seed);
+      const agents::Ran result = kernel.RunSeed(seed);
       EXPECT_EQ(kernel.Outputs(), expected) << target << ", seed " << seed;
-      EXPECT_EQ(result.launch.findings.size(), plain->findings.size());
-      EXPECT_EQ(result.launch.printed.size(), plain->printed.size());
+      EXPECT_EQ(result.findings.size(), plain->findings.size());
+      EXPECT_EQ(result.printed.size(), plain->printed.size());
     }
   }
 }
 
-TEST(RunScheduled, TicketsAreAPermutationAndReplay) {
+TEST(RunUnderPolicy, TicketsAreAPermutationAndReplay) {
   TestKernel kernel(WordKernel(6, kTicket));
   std::set<std::string> seen;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    const ScheduledResult result = kernel.RunSeed(seed);
+    const agents::Ran result = kernel.RunSeed(seed);
     EXPECT_EQ(result.run.agents, 6);
     EXPECT_EQ(result.run.steps, 12);
     std::set<std::int32_t> tickets;
@@ -82,31 +81,31 @@ TEST(RunScheduled, TicketsAreAPermutationAndReplay) {
   EXPECT_GT(seen.size(), 20u);
 }
 
-TEST(RunScheduled, ASpinLockProtectsUnderEveryPolicy) {
+TEST(RunUnderPolicy, ASpinLockProtectsUnderEveryPolicy) {
   TestKernel kernel(WordKernel(5, kLocked));
   for (std::uint64_t seed = 0; seed < 26; ++seed) {
-    const ScheduledResult result = kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}});
-    EXPECT_TRUE(result.launch.findings.empty()) << "seed " << seed << ": " << result.launch.findings[0].message;
+    const agents::Ran result = kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}});
+    EXPECT_TRUE(result.findings.empty()) << "seed " << seed << ": " << result.findings[0].message;
     EXPECT_EQ(kernel.Word(kWord), 5) << "seed " << seed;
   }
 }
 
-TEST(RunScheduled, WhoWaitsForAnotherProgramEndsWhereBothAreUnderWay) {
+TEST(RunUnderPolicy, WhoWaitsForAnotherProgramEndsWhereBothAreUnderWay) {
   TestKernel kernel(WordKernel(2, kWaitForOne));
   for (std::uint64_t seed = 0; seed < 13; ++seed)
     EXPECT_EQ(kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}}).run.outcome, scheduler::Outcome::kFinished) << seed;
 }
 
 // Each time round the word changes, so nobody waits.
-TEST(RunScheduled, ALoopThatChangesSomethingForEverIsALivelock) {
+TEST(RunUnderPolicy, ALoopThatChangesSomethingForEverIsALivelock) {
   const std::string forever =
       "    while() () {\n      %seen = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n"
       "      %not = ne(%seen, 2:i32) : bool[];\n      return %not;\n    } () { return; };\n";
   TestKernel kernel(WordKernel(6, forever));
-  const ScheduledResult result = kernel.RunSeed(0, {.loop = {.budget = 5000}});
+  const agents::Ran result = kernel.RunSeed(0, {.loop = {.budget = 5000}});
   EXPECT_EQ(result.run.outcome, scheduler::Outcome::kBudget);
-  ASSERT_EQ(result.launch.findings.size(), 1u);
-  const Finding& finding = result.launch.findings[0];
+  ASSERT_EQ(result.findings.size(), 1u);
+  const Finding& finding = result.findings[0];
   EXPECT_EQ(finding.code, FindingCode::kLivelock);
   EXPECT_EQ(
       finding.message,
@@ -118,7 +117,7 @@ TEST(RunScheduled, ALoopThatChangesSomethingForEverIsALivelock) {
   EXPECT_EQ(finding.confidence, Confidence::kPredicted) << "a larger budget might do";
 }
 
-TEST(RunScheduled, ALostUpdateIsFoundAndShrinksToOneMove) {
+TEST(RunUnderPolicy, ALostUpdateIsFoundAndShrinksToOneMove) {
   TestKernel kernel(WordKernel(4, kSplitUpdate));
   scheduler::LoopResult failing;
   for (std::uint64_t seed = 0; failing.moves.size() < 2 && seed < 100; ++seed) {
@@ -137,7 +136,7 @@ TEST(RunScheduled, ALostUpdateIsFoundAndShrinksToOneMove) {
   EXPECT_EQ(shrunk->moves.size(), 1u);
 }
 
-TEST(RunScheduled, ResultsDoNotDependOnHostThreads) {
+TEST(RunUnderPolicy, ResultsDoNotDependOnHostThreads) {
   const auto all = [](int threads) {
     const TestKernel shared(WordKernel(6, kTicket + kLocked));
     std::string outputs;
@@ -163,16 +162,16 @@ struct Seen {
   std::int64_t livelocks = 0;
 };
 
-Seen Exhaust(TestKernel& kernel, const ExhaustiveOptions& options = {}) {
+Seen Exhaust(TestKernel& kernel, const SearchOptions& options = {}) {
   Seen seen;
   const std::vector<MutableArray> outputs = kernel.out();
-  const auto visit = [&](const ScheduledResult& result) -> absl::StatusOr<bool> {
+  const auto visit = [&](const agents::Ran& result) -> absl::StatusOr<bool> {
     seen.outputs.insert(kernel.Outputs());
     seen.livelocks += result.run.outcome == scheduler::Outcome::kBudget;
     return true;
   };
   const absl::StatusOr<scheduler::Explored> explored =
-      RunExhaustive({kernel.state(), kernel.in(), outputs, options}, visit);
+      RunExhaustive({kernel.state(), kernel.in(), outputs}, {}, options, visit);
   EXPECT_TRUE(explored.ok()) << explored.status();
   if (explored.ok()) seen.explored = *explored;
   return seen;
@@ -230,7 +229,7 @@ TEST(RunExhaustive, ProgramsThatChangeSomethingForEverHaveNoEndOfSchedules) {
       "    while() () {\n      %seen = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n"
       "      %not = ne(%seen, 2:i32) : bool[];\n      return %not;\n    } () { return; };\n";
   TestKernel kernel(WordKernel(2, forever));
-  const Seen seen = Exhaust(kernel, {.scheduled = {.loop = {.budget = 12}}, .max_schedules = 5000});
+  const Seen seen = Exhaust(kernel, {.max_schedules = 5000, .budget = 12});
   EXPECT_FALSE(seen.explored.complete);
   EXPECT_GT(seen.livelocks, 0);
 }
@@ -238,9 +237,9 @@ TEST(RunExhaustive, ProgramsThatChangeSomethingForEverHaveNoEndOfSchedules) {
 TEST(RunExhaustive, TooManyProgramsAreRefused) {
   TestKernel kernel(WordKernel(5, kTicket));
   const std::vector<MutableArray> outputs = kernel.out();
-  const auto visit = [](const ScheduledResult&) -> absl::StatusOr<bool> { return true; };
+  const auto visit = [](const agents::Ran&) -> absl::StatusOr<bool> { return true; };
   const absl::Status status =
-      RunExhaustive({kernel.state(), kernel.in(), outputs, {.scheduled = {.loop = {.resident = 4}}}}, visit).status();
+      RunExhaustive({kernel.state(), kernel.in(), outputs}, {.loop = {.resident = 4}}, {}, visit).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
 }
 

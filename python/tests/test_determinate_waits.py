@@ -1,0 +1,100 @@
+"""Kernels whose waits take the same copies in every schedule are proved by one run, and no others (docs/checks.md)."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+import palladion
+
+ROWS, STEPS = 8, 4
+X = np.arange(STEPS * ROWS * 128, dtype=np.float32).reshape(STEPS, ROWS, 128)
+ANYWHERE = pl.BlockSpec(memory_space=pl.ANY)
+
+
+def over_hbm(body, semaphores):
+    scratch = [pltpu.VMEM((STEPS, ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA(semaphores)]
+    return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE],
+                          out_specs=ANYWHERE, scratch_shapes=scratch)
+
+
+def ring(x_hbm, o_hbm, buffer, arrived):
+    """Two slots, each with a semaphore for what comes and one for what goes."""
+
+    def load(i):
+        return pltpu.make_async_copy(x_hbm.at[i], buffer.at[i % 2], arrived.at[i % 2])
+
+    def store(i):
+        return pltpu.make_async_copy(buffer.at[i % 2], o_hbm.at[i], arrived.at[2 + i % 2])
+
+    load(0).start()
+    for i in range(STEPS):
+        if i >= 1:
+            store(i - 1).wait()
+        if i + 1 < STEPS:
+            load(i + 1).start()
+        load(i).wait()
+        buffer[i % 2] = buffer[i % 2] * 2.0
+        store(i).start()
+    store(STEPS - 1).wait()
+
+
+def copies(x_hbm, buffer, semaphore):
+    return [pltpu.make_async_copy(x_hbm.at[i], buffer.at[i], semaphore.at[0]) for i in range(STEPS)]
+
+
+def all_awaited(x_hbm, o_hbm, buffer, semaphore):
+    """All copies of one semaphore, each of which is awaited before any is used."""
+    for copy in copies(x_hbm, buffer, semaphore):
+        copy.start()
+    for copy in copies(x_hbm, buffer, semaphore):
+        copy.wait()
+    buffer[...] = buffer[...] * 2.0
+    pltpu.sync_copy(buffer, o_hbm)
+
+
+def used_one_by_one(x_hbm, o_hbm, buffer, semaphore):
+    """The first wait may have been for any of them."""
+    for copy in copies(x_hbm, buffer, semaphore):
+        copy.start()
+    for i, copy in enumerate(copies(x_hbm, buffer, semaphore)):
+        copy.wait()
+        buffer[i] = buffer[i] * 2.0
+    pltpu.sync_copy(buffer, o_hbm)
+
+
+@pytest.mark.parametrize(("body", "semaphores"), [(ring, (4,)), (all_awaited, (1,))], ids=["ring", "all_awaited"])
+def test_one_run_proves_it(body, semaphores):
+    report = palladion.check(over_hbm(body, semaphores), X, target="v5e", seeds=16)
+    assert report.verdict == "proved" and report.findings == [], report
+    assert "1 schedule tried" in str(report)
+    with palladion.emulate("v5e", seeds=16) as session:
+        np.testing.assert_array_equal(over_hbm(body, semaphores)(X), X * 2)
+    assert ("determinate-waits", True) in [(fact.name, fact.shown) for fact in session.report.calls[0].facts]
+    everything = palladion.check(over_hbm(body, semaphores), X, target="v5e", seeds=16, all_seeds=True)
+    assert everything.verdict == "proved" and "16 schedules tried" in str(everything), everything
+
+
+def test_a_wait_that_may_be_for_another_copy_proves_nothing():
+    report = palladion.check(over_hbm(used_one_by_one, (1,)), X, target="v5e", seeds=16)
+    assert report.verdict == "defect", report
+    assert {"RACE_ASYNC", "NONDET"} & {finding.code for finding in report.findings}, report
+
+
+def test_the_report_names_the_semaphore():
+    def body(x_hbm, o_hbm, buffer, semaphore):
+        started = copies(x_hbm, buffer, semaphore)
+        for copy in started:
+            copy.start()
+        for copy in started[1:]:
+            copy.wait()
+        pltpu.sync_copy(x_hbm.at[0], o_hbm.at[0])
+        started[0].wait()
+        pltpu.sync_copy(buffer.at[pl.ds(1, STEPS - 1)], o_hbm.at[pl.ds(1, STEPS - 1)])
+
+    report = palladion.check(over_hbm(body, (1,)), X, target="v5e", seeds=4)
+    assert report.verdict == "clean", report
+    said = " ".join(str(report).split())
+    assert "a wait for a semaphore could have taken other signals in another schedule (semaphore" in said, report
