@@ -34,7 +34,7 @@ PALLADION_API palladion_program* palladion_prepare_launches(const char* text, si
                                                             const char* target, int64_t launches, char** error);
 
 /* What the target refuses of a kernel that cannot be prepared, which is said whether or not it runs here: {"report":
- * ..., "text": ...}, whose text has the findings as a report tells them. Empty where it refuses nothing of it, and
+ * ..., "text": ...}, whose text has the findings as a report renders them. Empty where it refuses nothing of it, and
  * where the kernel can be prepared. NULL, with *error, where something failed. */
 PALLADION_API char* palladion_refusal(const char* text, size_t size, const char* kernel, const char* target,
                                       char** error);

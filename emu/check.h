@@ -51,9 +51,19 @@ struct CheckOptions {
   // For tests. Schedules of which only the order can be news run without values (docs/checks.md), and the report is the
   // same; false: all in full. `elided` counts those that did; nullptr: nobody asks.
   bool elide = true;
+  // For tests: programs run under a policy also where they cannot see each other's effects.
+  bool by_policy = false;
   std::atomic<std::int64_t>* elided = nullptr;
   std::function<bool()> interrupted;  // asked between schedules, beside run.control; may be empty
 };
+
+// For tests: the second way to run a kernel that has no say in what is found.
+enum class OtherWay : std::uint8_t {
+  kNone,      // there is one way, or scratch is another's in the second
+  kByPolicy,  // programs: CheckOptions::by_policy
+  kAsCores,   // tasks of a TPU: a semaphore in the kernel makes them run as cores
+};
+PALLADION_EXPORT OtherWay OtherWayOf(const PreparedKernel& kernel);
 
 // InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
 // ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. An error after something was

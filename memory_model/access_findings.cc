@@ -17,6 +17,13 @@ std::string_view Does(AccessKind kind) {
 
 }  // namespace
 
+bool IsRaceOfBlocks(const UnorderedPair& pair, const AgentTable& agents) {
+  const AccessEvent &earlier = pair.conflict.earlier, &event = pair.event;
+  if (pair.conflict.order != Ordering::kUnordered || earlier.lifetime() || event.lifetime()) return false;
+  if (AgentTable::IsOperation(earlier.who) || AgentTable::IsOperation(event.who)) return false;
+  return agents.PlaceOf(earlier.who) != agents.PlaceOf(event.who);
+}
+
 std::string NameOfPlace(const PlaceNamer& namer, const CodeSite& site) {
   return namer ? namer(site) : Cat("line ", site.text_line, " of the kernel text");
 }

@@ -33,6 +33,9 @@ struct UnorderedPair {
   const AccessConflict& conflict;
 };
 
+// A race of agents of two blocks, of which neither is an operation.
+bool IsRaceOfBlocks(const UnorderedPair& pair, const AgentTable& agents);
+
 // What of a model the findings look at.
 struct ModelParts {
   const AgentTable& agents;

@@ -96,6 +96,7 @@ void ConcurrencyModel::Report(const Tracked& buffer, BufferId id, const AccessEv
                               absl::Span<const AccessConflict> conflicts) {
   for (const AccessConflict& conflict : conflicts) {
     const UnorderedPair pair{buffer, event, vantage, conflict};
+    if (!races_between_blocks_ && IsRaceOfBlocks(pair, agents_)) continue;
     const std::optional<AccessFindings::Sort> sort = Words().SortOf(pair);
     const AccessEvent& earlier = conflict.earlier;
     if (!sort.has_value()) continue;
@@ -346,7 +347,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
           : barriers_[*barrier].Arrive(by, agents_, &log_);
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
-      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // told of parts, which have clocks apart
+      if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // signalled by parts, which have clocks apart
       semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
     }
   }

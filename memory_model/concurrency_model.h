@@ -45,6 +45,9 @@ class ConcurrencyModel {
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
   // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
+  // Races of agents of two blocks, as far as they are no operations, are left to another judge: of a TPU's tasks,
+  // which nothing can order, by what all of them touch.
+  void LeaveRacesBetweenBlocks() { races_between_blocks_ = false; }
   bool Tracks(BufferId id) const { return tracks_accesses_ && memory_.Find(id) != nullptr; }
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
@@ -234,7 +237,7 @@ class ConcurrencyModel {
   std::string waits_raced_;        // the name of a semaphore that has been retired
   std::set<AgentId> handed_over_;  // operations
   std::int64_t started_ = 0;
-  bool tracks_accesses_ = true;
+  bool tracks_accesses_ = true, races_between_blocks_ = true;
 };
 
 }  // namespace palladion::memory_model

@@ -49,43 +49,66 @@ build_or_record() {
   return 1
 }
 
-# binaries_of PRESET: each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors, which
-# share its tests. ctest's process for each test takes longer to start, in a sanitized build, than most tests do.
+# What is under way of in_turn. Processes end at times of their own: a processor without work gets the next one, of whatever step.
+UNDER_WAY=()
+
+# in_turn COMMAND...: starts it in the background as soon as fewer than JOBS of them are under way.
+in_turn() {
+  local process
+  while ((${#UNDER_WAY[@]} >= JOBS)); do
+    wait -n "${UNDER_WAY[@]}" || true
+    local going_on=()
+    for process in "${UNDER_WAY[@]}"; do
+      if kill -0 "$process" 2>/dev/null; then going_on+=("$process"); fi
+    done
+    UNDER_WAY=(${going_on[@]+"${going_on[@]}"})
+  done
+  "$@" &
+  UNDER_WAY+=($!)
+}
+
+all_ended() {
+  if ((${#UNDER_WAY[@]})); then wait "${UNDER_WAY[@]}" || true; fi
+  UNDER_WAY=()
+}
+
+# binaries_of PRESET: starts each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors,
+# which share its tests, in turn. ctest's process for each test takes longer to start, in a sanitized build, than most tests do.
+# The last in its list take longest, so they come first: little is left when the others have ended.
 binaries_of() {
-  local preset=$1 binaries binary shard name under_way
-  if ! binaries=$(python3 tools/test_binaries.py "$(preset_dir "$preset")"); then
+  local preset=$1 binaries binary shard
+  if ! binaries=$(python3 tools/test_binaries.py "$(preset_dir "$preset")" | tac); then
     echo "0 1 0 $preset-binaries" >>"$RESULTS"
     return 0
   fi
   for binary in $binaries; do
-    under_way=()
-    for ((shard = 0; shard < JOBS; shard++)); do
-      name="$preset-$(basename "$binary")-$shard"
-      GTEST_TOTAL_SHARDS=$JOBS GTEST_SHARD_INDEX=$shard tests "$name" "$ROOT/build/logs/junit-$name.xml" \
-        timeout 1800 "$binary" --gtest_brief=1 --gtest_output="xml:$ROOT/build/logs/junit-$name.xml" &
-      under_way+=($!)
-    done
-    wait "${under_way[@]}"
+    for ((shard = 0; shard < JOBS; shard++)); do in_turn shard_of "$preset" "$binary" "$shard"; done
   done
 }
 
-# cases_on PRESET FILTER TARGET...: the conformance cases that GoogleTest's filter names, under each of these SIMD targets: their
-# outputs are hashed in the case files, so a target that gives other bits fails. One process for each target, as the start of a
-# process takes longer than a case.
+# shard_of PRESET BINARY NUMBER
+shard_of() {
+  local name junit
+  name="$1-$(basename "$2")-$3"
+  junit="$ROOT/build/logs/junit-$name.xml"
+  GTEST_TOTAL_SHARDS=$JOBS GTEST_SHARD_INDEX=$3 tests "$name" "$junit" \
+    timeout 1800 "$2" --gtest_brief=1 --gtest_output="xml:$junit"
+}
+
+# cases_on PRESET FILTER TARGET...: starts, in turn, the conformance cases that GoogleTest's filter names under each of these SIMD
+# targets: their outputs are hashed in the case files, so a target that gives other bits fails. One process for each target, as the
+# start of a process takes longer than a case.
 cases_on() {
-  local preset=$1 filter=$2 target under_way=() binary
+  local preset=$1 filter=$2 target
   shift 2
-  binary="$(preset_dir "$preset")/conformance/conformance_test"
-  for target in "$@"; do
-    if ((${#under_way[@]} == JOBS)); then
-      wait "${under_way[@]}"
-      under_way=()
-    fi
-    PALLADION_SIMD=$target tests "$preset-$target" "$ROOT/build/logs/junit-$preset-$target.xml" \
-      "$binary" --gtest_brief=1 --gtest_filter="$filter" --gtest_output="xml:$ROOT/build/logs/junit-$preset-$target.xml" &
-    under_way+=($!)
-  done
-  if ((${#under_way[@]})); then wait "${under_way[@]}"; fi
+  for target in "$@"; do in_turn cases_of "$preset" "$filter" "$target"; done
+}
+
+# cases_of PRESET FILTER TARGET
+cases_of() {
+  local junit="$ROOT/build/logs/junit-$1-$3.xml"
+  PALLADION_SIMD=$3 tests "$1-$3" "$junit" \
+    "$(preset_dir "$1")/conformance/conformance_test" --gtest_brief=1 --gtest_filter="$2" --gtest_output="xml:$junit"
 }
 
 # The tests of the tree itself, for lint; in `test` they are part of the release build's ctest (cmake/PalladionChecks.cmake).

@@ -6,17 +6,18 @@ run_all_tests() {
   prepare_newest_jax >"$ROOT/build/logs/debian-early.log" 2>&1 </dev/null &
   test_release
   if build_or_record clang-asan; then
-    ctest_preset clang-asan-programs clang-asan -L whole_program
+    in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
+    cases_on clang-asan "$EACH_CASE_ONCE" $(host_simd_targets | head -n -1) # the fastest is what the binaries run with
     binaries_of clang-asan
-    cases_on clang-asan "$EACH_CASE_ONCE" $(host_simd_targets | head -n -1) # the fastest is what the binaries ran with
+    all_ended
   fi
   test_newest_jax
   report_results
 }
 
-# Every case, without the suites that run all cases again, in parts, without values and with harmless operations: the
-# sanitized build does that once.
-EACH_CASE_ONCE='-SeedParts.*:Elision.*:Metamorphic.*'
+# Every case, without the suites that run all cases again, in parts, without values, with harmless operations and once more for
+# each finding: the sanitized build does that once, and the release build under each target.
+EACH_CASE_ONCE='-SeedParts.*:Elision.*:Metamorphic.*:Replay.*'
 
 run_release_tests() {
   begin_results
@@ -49,6 +50,7 @@ test_release() {
   build_or_record release || return 0
   ctest_preset release release
   cases_on release '*' $(host_simd_targets | head -n -1) # the fastest is what all tests ran with
+  all_ended
   python_tests -n "$JOBS" --dist loadfile
 }
 

@@ -42,9 +42,13 @@ def proofs() -> str:
 def checkers() -> str:
     """From the table of emu/checks/checkers.cc, with the names that facts have in evidence.cc."""
     names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', _literals("emu/checks/evidence.cc")))
-    row = r'\{"([\w ]+)",\s*"(\w*)",\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
+    row = r'\{"([\w ]+)",\s*"(\w*)",\s*[&\w:]+,\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
     lines = ["| checker | `--checks` | it looks for | in | establishes |", "|---|---|---|---|---|"]
-    for name, option, looks, where, sets in re.findall(row, _literals("emu/checks/checkers.cc")):
+    text = _literals("emu/checks/checkers.cc")
+    rows = re.findall(row, text)
+    if len(rows) != len(re.findall(r"Make<\w+>\}", text)):
+        raise ValueError("emu/checks/checkers.cc has rows of another form than this reads")
+    for name, option, looks, where, sets in rows:
         facts_of = ", ".join(f"`{names[fact]}`" for fact in re.findall(r"Fact::k(\w+)", sets))
         lines.append(f"| {name} | {f'`{option}`' if option else 'always'} | {looks} | {where} | {facts_of} |")
     return "\n".join(lines) + "\n"

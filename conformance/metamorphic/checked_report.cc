@@ -135,14 +135,14 @@ std::string ErrorLine(const Report& report) {
 
 }  // namespace
 
-CheckedText CheckText(const Case& test, const std::string& text, std::int64_t factor) {
+CheckedText CheckText(const Case& test, const std::string& text, std::int64_t factor, bool by_policy) {
   const PrepareOptions prepare{.target = test.target};
   const absl::StatusOr<PreparedKernel> kernel =
       test.launches > 1 ? PrepareLaunches(text, test.launches, prepare) : PrepareText(text, prepare);
   if (!kernel.ok()) return Refused(ReportOfRefused(kernel.status(), text, prepare));
   const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(test, *kernel);
   if (!inputs.ok()) return Refused(ErrorReport(inputs.status(), kernel->name(), kernel->target()));
-  CheckOptions options{.seeds = test.schedules.value_or(kSeeds) * factor, .threads = 1};
+  CheckOptions options{.seeds = test.schedules.value_or(kSeeds) * factor, .threads = 1, .by_policy = by_policy};
   if (!test.proxy.empty()) options.proxy = test.proxy;
   if (!test.links.empty()) options.links = test.links;
   if (test.budget.has_value()) options.SetBudget(*test.budget * kBudgets);

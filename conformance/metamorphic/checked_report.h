@@ -20,7 +20,8 @@ struct CheckedText {
 };
 
 // Checks `text` as the case's kernel, with `factor` times as many schedules as the case asks for where it needs some.
-CheckedText CheckText(const Case& test, const std::string& text, std::int64_t factor);
+// `by_policy`: CheckOptions'.
+CheckedText CheckText(const Case& test, const std::string& text, std::int64_t factor, bool by_policy = false);
 
 // Two accesses without an order meet, or an output depends on the schedule.
 bool HasConflict(const CheckedText& checked);

@@ -2,10 +2,8 @@
 
 #include <optional>
 
-#include "absl/strings/str_split.h"
 #include "conformance/metamorphic/checked_report.h"
 #include "conformance/metamorphic/insertion.h"
-#include "conformance/metamorphic/known_differences.h"
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
@@ -41,16 +39,6 @@ class Original {
   std::optional<CheckedText> few_, many_;
 };
 
-std::string_view WhyKnown(std::string_view name, const Harmless& harmless) {
-  for (const KnownDifference& known : KnownDifferences()) {
-    if (known.name != name) continue;
-    for (const absl::string_view operation : absl::StrSplit(ToAbsl(known.operations), ' ')) {
-      if (ToStd(operation) == harmless.name) return known.why;
-    }
-  }
-  return "";
-}
-
 std::vector<std::string> DifferencesOf(const Case& test, Original& original, const Inserted& inserted,
                                        std::string_view denies) {
   const CheckedText changed = CheckText(test, inserted.text, 1);
@@ -75,7 +63,7 @@ std::vector<Change> ChangesFor(const Case& test) {
   return changes;
 }
 
-std::vector<Comparison> Compare(std::string_view name, const Case& test, const std::vector<Change>& changes) {
+std::vector<Comparison> Compare(const Case& test, const std::vector<Change>& changes) {
   std::vector<Comparison> comparisons;
   const absl::StatusOr<std::string> canonical = CanonicalText(test.kernel);
   if (!canonical.ok()) return comparisons;  // no kernel that something could be put into
@@ -86,7 +74,6 @@ std::vector<Comparison> Compare(std::string_view name, const Case& test, const s
     if (!inserted.has_value()) continue;
     if (!change.harmless->beside_conflicts && HasConflict(original.Few())) continue;
     comparison.applies = true;
-    comparison.known = WhyKnown(name, *change.harmless);
     comparison.differences = DifferencesOf(test, original, *inserted, change.harmless->denies);
   }
   return comparisons;

@@ -28,14 +28,14 @@ struct Comparison {
   Change change;
   bool applies = false;                  // the kernel has the place, and what the operation needs
   std::vector<std::string> differences;  // a line each; empty: both reports say the same
-  std::string_view known;                // why a difference is known (known_differences.h); "": it is not
-  bool wrong() const { return applies && differences.empty() != known.empty(); }
+  bool wrong() const { return applies && !differences.empty(); }
 };
 
-// Checks the case's kernel once as it is, and once for each of the changes. `name` is the case's: "findings/oob_wrong".
-std::vector<Comparison> Compare(std::string_view name, const Case& test, const std::vector<Change>& changes);
+// Checks the case's kernel once as it is, and once for each of the changes.
+std::vector<Comparison> Compare(const Case& test, const std::vector<Change>& changes);
 
-// A case's own change out of those that it could have, always the same for the same name and turn.
+// A case's own change out of those that it could have, always the same for the same name and turn. `name` is the
+// case's: "findings/oob_wrong".
 std::size_t Chosen(std::string_view name, std::size_t turn, std::size_t changes);
 
 }  // namespace palladion::conformance

@@ -53,6 +53,8 @@ struct LaunchOptions {
   memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
   bool ordered_links = false;  // of several devices: ThreadMachineOptions
   bool races = false;          // accesses are judged by what orders them
+  // Those of a TPU's tasks among themselves too; false: an observer knows what all tasks touch, and they have no order.
+  bool races_between_tasks = true;
   // Blocks that do not interact run one after another; with this they are all there from the start, as a search of
   // every schedule has them: a list of moves is about all agents.
   bool together = false;

@@ -1,11 +1,13 @@
 // Scratch is a core's or a block's own: what programs of another index along a parallel dimension left there is
-// undefined for the next, and what a program's own index left stays, as long as nobody else writes there. Tells memory
-// so where such an index changes; the bytes stay, so results are those of one core.
+// undefined for the next, and what a program's own index left stays: whether others write there meanwhile is for who
+// looks at tasks to say (emu/launch/input_blocks.h), with both accesses. Tells memory so where such an index changes;
+// the bytes stay, so results are those of one core.
 #ifndef PALLADION_EMU_AGENTS_SCRATCH_OF_TASKS_H_
 #define PALLADION_EMU_AGENTS_SCRATCH_OF_TASKS_H_
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -21,26 +23,19 @@ class ScratchOfTasks final : public memory_model::MemoryWatcher {
                  std::function<std::vector<BufferId>()> scratch)
       : clock_(std::move(dims)), memory_(memory), scratch_(std::move(scratch)) {}
 
-  memory_model::EventSet wants() const override {
-    return {memory_model::EventKind::kTurn, memory_model::EventKind::kAccess};
-  }
+  memory_model::EventSet wants() const override { return {memory_model::EventKind::kTurn}; }
   void Running(const RunningAgent& now) override;
-  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
-  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
 
  private:
-  struct Element {
-    std::uint32_t writer = 0;  // the task that wrote it last; 0: nobody has
-    bool defined = false;      // when that task was left
-  };
+  using Runs = std::vector<std::pair<std::int64_t, std::int64_t>>;  // of elements, the last one not
   struct Watched {
     BufferId id;
-    std::vector<Element> elements;  // empty: no task goes on after another one
+    std::int64_t elements = 0;
+    std::map<std::uint32_t, Runs> defined;  // by task, when it was left; of tasks that go on after others
   };
   void Watch();
   void HandOver(Watched& watched, std::uint32_t from, std::uint32_t to);
-  Watched* Find(BufferId buffer);
+  Runs DefinedIn(const Watched& watched) const;
 
   memory_model::TaskClock clock_;
   memory_model::Memory& memory_;

@@ -67,7 +67,7 @@ bool Raises(const BridgeOptions& how, const ReportedFinding& finding, const Repo
                      [&](const std::string& by) { return IsNamed(finding, by); });
 }
 
-// OK, or what the caller should raise: the findings as every report tells them. `launches` of the kernel, as one.
+// OK, or what the caller should raise: the findings as every report renders them. `launches` of the kernel, as one.
 absl::Status Raised(const BridgeOptions& how, const Report& report, std::int64_t launches = 1) {
   if (how.never_raise) return absl::OkStatus();
   reports::ReportDocument told;

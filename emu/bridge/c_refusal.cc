@@ -12,7 +12,7 @@
 namespace palladion::bridge {
 namespace {
 
-// The findings as a report tells them to a user of Python.
+// The findings as a report renders them for a user of Python.
 std::string FindingsText(const Report& report) {
   reports::ReportDocument document;
   document.calls.push_back({.report = report});

@@ -9,6 +9,7 @@
 #include "emu/checks/check_options.h"
 #include "emu/checks/checkers.h"
 #include "emu/checks/replay_origin.h"
+#include "emu/launch/interaction.h"
 #include "emu/launch/reads_from.h"
 #include "emu/launch/run.h"
 #include "emu/threads/schedule_choice.h"
@@ -43,6 +44,8 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   TrialRunner runner(kernel, inputs, options);
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
+  if (options.by_policy && !kernel.state().program().grid_in_agent)
+    runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
     if (runner.threads() && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
@@ -266,3 +269,17 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
 }
 
 }  // namespace palladion::checks
+
+namespace palladion {
+
+OtherWay OtherWayOf(const PreparedKernel& kernel) {
+  const Program& program = kernel.state().program();
+  if (launch::ProgramsInteract(program)) return OtherWay::kNone;
+  if (program.grid_in_agent) return OtherWay::kAsCores;
+  // Under a policy programs have scratch of their own; on `generic` those in order hand it on.
+  const bool scratch = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
+                                   [](const OperandInfo& info) { return info.role == Role::kScratch; });
+  return scratch ? OtherWay::kNone : OtherWay::kByPolicy;
+}
+
+}  // namespace palladion

@@ -180,12 +180,11 @@ class RacesOfThreads final : public Checker {
   LaunchOptions options_;
 };
 
-// What a TPU's core does to blocks, where programs do not run one after another.
+// What a TPU's cores do to blocks, and their tasks to each other, where programs do not run one after another.
 class Blocks final : public Checker {
  public:
   explicit Blocks(const CheckedRun& run)
-      : judges_(run.races),
-        blocks_(*run.kernel, run.inputs, {run.races ? Looks::kBlocks : Looks::kRevisits, /*take_turns=*/true}) {}
+      : judges_(run.races), blocks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/true}) {}
 
   void Attach(LaunchOptions& options) override { blocks_.Attach(options); }
   std::vector<Finding> FoundBefore(const absl::Status&) override {
@@ -200,6 +199,12 @@ class Blocks final : public Checker {
   }
 
  private:
+  // Tasks of one device have semaphores of their own, so nothing orders them.
+  static Looks LooksOf(const CheckedRun& run) {
+    if (!run.races) return Looks::kRevisits;
+    return run.program.grid_in_agent && !run.program.several_devices() ? Looks::kAll : Looks::kBlocks;
+  }
+
   const bool judges_;
   launch::GridChecks blocks_;
 };
@@ -266,6 +271,7 @@ bool IsTpu(const CheckedRun& run) { return run.program.target.backend == TargetB
 constexpr CheckerRow kCheckers[] = {
     {"bounds",
      "bounds",
+     nullptr,
      "accesses outside their arrays; blocks and copies too",
      "every run",
      {},
@@ -273,6 +279,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Bounds>},
     {"definedness",
      "definedness",
+     &CheckOptions::definedness,
      "memory that was never written, or padding, at a branch, an index, a semaphore or an output",
      "every run",
      {Fact::kNothingUndefined},
@@ -280,6 +287,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Definedness>},
     {"races between programs",
      "races",
+     &CheckOptions::races,
      "elements at which two programs without an order meet, and one writes: the sets of what all of them touch; on a "
      "TPU also blocks",
      "programs that run one after another",
@@ -288,6 +296,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<RacesInOrder>},
     {"races between programs",
      "races",
+     &CheckOptions::races,
      "accesses that no chain of atomics orders: vector clocks",
      "programs that see each other's effects while they run",
      {Fact::kNoConflict},
@@ -295,6 +304,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<RacesOfPrograms>},
     {"races between threads",
      "races",
+     &CheckOptions::races,
      "accesses, and arrivals at barriers, that nothing orders: vector clocks of threads, cores and asynchronous "
      "operations",
      "threads of GPU blocks, cores of a TPU that have engines",
@@ -303,13 +313,16 @@ constexpr CheckerRow kCheckers[] = {
      Make<RacesOfThreads>},
     {"block residency",
      "races",
-     "blocks that are fetched before they are written, visited again, or handed on",
+     &CheckOptions::races,
+     "blocks that are fetched before they are written, visited again, or handed on; and elements at which tasks of one "
+     "device meet: the sets of what all of them touch",
      "TPUs; where programs run one after another, with the races between programs",
      {},
      [](const CheckedRun& run) { return run.kernel != nullptr && run.way != Way::kInOrder && IsTpu(run); },
      Make<Blocks>},
     {"lanes",
      "races",
+     &CheckOptions::races,
      "what lanes of one program or thread do to each other without a barrier between",
      "Triton, and threads of Mosaic GPU without automatic barriers; elsewhere there is nothing to look at",
      {Fact::kOrderedLanes},
@@ -317,6 +330,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Lanes>},
     {"deadlocks",
      "",
+     nullptr,
      "waits that no agent can end",
      "every run under a policy",
      {},
@@ -324,6 +338,7 @@ constexpr CheckerRow kCheckers[] = {
      Make<Deadlocks>},
     {"values",
      "contracts",
+     &CheckOptions::contracts,
      "integers divided by zero, shifts that are too far, numbers that do not fit",
      "every run",
      {},
@@ -342,6 +357,13 @@ std::vector<std::string> CheckNames() {
     if (!row.option.empty() && !known) names.emplace_back(row.option);
   }
   return names;
+}
+
+bool* ChoiceOf(std::string_view name, CheckOptions& options) {
+  for (const CheckerRow& row : kCheckers) {
+    if (row.option == name && row.choice != nullptr) return &(options.*row.choice);
+  }
+  return nullptr;
 }
 
 Checkers Checkers::Of(const CheckedRun& run) {

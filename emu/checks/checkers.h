@@ -23,6 +23,7 @@
 #include "absl/types/span.h"
 #include "emu/agents/launch_options.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/check.h"
 #include "emu/checks/evidence.h"
 
 namespace palladion::checks {
@@ -67,10 +68,11 @@ class Checker {
 };
 
 struct CheckerRow {
-  std::string_view name;    // of its tally in a report
-  std::string_view option;  // of --checks; "": none leaves it out
-  std::string_view looks;   // what it looks for
-  std::string_view where;   // in which runs
+  std::string_view name;       // of its tally in a report
+  std::string_view option;     // of --checks; "": none leaves it out
+  bool CheckOptions::*choice;  // where that is said; nullptr: it always looks
+  std::string_view looks;      // what it looks for
+  std::string_view where;      // in which runs
   FactSet establishes;
   bool (*applies)(const CheckedRun& run);
   std::unique_ptr<Checker> (*make)(const CheckedRun& run);
@@ -79,6 +81,8 @@ absl::Span<const CheckerRow> AllCheckers();  // in the order in which they are a
 
 // The names of --checks, in the order of the table.
 std::vector<std::string> CheckNames();
+// What the options say of one of them; nullptr: it is no choice.
+bool* ChoiceOf(std::string_view name, CheckOptions& options);
 
 class Checkers {
  public:

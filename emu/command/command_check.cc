@@ -25,12 +25,6 @@
 namespace palladion::command {
 namespace {
 
-bool* ChoiceOf(std::string_view name, CheckOptions& options) {
-  if (name == "races") return &options.races;
-  if (name == "definedness") return &options.definedness;
-  return name == "contracts" ? &options.contracts : nullptr;  // bounds are always checked
-}
-
 absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
   const std::vector<std::string> all = checks::CheckNames();
   if (line.Has("checks")) {
@@ -42,12 +36,12 @@ absl::Status ChooseChecks(const CommandLine& line, CheckOptions& options) {
       }
     }
     for (const std::string& name : all) {
-      if (bool* const choice = ChoiceOf(name, options); choice != nullptr)
+      if (bool* const choice = checks::ChoiceOf(name, options); choice != nullptr)
         *choice = std::find(names.begin(), names.end(), name) != names.end();
     }
   }
   for (const std::string& name : all) {
-    bool* const choice = ChoiceOf(name, options);
+    bool* const choice = checks::ChoiceOf(name, options);
     const std::string flag = Cat("no-", name);
     if (choice == nullptr || !line.Has(flag)) continue;
     if (line.Has("checks")) return absl::InvalidArgumentError(Cat("give either --checks or --", flag, ", not both"));
@@ -225,7 +219,8 @@ class CheckCommand {
   std::string Formatted(const Report& report, bool color) {
     if (format_ == "json") return ToJson(report) + "\n";
     const std::string path = line_.words.empty() ? "kernel" : line_.words[0];
-    if (format_ == "sarif") return reports::ToSarif(report, path, std::filesystem::current_path().string());
+    if (format_ == "sarif")
+      return reports::ToSarif(report, {path, kernel_text_}, std::filesystem::current_path().string());
     const TextOptions options{.color = color,
                               .kernel_text = kernel_text_,
                               .kernel_path = path,

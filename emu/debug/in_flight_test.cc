@@ -1,5 +1,5 @@
-// Two operations of one line that are in flight together, of which the later one lands first: whoever looks at the run
-// tells them apart.
+// Two operations of one line that are in flight together, of which the later one lands first: what watches the run
+// distinguishes them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ class LastLandsFirst final : public scheduler::Policy {
   std::set<std::int32_t> read_;
 };
 
-// Iteration i copies half i of x to half i of o; nobody waits before both are on their way.
+// Iteration i copies half i of x to half i of o; no wait comes before both are on their way.
 constexpr const char* kTwoCopies =
     "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  grid [];\n"
     "  in %x: f32[16,128] space any;\n  out %o: f32[16,128] space any;\n"

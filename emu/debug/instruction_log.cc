@@ -81,7 +81,7 @@ class LogWriter final : public run::Watcher {
     });
   }
 
-  // Between an instruction's marks an access of the agent is the instruction's; those of operations are nobody's.
+  // Between an instruction's marks an access of the agent is the instruction's; one of an operation is not.
   void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
            const std::byte* value) override {
     std::vector<std::string>* accesses = UnderWay(who);

@@ -123,7 +123,7 @@ void TraceRecorder::HalfDone(const Who& who) {
   if (who.half == Half::kWrite) reads_.erase(who.operation);
 }
 
-// An operation is its issuer's, whoever runs while it is in flight.
+// An operation is its issuer's, whichever agent runs while it is in flight.
 std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
   const auto found = who.of_engine() ? program_of_.find(who.agent) : program_of_.end();
   return found == program_of_.end() ? program_ : found->second;

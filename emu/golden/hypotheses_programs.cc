@@ -32,7 +32,7 @@ void Add(std::string_view kind, std::string what, const Place& place, std::vecto
   to.push_back({.kind = std::string(kind), .what = std::move(what), .edit = edit, .anything = true});
 }
 
-// The place is one program, which writes nothing but that block: that it did not run cannot be told from that.
+// The place is one program, which writes nothing but that block: that it did not run cannot be distinguished from it.
 bool IsOneProgram(const Place& place) {
   return std::all_of(place.begin(), place.end(), [](std::int64_t i) { return i >= 0; });
 }

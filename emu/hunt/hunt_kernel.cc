@@ -1,23 +1,23 @@
 #include "emu/hunt/hunt_kernel.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "emu/hunt/hunt_text.h"
 #include "emu/hunt/hunt_tpu.h"
+#include "emu/hunt/hunt_writer.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
 namespace {
 
-bool IsPoint(Part part) { return part == Part::kFirst || part == Part::kMiddle; }
-
 // Writes the text line by line and, with it, what each line is for the reference machine.
-class Writer {
+class Writer final : public TextWriter {
  public:
-  explicit Writer(const HuntKernel& kernel) : kernel_(kernel) {}
+  using TextWriter::TextWriter;
 
   Written Take() {
-    out_.code.resize(kernel_.agents.size());
+    out_.code.resize(kernel_.agents.size() * (HasWarps(kernel_) ? 1 + kWarpsOfThread : 1));
     sums_.assign(kernel_.agents.size(), "0:i32");
     Head();
     Scope();
@@ -38,11 +38,6 @@ class Writer {
   }
 
  private:
-  void Line(const std::string& text) {
-    Append(&out_.text, text, "\n");
-    ++line_;
-  }
-
   void Head() {
     const bool gpu = kernel_.family != Family::kPrograms;
     const std::string matrix = MatrixType(kernel_), sums = Cat("i32[", kernel_.agents.size(), "]");
@@ -125,45 +120,31 @@ class Writer {
     return result;
   }
 
-  void Record(What what, const Op* op) { code_->push_back({op, what, line_, later_}); }
-  std::string Fresh() { return Cat("%v", ++values_); }
-
-  void Ops(const std::vector<Op>& ops) {
-    for (const Op& op : ops) {
-      if (op.what == What::kIf) {
-        If(op);
-      } else if (op.what == What::kLoop) {
-        Loop(op);
-      } else {
-        Record(op.what == What::kNamedSync ? What::kNamedArrive : op.what, &op);
-        if (op.what == What::kNamedSync) Record(What::kNamedWait, &op);
-        One(op);
-      }
-    }
+  void Write(const Op& op) override {
+    if (op.what == What::kLoop) return Loop(op);
+    if (op.what == What::kWarps) return Warps(op);
+    Record(op.what == What::kNamedSync ? What::kNamedArrive : op.what, &op);
+    if (op.what == What::kNamedSync) Record(What::kNamedWait, &op);
+    One(op);
   }
 
-  void If(const Op& op) {
-    const std::string bit = Fresh(), odd = Fresh();
-    Line(Cat(bit, " = and(", sum_, ", 1:i32) : i32[];"));
-    const std::string result = Fresh(), before = sum_;
-    const std::size_t branch = code_->size();
-    Record(What::kIf, &op);
-    Line(Cat(result, " = cond(", bit, ") {"));
-    const std::vector<Instr> head = std::exchange(*code_, {});
-    Ops(op.otherwise);
-    Line(Cat("return ", sum_, ";"));
-    const std::vector<Instr> otherwise = std::exchange(*code_, {});
-    sum_ = before;
-    Line("} {");
-    Ops(op.body);
-    Line(Cat("return ", sum_, ";"));
-    const std::vector<Instr> body = std::exchange(*code_, head);
-    Line("} : i32[];");
-    (*code_)[branch].skip = static_cast<int>(body.size()) + 1;
-    code_->insert(code_->end(), body.begin(), body.end());
-    code_->push_back({nullptr, What::kJump, 0, later_, static_cast<int>(otherwise.size())});
-    code_->insert(code_->end(), otherwise.begin(), otherwise.end());
-    sum_ = result;
+  void Warps(const Op& op) {
+    const std::string warp = Fresh(), before = sum_;
+    std::vector<Instr>* const thread = code_;
+    Record(What::kFork, &op);
+    Line("core_map{mesh=warp, axes=[\"warp\"], sizes=[4]}() () {");
+    Line(Cat(warp, " = axis_index{axis=\"warp\"}() : i32[];"));
+    Line(Cat("cond(", warp, ") {"));
+    for (int w = 0; w < kWarpsOfThread; ++w) {
+      code_ = &out_.code[kernel_.agents.size() + static_cast<std::size_t>(kWarpsOfThread * agent_ + w)];
+      Ops(w == 0 ? op.body : op.otherwise);
+      Line("return;");
+      Line("} {");
+      sum_ = before;
+    }
+    for (const char* const line : {"return;", "};", "return;", "};"}) Line(line);
+    code_ = thread;
+    Record(What::kJoin, &op);
   }
 
   void Loop(const Op& op) {
@@ -232,19 +213,6 @@ class Writer {
     const std::string lanes = Lanes(128, 0), mask = Fresh();
     Line(Cat(mask, " = ", part == Part::kLow ? "lt" : "ge", "(", lanes, ", 64:i32) : bool[128];"));
     return mask;
-  }
-  static std::string Columns(Part part) {
-    static constexpr const char* kText[] = {"0", "64", "0 +: 64", "64 +: 64", "*"};
-    return kText[static_cast<int>(part)];
-  }
-  static std::string TypeOf(Part part) { return IsPoint(part) ? "i32[]" : part == Part::kRow ? "i32[128]" : "i32[64]"; }
-
-  // sum = 3 * sum + term
-  void Add(const std::string& term) {
-    const std::string tripled = Fresh(), sum = Fresh();
-    Line(Cat(tripled, " = mul(", sum_, ", 3:i32) : i32[];"));
-    Line(Cat(sum, " = add(", tripled, ", ", term, ") : i32[];"));
-    sum_ = sum;
   }
   void AddElements(const std::string& value, Part part) {
     if (IsPoint(part)) return Add(value);
@@ -362,6 +330,9 @@ class Writer {
       case What::kCopyIn:
         return Line(Cat("copy_gmem_to_smem{collective_axes=none, leader_tracked=none, oob_mode=zeros}(src=%xr.at[",
                         op.row, ", *], dst=", shared_, ".at[", op.to, ", *], barrier=%b", op.object, ");"));
+      case What::kMulticast:
+        return Line(Cat("copy_gmem_to_smem{collective_axes=[\"b\"], leader_tracked=none, oob_mode=zeros}(src=%xr.at[",
+                        op.row, ", *], dst=", shared_, ".at[", op.to, ", *], barrier=%b", op.object, ");"));
       case What::kCopyOut:
         return Line(Cat("copy_smem_to_gmem{has_user_predicate=false, commit_group=true, reduction_op=none}(src=",
                         shared_, ".at[", op.row, ", *], dst=%mr.at[", op.to, ", *]);"));
@@ -381,17 +352,19 @@ class Writer {
     }
   }
 
-  const HuntKernel& kernel_;
-  Written out_;
-  std::vector<Instr>* code_ = nullptr;
   std::vector<std::string> sums_;  // of each agent, where its branch begins
-  std::string sum_, shared_ = "%s";
-  bool later_ = false;
-  int agent_ = 0, line_ = 1, values_ = 0;
+  std::string shared_ = "%s";
   bool scoped_ = false;
 };
 
 }  // namespace
+
+bool HasWarps(const HuntKernel& kernel) {
+  for (const std::vector<Op>& ops : kernel.agents) {
+    if (std::any_of(ops.begin(), ops.end(), [](const Op& op) { return op.what == What::kWarps; })) return true;
+  }
+  return false;
+}
 
 Written Write(const HuntKernel& kernel) {
   return kernel.family == Family::kTpu ? WriteTpu(kernel) : Writer(kernel).Take();

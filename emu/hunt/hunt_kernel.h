@@ -53,12 +53,16 @@ enum class What : std::uint8_t {
   kDma,        // `part` of row `row` of `array` to row `to` of `there`: dma semaphore `object` counts its bytes, and of
                // another device (`peer`) `other` those that were read; `flag`: semaphore `object` counts copies
   kDmaWait,    // dma semaphore `object`, for the bytes of `part`
+  kMulticast,  // row `row` of x to row `to` of both blocks' shared memory, a half by each; their barriers `object`
   kSpin,       // of programs: until element 0 of row `row` of m is `amount`; of others: until semaphore `object` has it
+  kWarps,      // in the first two warps of a thread: `body`, and `otherwise`
   kIf,         // the sum is odd: `body`, else `otherwise`
   kLoop,       // `body`, twice
   kResult,     // o[agent] = sum: the last thing that every agent does
   kNamedWait,  // of the reference machine only, as the next: the second part of kNamedSync
-  kJump,       // the next two: a thread comes to the second scope, and goes on in it
+  kFork,       // of kWarps: the warps begin; all have ended
+  kJoin,
+  kJump,  // the next two: a thread comes to the second scope, and goes on in it
   kMeet,
   kEnter,
   kFetchStart,  // and these, of a TPU's pipeline: row `place` of m to the slot, or from it
@@ -137,7 +141,8 @@ struct Instr {
 
 struct Written {
   std::string text;
-  std::vector<std::vector<Instr>> code;  // by agent; its operations are the kernel's own
+  // By agent; its operations are the kernel's own. Where threads have warps, two for each thread are behind them.
+  std::vector<std::vector<Instr>> code;
 };
 
 Written Write(const HuntKernel& kernel);
@@ -153,6 +158,9 @@ inline constexpr std::int64_t kRowElements = 128;
 inline std::int64_t InputOfX(int row) { return 1000 + 7 * row; }
 inline std::int64_t InputOfM(int row) { return 50 + row; }
 inline std::int64_t BytesOf(Part part) { return part == Part::kRow ? 512 : 256; }  // of a copy: halves or rows
+
+inline constexpr int kWarpsOfThread = 2;  // that do something
+bool HasWarps(const HuntKernel& kernel);
 
 int CountOps(const std::vector<Op>& ops);
 int CountOps(const HuntKernel& kernel);

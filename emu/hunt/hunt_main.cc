@@ -1,15 +1,21 @@
 // The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
 //
-//   build/hunt [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N] [--resume FILE]
+//   build/hunt [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--states N] [--resume FILE]
 //     [--record FILE --commit NAME]
+//   build/hunt [FAMILY] [KERNELS [FIRST]] --policies N
 //   build/hunt ends [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N]
 //
 // `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
-// which have numbers of their own.
+// `clusters`: of two blocks that copy together, `warps`: of threads whose warps do something of their own, `credits`:
+// of threads that take credits of semaphores and give them back, `cancel`: of cluster launch control, which have
+// numbers of their own.
 // `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
-// for the others). `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on
-// behind them. `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk
-// to what it needs, then a table by verdict. Exits nonzero when there was one.
+// for the others). `--schedules N`, `--states N`: of the check's own exhaustive search and of the reference machine's.
+// `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on behind them.
+// `--record FILE`: a row of the table of all runs. Prints each contradiction with a kernel that is shrunk to what it
+// needs, then a table by verdict. Exits nonzero when there was one.
+// `--policies N`: no hunt, but for each kernel which of so many seeds of each policy shows its deadlock or race
+// (hunt_seeds.h).
 // `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and says of how many
 // that came to an end; `--show`: of each; `--seeds`: so many random schedules must end as one of the search does. Exits
 // nonzero where one did not end, or ended in other ways.
@@ -23,10 +29,12 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "emu/hunt/hunt_cancel.h"
 #include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
+#include "emu/hunt/hunt_seeds.h"
 
 namespace palladion::hunt {
 namespace {
@@ -52,14 +60,16 @@ struct Arguments {
   std::uint64_t kernels = 10'000, first = 1;
   std::int64_t more_seeds = 0;  // 0: kMany of every fifth kernel, kFew of the others
   bool show = false;
+  std::int64_t max_schedules = 3'000, max_states = 200'000;
+  std::int64_t policies = 0;  // seeds of each policy, instead of a hunt
 };
 
 constexpr std::int64_t kMany = 1000, kFew = 64;
 
-const std::map<std::string_view, Kernels> kFamilies = {{"tensor", Kernels::kTensor},
-                                                       {"tpu", Kernels::kTpu},
-                                                       {"loops", Kernels::kLoops},
-                                                       {"pipelines", Kernels::kPipelines}};
+const std::map<std::string_view, Kernels> kFamilies = {
+    {"tensor", Kernels::kTensor},       {"tpu", Kernels::kTpu},           {"loops", Kernels::kLoops},
+    {"pipelines", Kernels::kPipelines}, {"clusters", Kernels::kClusters}, {"warps", Kernels::kWarps},
+    {"credits", Kernels::kCredits},     {"cancel", Kernels::kCancel}};
 
 Arguments Read(absl::Span<char* const> given) {
   Arguments read;
@@ -76,6 +86,12 @@ Arguments Read(absl::Span<char* const> given) {
       read.show = true;
     } else if (word == "--seeds") {
       read.more_seeds = std::atoi(value());
+    } else if (word == "--schedules") {
+      read.max_schedules = std::atoi(value());
+    } else if (word == "--states") {
+      read.max_states = std::atoi(value());
+    } else if (word == "--policies") {
+      read.policies = std::atoi(value());
     } else if (word == "--commit") {
       read.commit = value();
     } else if (word == "--resume") {
@@ -143,6 +159,9 @@ void PrintTotals(const HuntTotals& totals) {
 }
 
 int Hunt(const Arguments& arguments) {
+  for (std::uint64_t i = 0; arguments.policies > 0 && i < arguments.kernels; ++i)
+    std::fputs(SeedsNeeded(arguments.first + i, arguments.which, arguments.policies).c_str(), stdout);
+  if (arguments.policies > 0) return 0;
   HuntTotals totals{
       .commit = arguments.commit, .family = arguments.family, .first = static_cast<std::int64_t>(arguments.first)};
   const auto fails = [](const absl::Status& status) {
@@ -154,17 +173,24 @@ int Hunt(const Arguments& arguments) {
     const std::uint64_t seed = arguments.first + static_cast<std::uint64_t>(totals.kernels);
     const std::int64_t more = seed % 5 == 0 ? kMany : kFew;
     const HuntOptions options{.more_seeds = arguments.more_seeds > 0 ? arguments.more_seeds : more,
+                              .max_states = arguments.max_states,
+                              .max_schedules = arguments.max_schedules,
                               .elided_seeds = 24,
                               .related_seeds = 16,
                               .part_seeds = 24};
-    const HuntKernel kernel = RandomKernel(seed, arguments.which);
-    const HuntResult result = Judge(kernel, options);
+    const bool cancels = arguments.which == Kernels::kCancel;
+    const HuntKernel kernel = cancels ? HuntKernel() : RandomKernel(seed, arguments.which);
+    const HuntResult result = cancels ? JudgeCancel(RandomCancel(seed), options) : Judge(kernel, options);
     if (arguments.show)
       std::printf("%s%llu: %s (%s)\n", result.text.c_str(), static_cast<unsigned long long>(seed),
                   result.verdict.c_str(), result.codes.c_str());
     totals.Add(result);
     for (const Contradiction& contradiction : result.contradictions) {
-      if (totals.contradicted[contradiction.kind] <= 3) Print(seed, kernel, contradiction, options);
+      if (totals.contradicted[contradiction.kind] > 3) continue;
+      if (cancels)
+        std::printf("== kernel %llu: %s: %s\n%s\n", static_cast<unsigned long long>(seed), contradiction.kind.c_str(),
+                    contradiction.detail.c_str(), result.text.c_str());
+      if (!cancels) Print(seed, kernel, contradiction, options);
     }
     if (!arguments.resume.empty() && fails(Save(arguments.resume, totals))) return 4;
   }

@@ -168,7 +168,7 @@ class Judgement {
     if (report_.verdict == Verdict::kClean && !fine) result_.missed = true;
     if (!reached_.complete || Has(*all, "GRID_ORDER")) return;
     if (Reaches("broken")) {
-      if (!Has(*all, "BAR_DOUBLE") && !Has(*all, "COLL_MISMATCH"))
+      if (std::none_of(kBroken.begin(), kBroken.end(), [&](const std::string& c) { return Has(*all, c); }))
         Contradict("exhaustive, but without the barrier that completes twice", OutcomesText());
       return;
     }
@@ -248,7 +248,7 @@ class Judgement {
       CompareEnd(trial, machine, which);
     } else if (trial.run.outcome == palladion::scheduler::Outcome::kDeadlock) {
       const Reached rest = ExploreFrom(machine, options_.max_states);
-      if (rest.outcomes != std::set<std::string>{"deadlock"})
+      if (rest.outcomes != std::set<std::string>{"deadlock"} && rest.outcomes.count("broken") == 0)
         Contradict("a deadlock from which there is a way on", Cat(which, ": ", rest.outcomes.size(), " outcomes"));
     }
     CompareRaces(trial, races, which);
@@ -329,6 +329,8 @@ class Judgement {
 };
 
 }  // namespace
+
+std::vector<Tensor> InputsOf(const HuntKernel& kernel) { return {Rows(kernel, InputOfX), Rows(kernel, InputOfM)}; }
 
 HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options) { return Judgement(kernel, options).Take(); }
 

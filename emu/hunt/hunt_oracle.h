@@ -12,6 +12,7 @@
 #include "emu/hunt/hunt_kernel.h"
 #include "emu/hunt/simple_races.h"
 #include "emu/report.h"
+#include "semantics/tensor/tensor.h"
 
 namespace palladion::hunt {
 
@@ -53,6 +54,8 @@ struct HuntResult {
     contradictions.push_back({std::move(kind), std::move(detail)});
   }
 };
+
+std::vector<Tensor> InputsOf(const HuntKernel& kernel);  // x and m
 
 HuntResult Judge(const HuntKernel& kernel, const HuntOptions& options);
 

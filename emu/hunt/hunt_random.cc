@@ -1,18 +1,22 @@
 #include "emu/hunt/hunt_random.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "emu/hunt/hunt_clusters.h"
+#include "emu/hunt/hunt_credits.h"
+#include "emu/hunt/hunt_damage.h"
 #include "emu/hunt/hunt_dress.h"
 #include "emu/hunt/hunt_loops.h"
+#include "emu/hunt/hunt_patterns.h"
 #include "emu/hunt/hunt_tensor.h"
 #include "emu/hunt/hunt_tpu.h"
+#include "emu/hunt/hunt_warps.h"
 #include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
 namespace {
-
-constexpr int kMaxBarriers = 4;
 
 class Generator {
  public:
@@ -22,12 +26,17 @@ class Generator {
     kernel_ = RandomSizes(&random_);
     spins_ = which == Kernels::kLoops;
     if (which == Kernels::kTensor) AddTensor(&kernel_);
+    clusters_ = which == Kernels::kClusters;
+    if (clusters_) MakeCluster(&random_, &kernel_);
+    warps_ = which == Kernels::kWarps;
+    if (warps_) MakeThreadsOfWarps(&random_, &kernel_);
     Body(&kernel_.agents, 3);
-    if (kernel_.shared && Below(10) == 0) {
+    if (kernel_.shared && !clusters_ && !warps_ && Below(10) == 0) {
       kernel_.later.resize(kernel_.agents.size());
       Body(&kernel_.later, 1);
     }
     Dress(&random_, &kernel_);
+    if (warps_) KeepToWarps(&kernel_);
     if (kernel_.tensor) OrderTensor(&random_, &kernel_);
     return kernel_;
   }
@@ -45,7 +54,7 @@ class Generator {
     for (int n = Below(3); n > 0; --n) Damage();
   }
 
-  int Below(int n) { return static_cast<int>(random_.Below(static_cast<std::uint64_t>(n))); }
+  int Below(int n) { return hunt::Below(&random_, n); }
   std::vector<Op>& Agent(int i) { return (*body_)[static_cast<std::size_t>(i)]; }
   int agents() const { return static_cast<int>(kernel_.agents.size()); }
   int Row() { return Below(kernel_.rows); }
@@ -59,15 +68,7 @@ class Generator {
     if (kernel_.cluster && Below(4) == 0) return Array::kPeer;
     return Below(4) == 0 ? Array::kM : Array::kShared;
   }
-  int Barrier(int arrivals) {
-    std::vector<int>& barriers = kernel_.arrivals;
-    for (std::size_t i = 0; i < barriers.size(); ++i) {
-      if (barriers[i] == arrivals && Below(3) == 0) return static_cast<int>(i);
-    }
-    if (static_cast<int>(barriers.size()) == kMaxBarriers) return Below(kMaxBarriers);
-    barriers.push_back(arrivals);
-    return static_cast<int>(barriers.size()) - 1;
-  }
+  int Barrier(int arrivals) { return DrawBarrier(&random_, &kernel_, arrivals); }
   int Semaphore() {
     if (kernel_.semaphores < 2 && Below(2) == 0) ++kernel_.semaphores;
     if (kernel_.semaphores == 0) ++kernel_.semaphores;
@@ -140,6 +141,8 @@ class Generator {
   int threads() const { return agents() / kernel_.blocks; }  // of a block
   void Pattern() {
     if (kernel_.tensor && Below(4) > 0) return TensorPattern(&random_, &kernel_, body_);
+    if (warps_ && Below(4) > 0) return WarpPattern(&random_, &kernel_, body_);
+    if (clusters_ && Below(4) > 0) return ClusterPattern(&random_, &kernel_, body_);
     const int from = Below(agents()), any = (from + (agents() > 1 ? 1 + Below(agents() - 1) : 0)) % agents();
     if (spins_ && Below(2) == 0) return WaitInALoop(&random_, &kernel_, &Agent(from), &Agent(any));
     if (kernel_.family == Family::kPrograms) return ProgramPattern(from, any);
@@ -353,33 +356,17 @@ class Generator {
         break;
       }
     }
-    std::vector<Op>& ops = *at_ops;
-    if (ops.empty()) return ops.push_back(AnyOp());
-    const int at = Below(static_cast<int>(ops.size()));
-    Op& op = ops[static_cast<std::size_t>(at)];
-    switch (Below(6)) {
-      case 0:
-        ops.erase(ops.begin() + at);
-        return;
-      case 1: {
-        const Op again = op;
-        ops.insert(ops.begin() + at, again);
-        return;
-      }
-      case 2:
-        if (at > 0) std::swap(ops[static_cast<std::size_t>(at)], ops[static_cast<std::size_t>(at - 1)]);
-        return;
-      case 3:
-        op.row = Row();
-        return;
-      case 4:
-        if (!kernel_.arrivals.empty() && op.what != What::kSignal && op.what != What::kSemWait &&
-            op.what != What::kSemRead && op.what != What::kSpin && op.what != What::kNamedArrive &&
-            op.what != What::kNamedSync)
-          op.object = Below(static_cast<int>(kernel_.arrivals.size()));
-        return;
-      default:
-        ops.insert(ops.begin() + at, AnyOp());
+    const Changes changes{
+        .own = 2, .change = [this](int kind, Op* op) { Change(kind, op); }, .any = [this] { return AnyOp(); }};
+    DamageOne(&random_, changes, at_ops);
+  }
+  void Change(int kind, Op* op) {
+    static const std::set<What> kOfNoBarrier = {What::kSignal, What::kSemWait,     What::kSemRead,
+                                                What::kSpin,   What::kNamedArrive, What::kNamedSync};
+    if (kind == 0) {
+      op->row = Row();
+    } else if (!kernel_.arrivals.empty() && kOfNoBarrier.count(op->what) == 0) {
+      op->object = Below(static_cast<int>(kernel_.arrivals.size()));
     }
   }
 
@@ -387,13 +374,16 @@ class Generator {
   HuntKernel kernel_;
   std::vector<std::vector<Op>>* body_ = nullptr;  // that is made
   int numbers_ = 0;
-  bool spins_ = false;  // have some patterns loops that wait?
+  bool spins_ = false;     // have some patterns loops that wait?
+  bool clusters_ = false;  // copies of two blocks together?
+  bool warps_ = false;     // or meshes of warps?
 };
 
 }  // namespace
 
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which) {
   if (which == Kernels::kPipelines) return RandomPipeline(seed);
+  if (which == Kernels::kCredits) return RandomCredits(seed);
   return which == Kernels::kTpu ? RandomTpuKernel(seed) : Generator(seed).Make(which);
 }
 

@@ -10,8 +10,10 @@
 namespace palladion::hunt {
 
 // kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
-// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back.
-enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines };
+// kPipelines: of TPUs, with blocks that a pipeline fetches and sends back. kClusters: of two blocks, which copy
+// together. kWarps: of threads whose warps do something of their own. kCredits: of threads that take credits of
+// semaphores and give them back. kCancel: of cluster launch control, which hunt_cancel.h has.
+enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines, kClusters, kWarps, kCredits, kCancel };
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

@@ -7,6 +7,7 @@
 #include <map>
 #include <string>
 
+#include "emu/hunt/hunt_cancel.h"
 #include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
@@ -108,6 +109,36 @@ TEST(Hunt, VerdictsOfKernelsWithLoopsThatWaitAreTrue) {
   EXPECT_GT(tally.by_verdict.at("clean"), kKernels / 20);
 }
 
+// Copies of two blocks together, and warps of a thread.
+TEST(Hunt, VerdictsOfClustersAndWarpsAreTrue) {
+  const HuntOptions options{.seeds = 16, .more_seeds = 16, .trials = 4, .max_states = 20'000, .max_schedules = 20};
+  for (const Kernels which : {Kernels::kClusters, Kernels::kWarps}) {
+    const Tally tally = JudgeMany(1, kKernels / 6, options, true, which);
+    EXPECT_GT(tally.by_verdict.at("proved"), kKernels / 60);
+    EXPECT_GT(tally.by_verdict.at("defect"), kKernels / 30);
+    EXPECT_GT(tally.racy, kKernels / 60);
+  }
+}
+
+// Of cluster launch control. Where every clean verdict is read as a proof, some are contradicted.
+TEST(Hunt, VerdictsOfLaunchControlAreTrue) {
+  HuntOptions options{.seeds = 16, .max_schedules = 100};
+  std::map<std::string, int> by_verdict, by_kind;
+  for (std::uint64_t seed = 1; seed <= kKernels / 6; ++seed) {
+    const CancelKernel kernel = RandomCancel(seed);
+    const HuntResult result = JudgeCancel(kernel, options);
+    ++by_verdict[result.verdict];
+    for (const Contradiction& contradiction : result.contradictions)
+      ADD_FAILURE() << "kernel " << seed << ": " << contradiction.kind << ": " << contradiction.detail << "\n"
+                    << result.text;
+    const HuntResult lied = JudgeCancel(kernel, {.seeds = 1, .max_schedules = 0, .lie = true});
+    for (const Contradiction& contradiction : lied.contradictions) ++by_kind[contradiction.kind];
+  }
+  EXPECT_GT(by_verdict["clean"], 0);
+  EXPECT_GT(by_verdict["defect"], kKernels / 60);
+  EXPECT_GT(by_kind["proved, but an order is wrong"] + by_kind["proved, but orders differ"], 0);
+}
+
 // What a device does first, before another one copies there; and what tasks of a parallel dimension do in all
 // schedules.
 TEST(Hunt, TpuKernelsThatWereContradicted) {
@@ -136,6 +167,14 @@ TEST(Hunt, AProductFollowsAnotherThreads) {
                       load};
   const HuntResult result = Judge(kernel, {.seeds = 16, .max_schedules = 500});
   EXPECT_EQ(result.codes, "") << result.text;
+  for (const Contradiction& contradiction : result.contradictions)
+    ADD_FAILURE() << contradiction.kind << ": " << contradiction.detail;
+}
+
+// A thread that knows of another one's first product, and not of the second, which has followed the first.
+TEST(Hunt, AProductFollowsOneThatAnotherHasFollowed) {
+  const HuntResult result = Judge(RandomKernel(200057, Kernels::kTensor), {.seeds = 1, .max_schedules = 0});
+  EXPECT_GT(result.races_compared, 0);
   for (const Contradiction& contradiction : result.contradictions)
     ADD_FAILURE() << contradiction.kind << ": " << contradiction.detail;
 }
@@ -215,6 +254,17 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kTpuKernels, damaged, false, Kernels::kTpu);
     EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << "of TPUs, mutation " << static_cast<int>(mutation);
+  }
+}
+
+// Without what a landing tells its block's barrier, and without what a mesh tells its warps and they their thread.
+TEST(Hunt, DamagedOrdersOfClustersAndWarpsAreCaught) {
+  HuntOptions damaged{.seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0};
+  for (const auto& [which, mutation] : std::map<Kernels, Mutation>{{Kernels::kClusters, Mutation::kNoCompletions},
+                                                                   {Kernels::kWarps, Mutation::kNoMeshes}}) {
+    damaged.mutation = mutation;
+    const Tally tally = JudgeMany(1, kKernels / 4, damaged, false, which);
+    EXPECT_GT(tally.by_kind.count("a race is missed"), 0u) << static_cast<int>(which);
   }
 }
 

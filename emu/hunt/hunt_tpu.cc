@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/hunt/hunt_damage.h"
 #include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
@@ -25,7 +26,10 @@ class TpuGenerator {
     } else {
       for (int n = pipelined ? Below(2) : 1 + Below(3); n > 0; --n) Pattern();
     }
-    for (int n = Below(3); n > 0; --n) Damage(&kernel_.agents[static_cast<std::size_t>(Below(programs()))]);
+    const Changes changes{
+        .own = 4, .change = [this](int kind, Op* op) { Change(kind, op); }, .any = [this] { return AnyOp(); }};
+    for (int n = Below(3); n > 0; --n)
+      DamageOne(&random_, changes, &kernel_.agents[static_cast<std::size_t>(Below(programs()))]);
     for (std::vector<Op>& ops : kernel_.agents) {
       if (ops.size() > kMostOps) ops.resize(kMostOps);
       Dress(&ops);
@@ -272,39 +276,21 @@ class TpuGenerator {
     if (at_->back().what == What::kDma) Put(at_, {Wait(first)});
   }
 
-  // One mistake.
-  void Damage(std::vector<Op>* given) {
-    std::vector<Op>& ops = *given;
-    if (ops.empty()) return ops.push_back(AnyOp());
-    const int at = Below(static_cast<int>(ops.size()));
-    Op& op = ops[static_cast<std::size_t>(at)];
-    const bool regular = op.what == What::kSignal || op.what == What::kSemWait || op.flag;
-    switch (Below(8)) {
+  // Of the mistakes, those that TPUs alone have.
+  void Change(int kind, Op* op) {
+    const bool regular = op->what == What::kSignal || op->what == What::kSemWait || op->flag;
+    switch (kind) {
       case 0:
-        ops.erase(ops.begin() + at);
+        op->row = Row();
         return;
-      case 1: {
-        const Op again = op;
-        ops.insert(ops.begin() + at, again);
+      case 1:
+        op->to = Row();
         return;
-      }
       case 2:
-        if (at > 0) std::swap(op, ops[static_cast<std::size_t>(at - 1)]);
-        return;
-      case 3:
-        op.row = Row();
-        return;
-      case 4:
-        op.to = Row();
-        return;
-      case 5:
-        if (!regular && op.what != What::kSemRead) op.object = Below(kernel_.dmas);
-        return;
-      case 6:
-        if (op.what == What::kDma || op.what == What::kDmaWait) op.part = CopiedPart();
+        if (!regular && op->what != What::kSemRead) op->object = Below(kernel_.dmas);
         return;
       default:
-        ops.insert(ops.begin() + at, AnyOp());
+        if (op->what == What::kDma || op->what == What::kDmaWait) op->part = CopiedPart();
     }
   }
 

@@ -4,14 +4,15 @@
 #include <vector>
 
 #include "emu/hunt/hunt_tpu.h"
+#include "emu/hunt/hunt_writer.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
 namespace {
 
-class TpuWriter {
+class TpuWriter final : public TextWriter {
  public:
-  explicit TpuWriter(const HuntKernel& kernel) : kernel_(kernel), shares_(kernel.cores != Cores::kDevices) {}
+  explicit TpuWriter(const HuntKernel& kernel) : TextWriter(kernel), shares_(kernel.cores != Cores::kDevices) {}
 
   Written Take() {
     out_.code.resize(static_cast<std::size_t>(kernel_.blocks));
@@ -38,13 +39,6 @@ class TpuWriter {
   }
 
  private:
-  void Line(const std::string& text) {
-    Append(&out_.text, text, "\n");
-    ++line_;
-  }
-  std::string Fresh() { return Cat("%v", ++values_); }
-  void Record(What what, const Op* op) { code_->push_back({op, what, line_}); }
-
   void Head() {
     const std::string matrix = Cat("i32[", kernel_.rows, ",", kRowElements, "]");
     const int agents = static_cast<int>(kernel_.agents.size());
@@ -116,60 +110,17 @@ class TpuWriter {
     Line(Cat("dma_wait{device_id_type=logical, insert_dummy_device=false}(", refs, ");"));
   }
 
-  void Ops(const std::vector<Op>& ops) {
-    for (const Op& op : ops) {
-      if (op.what == What::kIf) {
-        If(op);
-      } else {
-        Record(op.what, &op);
-        One(op);
-      }
-    }
+  void Write(const Op& op) override {
+    Record(op.what, &op);
+    One(op);
   }
 
-  void If(const Op& op) {
-    const std::string bit = Fresh(), result = Fresh(), before = sum_;
-    Line(Cat(bit, " = and(", sum_, ", 1:i32) : i32[];"));
-    const std::size_t branch = code_->size();
-    Record(What::kIf, &op);
-    Line(Cat(result, " = cond(", bit, ") {"));
-    const std::vector<Instr> head = std::exchange(*code_, {});
-    Ops(op.otherwise);
-    Line(Cat("return ", sum_, ";"));
-    const std::vector<Instr> otherwise = std::exchange(*code_, {});
-    sum_ = before;
-    Line("} {");
-    Ops(op.body);
-    Line(Cat("return ", sum_, ";"));
-    const std::vector<Instr> body = std::exchange(*code_, head);
-    Line("} : i32[];");
-    (*code_)[branch].skip = static_cast<int>(body.size()) + 1;
-    code_->insert(code_->end(), body.begin(), body.end());
-    code_->push_back({nullptr, What::kJump, 0, false, static_cast<int>(otherwise.size())});
-    code_->insert(code_->end(), otherwise.begin(), otherwise.end());
-    sum_ = result;
-  }
-
-  static std::string Columns(Part part) {
-    static constexpr const char* kText[] = {"0", "64", "0 +: 64", "64 +: 64", "*"};
-    return kText[static_cast<int>(part)];
-  }
-  static bool IsPoint(Part part) { return part == Part::kFirst || part == Part::kMiddle; }
-  static std::string TypeOf(Part part) { return IsPoint(part) ? "i32[]" : part == Part::kRow ? "i32[128]" : "i32[64]"; }
   std::string View(const Op& op, Array array, int row) const {
     const bool block = array == Array::kBlockIn || array == Array::kBlockOut;
     if (block) return Cat(array == Array::kBlockIn ? "%cr" : "%mr", ".at[0, ", Columns(op.part), "]");
     const bool alias = kernel_.pipelined() ? kernel_.out_block.on : op.alias;
     const char* const ref = array == Array::kX ? "%xr" : array == Array::kShared ? "%sr" : alias ? "%cr" : "%mr";
     return Cat(ref, ".at[", row, ", ", Columns(op.part), "]");
-  }
-
-  // sum = 3 * sum + term
-  void Add(const std::string& term) {
-    const std::string tripled = Fresh(), sum = Fresh();
-    Line(Cat(tripled, " = mul(", sum_, ", 3:i32) : i32[];"));
-    Line(Cat(sum, " = add(", tripled, ", ", term, ") : i32[];"));
-    sum_ = sum;
   }
 
   void Load(const Op& op) {
@@ -246,12 +197,7 @@ class TpuWriter {
     }
   }
 
-  const HuntKernel& kernel_;
   const bool shares_;
-  Written out_;
-  std::vector<Instr>* code_ = nullptr;
-  std::string sum_;
-  int agent_ = 0, line_ = 1, values_ = 0;
 };
 
 }  // namespace

@@ -8,15 +8,16 @@
 namespace palladion::hunt {
 
 TraceRecorder::TraceRecorder(const Written& written, const HuntKernel& kernel)
-    : threads_(static_cast<std::int64_t>(written.code.size()) / kernel.blocks),
+    : threads_(static_cast<std::int64_t>(kernel.agents.size()) / kernel.blocks),
       devices_(kernel.family == Family::kTpu && kernel.cores == Cores::kDevices ? kernel.blocks : 1) {
   for (std::size_t agent = 0; agent < written.code.size(); ++agent) {
     for (const Instr& instr : written.code[agent]) {
-      if (kernel.family == Family::kTpu) agents_[instr.line] = static_cast<int>(agent);
-      if (instr.what == What::kIf || instr.what >= What::kJump) continue;
+      if (kernel.family == Family::kTpu || HasWarps(kernel)) agents_[instr.line] = static_cast<int>(agent);
+      if (instr.what == What::kIf || instr.what >= What::kFork) continue;
       lines_.insert(instr.line);
       const bool tensor = instr.what == What::kProduct || instr.what == What::kTensorCopy;
-      const bool copy = instr.what == What::kCopyIn || instr.what == What::kCopyOut || instr.what == What::kDma;
+      const bool copy = instr.what == What::kCopyIn || instr.what == What::kCopyOut || instr.what == What::kDma ||
+                        instr.what == What::kMulticast;
       if (tensor || copy || instr.what == What::kTensorStore) copies_.insert(instr.line);
     }
   }
@@ -62,6 +63,17 @@ void Meet(int agent, ReferenceMachine* machine) {
   if (machine->CanGo(agent)) machine->Do({agent, -1});
 }
 
+// Nor is it said when warps begin and have ended: a thread that goes on has done so.
+void MeetWarps(int agent, ReferenceMachine* machine) {
+  const auto pass = [&](int thread, What what) {
+    const Instr* next = machine->Next(thread);
+    if (next == nullptr || next->what != what || !machine->CanGo(thread)) return;
+    machine->Do({thread, -1});
+  };
+  pass(machine->thread_of(agent), What::kFork);
+  pass(agent, What::kJoin);
+}
+
 // The commits of a block that can be told now at a barrier, -1: at any, in the order in which they were issued.
 std::vector<Choice> ReadyCommits(const ReferenceMachine& machine, int agent, int object) {
   std::vector<Choice> ready;
@@ -80,13 +92,35 @@ bool IsUnknown(const ReferenceMachine& machine, int agent, What what, int object
   return asks && !ReadyCommits(machine, agent, object).empty();
 }
 
+// A copy of several blocks together is written to all of them at once.
+void FollowMulticast(const Copy& first, ReferenceMachine* machine) {
+  const Copy one = first;
+  for (bool more = true; more;) {
+    more = false;
+    for (const Choice& choice : machine->Choices()) {
+      if (choice.copy < 0) continue;
+      const Copy& copy = machine->copies()[static_cast<std::size_t>(choice.copy)];
+      if (copy.what != What::kMulticast || copy.issuer != one.issuer || copy.sequence != one.sequence ||
+          copy.halves != one.halves)
+        continue;
+      machine->Do(choice);
+      more = true;
+      break;
+    }
+  }
+}
+
 std::string FollowHalf(const Event& event, ReferenceMachine* machine) {
   for (const Choice& choice : machine->Choices()) {
     if (choice.copy < 0) continue;
     const Copy& copy = machine->copies()[static_cast<std::size_t>(choice.copy)];
     if (copy.issuer != event.agent || copy.line != event.line || copy.what == What::kTensorCommit) continue;
     if (copy.halves == 1 && IsUnknown(*machine, event.agent, copy.what, copy.op->object)) return kUnknown;
-    machine->Do(choice);
+    if (copy.what == What::kMulticast) {
+      FollowMulticast(copy, machine);
+    } else {
+      machine->Do(choice);
+    }
     return "";
   }
   return Cat("a half of the copy of line ", event.line, " by agent ", event.agent, " that cannot happen here");
@@ -123,6 +157,7 @@ std::string TellCommits(int agent, ReferenceMachine* machine) {
 
 std::string FollowStep(const Event& event, ReferenceMachine* machine) {
   Meet(event.agent, machine);
+  MeetWarps(event.agent, machine);
   const Instr* next = machine->Next(event.agent);
   if (next == nullptr || next->line != event.line)
     return Cat("agent ", event.agent, " did line ", event.line, ", and the reference machine expects ",
@@ -144,6 +179,7 @@ std::string FollowStep(const Event& event, ReferenceMachine* machine) {
 std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine) {
   for (const Event& event : events) {
     const std::string wrong = event.half ? FollowHalf(event, machine) : FollowStep(event, machine);
+    if (machine->lost()) return kUnknown;
     if (!wrong.empty()) return wrong;
   }
   return "";

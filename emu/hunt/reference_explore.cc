@@ -25,12 +25,15 @@ std::string ReferenceMachine::State() const {
   }
   for (const std::int64_t count : semaphores_) AddNumber(&state, count);
   for (const Copy& copy : copies_) {
-    for (const std::int64_t part : {static_cast<std::int64_t>(copy.issuer), static_cast<std::int64_t>(copy.line),
-                                    static_cast<std::int64_t>(copy.halves), copy.values[0], copy.values[1],
-                                    copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
+    for (const std::int64_t part :
+         {static_cast<std::int64_t>(copy.issuer), static_cast<std::int64_t>(copy.line),
+          static_cast<std::int64_t>(copy.halves), static_cast<std::int64_t>(copy.into), copy.values[0], copy.values[1],
+          copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
       AddNumber(&state, part);
   }
   if (tensor_) AddTensorState(&state);
+  AddClusterState(&state);
+  for (const bool begun : begun_) Append(&state, begun ? "1" : "0");
   return Cat(state, leaked_ ? "u" : "", stale_ ? "s" : "");
 }
 

@@ -22,13 +22,15 @@ ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& writ
   programs_ = kernel.family == Family::kPrograms;
   shares_ = kernel.cores != Cores::kDevices;
   blocks_ = kernel.blocks;
-  threads_ = static_cast<int>(agents) / blocks_;
+  threads_ = static_cast<int>(tpu_ ? agents : kernel.agents.size()) / blocks_;
   rows_ = kernel.rows;
   barriers_per_ = static_cast<int>(kernel.arrivals.size());
   pc_.assign(agents, 0);
   sums_.assign(agents, {});
   results_.assign(kernel.agents.size(), 0);
   copies_out_.assign(agents, 0);
+  together_.resize(agents);
+  begun_.assign(agents, false);
   met_.assign(static_cast<std::size_t>(blocks_), 0);
   semaphores_per_ = kernel.semaphores;
   sems_per_ = semaphores_per_ + kernel.dmas;
@@ -107,15 +109,18 @@ const Instr* ReferenceMachine::Next(int agent) const {
 }
 
 bool ReferenceMachine::AwaitDone(int agent, const Op& op) const {
+  const std::vector<int> queues = QueuesOf(agent);
   return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& copy) {
-    return copy.op->what == What::kCopyOut && copy.issuer == agent && copy.halves < (op.flag ? 1 : 2) &&
-           copy.sequence < copies_out_[static_cast<std::size_t>(agent)] - op.amount;
+    return copy.op->what == What::kCopyOut && copy.halves < (op.flag ? 1 : 2) &&
+           std::find(queues.begin(), queues.end(), copy.queue) != queues.end() &&
+           copy.sequence < copies_out_[static_cast<std::size_t>(copy.queue)] - op.amount;
   });
 }
 
 bool ReferenceMachine::CanGo(int agent) const {
   const Instr* next = Next(agent);
-  if (next == nullptr) return false;
+  if (next == nullptr || !HasBegun(agent)) return false;
+  if (next->what == What::kJoin) return WarpsEnded(agent);
   if (next->what == What::kWait) {
     const BarrierState& barrier = barriers_[static_cast<std::size_t>(BarrierOf(agent, next->op->object))];
     return barrier.completed > barrier.seen[static_cast<std::size_t>(agent)];
@@ -141,10 +146,11 @@ bool ReferenceMachine::CanGo(int agent) const {
 
 // Copies out of one agent read in the order of issue, and write in it; copies in have no order.
 bool ReferenceMachine::MayGo(const Copy& copy) const {
-  if (copy.what == What::kCopyIn || copy.what == What::kDma || OfPipeline(copy.what)) return true;
+  if (copy.what == What::kCopyIn || copy.what == What::kMulticast || copy.what == What::kDma || OfPipeline(copy.what))
+    return true;
   if (copy.what != What::kCopyOut) return TensorMayGo(copy);
   return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
-    return other.op->what == What::kCopyOut && other.issuer == copy.issuer && other.sequence < copy.sequence &&
+    return other.op->what == What::kCopyOut && other.queue == copy.queue && other.sequence < copy.sequence &&
            other.halves <= copy.halves;
   });
 }
@@ -204,36 +210,6 @@ void ReferenceMachine::Memory(int agent, const Instr& instr) {
   }
 }
 
-// `told`: the operations of tensor cores that are known; nullptr: none are told of.
-void ReferenceMachine::ArriveAt(int who, int barrier, const Issues* told) {
-  BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
-  const bool tells = told != nullptr && OrdersTensorCore(barrier);
-  if (listener_ != nullptr) listener_->Arrive(who, {barrier, state.completed}, tells);
-  if (tells) state.told.back() |= *told;
-  if (++state.arrived < state.arrivals) return;
-  state.arrived = 0;
-  broken_ |= std::all_of(state.seen.begin(), state.seen.end(), [&](int seen) { return seen < state.completed; });
-  ++state.completed;
-  state.told.emplace_back();
-}
-
-// An arrival at a cluster's barrier counts in each block.
-void ReferenceMachine::ArriveFrom(int agent, int object) {
-  const bool of_cluster = of_cluster_[static_cast<std::size_t>(object)];
-  for (int block = 0; block < blocks_; ++block) {
-    if (of_cluster || block == Instance(agent))
-      ArriveAt(agent, block * barriers_per_ + object, &issues_[static_cast<std::size_t>(agent)]);
-  }
-}
-
-void ReferenceMachine::TakePhase(int agent, int barrier) {
-  BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
-  int& seen = state.seen[static_cast<std::size_t>(agent)];
-  if (listener_ != nullptr) listener_->Wait(agent, {barrier, seen});
-  issues_[static_cast<std::size_t>(agent)] |= state.told[static_cast<std::size_t>(seen)];
-  ++seen;
-}
-
 void ReferenceMachine::Sync(int agent, const Op& op) {
   const int barrier = BarrierOf(agent, op.object), semaphore = SemaphoreOf(agent, op);
   std::int64_t* const count = sems_per_ == 0 ? nullptr : &semaphores_[static_cast<std::size_t>(semaphore)];
@@ -241,8 +217,10 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
     case What::kArrive:
       return ArriveFrom(agent, op.object);
     case What::kWait:
+      CheckUneven(agent, barrier);
       return TakePhase(agent, barrier);
     case What::kTest: {
+      CheckUneven(agent, barrier);
       const BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
       const bool can = state.completed > state.seen[static_cast<std::size_t>(agent)];
       if (can) TakePhase(agent, barrier);
@@ -270,20 +248,6 @@ void ReferenceMachine::Sync(int agent, const Op& op) {
   }
 }
 
-// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
-// second's, and no copy may have it in hand.
-void ReferenceMachine::Meet(int agent, bool enters) {
-  const int block = Instance(agent), barrier = static_cast<int>(barriers_.size()) + block;
-  if (!enters) ++met_[static_cast<std::size_t>(block)];
-  if (listener_ != nullptr && !enters) listener_->Arrive(agent, {barrier, 0}, false);
-  if (listener_ != nullptr && enters) listener_->Wait(agent, {barrier, 0});
-  for (const Copy& copy : copies_) {
-    const bool reads_it = copy.what == What::kCopyOut || copy.what == What::kTensorCopy;
-    const int halves = reads_it ? 1 : copy.what == What::kCopyIn ? 2 : 0;
-    stale_ |= enters && !copy.later && Instance(copy.issuer) == block && copy.halves < halves;
-  }
-}
-
 void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
   Copy copy{.issuer = agent,
             .op = instr.op,
@@ -291,12 +255,13 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
             .line = instr.line,
             .number = copy_count_++,
             .later = instr.later};
-  if (instr.what == What::kCopyOut) copy.sequence = copies_out_[static_cast<std::size_t>(agent)]++;
   const bool in = instr.what == What::kCopyIn;
+  if (!in) copy.queue = QueuesOf(agent).front();
+  if (!in) copy.sequence = copies_out_[static_cast<std::size_t>(copy.queue)]++;
   if (listener_ != nullptr) {
     const int who = agents() + copy.number;
     const Scoped where{agent, false};  // both scopes have the same bytes
-    listener_->Issue(agent, copy.number, !in);
+    listener_->Issue(agent, copy.number, copy.queue);
     listener_->Touch(who, Access::kRead, CellsOf(where, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
                      copy.line);
     listener_->Touch(who, Access::kWrite, CellsOf(where, in ? Array::kShared : Array::kM, copy.op->to, Part::kRow),
@@ -305,9 +270,23 @@ void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
   copies_.push_back(copy);
 }
 
+void ReferenceMachine::MoveHalf(Copy* copy, const CellSpan& cells, bool reads) {
+  for (int i = 0; i < cells.count; ++i) {
+    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    const unsigned bit = 1u << i;
+    if (reads) {
+      copy->values[i] = cell.number;
+      copy->undefined |= cell.undefined ? bit : 0u;
+    } else {
+      cell = {copy->values[i], (copy->undefined & bit) != 0};
+    }
+  }
+}
+
 void ReferenceMachine::DoHalf(std::size_t at) {
   Copy& copy = copies_[at];
   if (copy.what == What::kDma) return DoDmaHalf(at);
+  if (copy.what == What::kMulticast) return DoMulticastHalf(at);
   if (OfPipeline(copy.what)) return DoPipelineHalf(at);
   if (copy.what != What::kCopyIn && copy.what != What::kCopyOut) return DoTensorHalf(at);
   const bool in = copy.op->what == What::kCopyIn;
@@ -315,20 +294,18 @@ void ReferenceMachine::DoHalf(std::size_t at) {
   const Array from = in ? Array::kX : Array::kShared, to = in ? Array::kShared : Array::kM;
   const CellSpan cells =
       CellsOf({copy.issuer, copy.later}, reads ? from : to, reads ? copy.op->row : copy.op->to, Part::kRow);
-  for (int i = 0; i < kCellsOfRow; ++i) {
-    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
-    const unsigned bit = 1u << i;
-    if (reads) {
-      copy.values[i] = cell.number;
-      copy.undefined |= cell.undefined ? bit : 0u;
-    } else {
-      cell = {copy.values[i], (copy.undefined & bit) != 0};
-    }
-  }
+  MoveHalf(&copy, cells, reads);
   if (reads) return;
   const int who = agents() + copy.number, barrier = BarrierOf(copy.issuer, copy.op->object);
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
   if (in) ArriveAt(who, barrier, nullptr);
+}
+
+void ReferenceMachine::TellAwaited(int agent, const Op& op) {
+  for (const int queue : QueuesOf(agent)) {
+    const int count = copies_out_[static_cast<std::size_t>(queue)] - static_cast<int>(op.amount);
+    if (listener_ != nullptr) listener_->Await(agent, queue, count, op.flag ? 1 : 2);
+  }
 }
 
 void ReferenceMachine::Do(const Choice& choice) {
@@ -350,6 +327,9 @@ void ReferenceMachine::Do(const Choice& choice) {
       break;
     case What::kSpin:
       return Look(choice.agent);
+    case What::kMulticast:
+      StartMulticast(choice.agent, instr);
+      break;
     case What::kDma:
       StartDma(choice.agent, instr);
       break;
@@ -373,15 +353,14 @@ void ReferenceMachine::Do(const Choice& choice) {
       Meet(choice.agent, instr.what == What::kEnter);
       break;
     case What::kAwait:
-      if (listener_ != nullptr)
-        listener_->Await(choice.agent, copies_out_[agent] - static_cast<int>(instr.op->amount), instr.op->flag ? 1 : 2);
+      TellAwaited(choice.agent, *instr.op);
+      break;
+    case What::kFork:
+    case What::kJoin:
+      instr.what == What::kFork ? Fork(choice.agent) : Join(choice.agent);
       break;
     default:
-      if (OfPipeline(instr.what)) {
-        Pipeline(instr);
-      } else {
-        Sync(choice.agent, *instr.op);
-      }
+      OfPipeline(instr.what) ? Pipeline(instr) : Sync(choice.agent, *instr.op);
   }
   ++pc_[agent];
   Settle(choice.agent);

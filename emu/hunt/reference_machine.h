@@ -23,7 +23,8 @@ struct CellSpan {
 
 enum class Access : std::uint8_t { kRead, kWrite, kUpdate };
 
-// Of a barrier.
+// Of a barrier; from here on of where a mesh of warps begins or ends.
+inline constexpr int kMeshes = 1000;
 struct Phase {
   int barrier = 0, number = 0;
   friend auto operator<=>(const Phase&, const Phase&) = default;
@@ -34,7 +35,8 @@ class Listener {
  public:
   virtual ~Listener() = default;
   virtual void Touch(int who, Access access, const CellSpan& cells, int line) = 0;
-  virtual void Issue(int agent, int copy, bool out) = 0;
+  // `queue`: of its copies out; -1: it is none.
+  virtual void Issue(int agent, int copy, int queue) = 0;
   virtual void Fence(int agent) = 0;
   // `tensor_core`: what it knows of tensor memory, too.
   virtual void Arrive(int who, const Phase& at, bool tensor_core) = 0;
@@ -44,8 +46,8 @@ class Listener {
   virtual void SemRead(int agent, int semaphore) = 0;
   // A copy has done so many halves, and its semaphore counts it.
   virtual void Credit(int copy, int halves, int semaphore, std::int64_t amount) = 0;
-  // Of the agent's copies out, the first `count` are known: their reading, or both halves.
-  virtual void Await(int agent, int count, int halves) = 0;
+  // Of a queue's copies out, the first `count` are known: their reading, or both halves.
+  virtual void Await(int agent, int queue, int count, int halves) = 0;
   // A copy begins when an earlier one is over, and knows it.
   virtual void Follow(int copy, int earlier) = 0;
   // The agent has waited for all of a copy.
@@ -60,13 +62,15 @@ using Issues = std::bitset<256>;
 
 // An operation that somebody has started and that ends later: a copy, or one of the tensor core.
 struct Copy {
-  int issuer = 0, sequence = 0;  // among the issuer's copies out
+  int issuer = 0, sequence = 0;  // among the copies out of its queue
+  int queue = -1;                // of copies out
   const Op* op = nullptr;
   What what = What::kCopyIn;  // a product that commits is two of them
   int tensor = -1;            // of Issues
   Issues known;               // of a product: what it follows; of a commit: what it tells
   int line = 0, number = 0;   // of all copies
   bool later = false;         // of the second scope
+  int into = 0;               // of a multicast, which is one for each block that it writes: that block
   int halves = 0;             // that are done
   std::int64_t values[4] = {};
   unsigned undefined = 0;  // a bit for each cell
@@ -102,7 +106,9 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
-  bool LeavesSemaphores() const;  // is one of them not zero?
+  bool lost() const { return lost_; }  // has a copy landed in a block that has ended?
+  bool LeavesSemaphores() const;       // is one of them not zero?
+  int thread_of(int agent) const { return ThreadOf(agent); }
   bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
   std::set<int> CellsOfTensor() const;  // of all blocks
   int first_shared_cell() const { return tpu_ ? static_cast<int>(cells_.size()) : 2 * rows_ * 4; }
@@ -112,13 +118,18 @@ class ReferenceMachine {
     int arrivals = 1, arrived = 0, completed = 0;
     std::vector<int> seen;     // by agent
     std::vector<Issues> told;  // by phase, the one under way last
+    std::int64_t bytes = 0;    // that the phase under way expects and that have not landed
   };
   struct Value {
     std::int64_t number = 0;
     bool undefined = false;
   };
 
-  int Instance(int agent) const { return agent / threads_; }
+  int ThreadOf(int agent) const {
+    const int threads = threads_ * blocks_;
+    return agent < threads ? agent : (agent - threads) / kWarpsOfThread;
+  }
+  int Instance(int agent) const { return ThreadOf(agent) / threads_; }
   int BarrierOf(int agent, int object) const { return Instance(agent) * barriers_per_ + object; }
   // Where a row is, for an agent in the first or the second scope.
   struct Scoped {
@@ -135,12 +146,38 @@ class ReferenceMachine {
   void Sync(int agent, const Op& op);
   void ArriveAt(int who, int barrier, const Issues* told);
   void ArriveFrom(int agent, int object);
+  void Complete(BarrierState* state);  // its phase, if all is there
   void TakePhase(int agent, int barrier);
   void Meet(int agent, bool enters);
   void StartCopy(int agent, const Instr& instr);
   void DoHalf(std::size_t at);
+  void MoveHalf(Copy* copy, const CellSpan& cells, bool reads);  // what it reads there, or writes
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
+  void TellAwaited(int agent, const Op& op);
+
+  // ---- reference_warps.cc
+  bool IsWarp(int agent) const { return agent >= threads_ * blocks_; }
+  int WarpOf(int thread, int warp) const { return threads_ * blocks_ + kWarpsOfThread * thread + warp; }
+  bool HasBegun(int agent) const { return !IsWarp(agent) || begun_[static_cast<std::size_t>(ThreadOf(agent))]; }
+  bool WarpsEnded(int thread) const;
+  std::vector<int> QueuesOf(int agent) const;  // of copies out: its own, or those of its warps
+  void Fork(int thread);
+  void Join(int thread);
+  void CheckUneven(int agent, int barrier);
+
+  // ---- reference_cluster.cc: copies of a cluster's blocks together
+  // What an agent's n-th such copy expects, and the halves of it that have landed in its block.
+  struct Together {
+    const Op* op = nullptr;  // nullptr: it has not come to it
+    int phase = -1;          // of its barrier, which expects the bytes
+    int landed = 0;
+  };
+  Together& TogetherOf(int agent, int number);
+  void StartMulticast(int agent, const Instr& instr);
+  void DoMulticastHalf(std::size_t at);
+  void ExpectPhase(Together* together, int phase);
+  void AddClusterState(std::string* state) const;
 
   // ---- reference_tpu.cc: copies that semaphores count
   void AddTpuCells();
@@ -194,7 +231,9 @@ class ReferenceMachine {
   std::vector<bool> of_cluster_;  // by barrier of a block
   std::vector<std::int64_t> semaphores_;
   std::vector<Copy> copies_;
-  std::vector<int> copies_out_;  // issued, by agent
+  std::vector<int> copies_out_;                  // issued, by queue, which is an agent's
+  std::vector<bool> begun_;                      // have the thread's warps begun? By thread
+  std::vector<std::vector<Together>> together_;  // by agent
   int copy_count_ = 0;
   std::vector<int> met_;  // threads that have come to the second scope, by block
   bool tensor_ = false;
@@ -208,7 +247,7 @@ class ReferenceMachine {
   bool tpu_ = false, shares_ = false;  // do its agents share m and x?
   int semaphores_per_ = 0, sems_per_ = 0;
   int in_slot_ = 0, out_slot_ = 0;
-  bool leaked_ = false, broken_ = false, stale_ = false;
+  bool leaked_ = false, broken_ = false, stale_ = false, lost_ = false;
   Listener* listener_ = nullptr;
 };
 

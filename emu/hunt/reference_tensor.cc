@@ -81,7 +81,7 @@ void ReferenceMachine::LoadTensor(int agent, const Instr& instr) {
   const int copy = copy_count_++;
   loads_[static_cast<std::size_t>(agent)].push_back(copy);
   if (listener_ != nullptr) {
-    listener_->Issue(agent, copy, false);
+    listener_->Issue(agent, copy, -1);
     listener_->Touch(agents() + copy, Access::kRead, cells, instr.line);
   }
   Add(agent, Read(cells));
@@ -96,7 +96,7 @@ void ReferenceMachine::StartTensor(int agent, const Instr& instr) {
             .number = copy_count_++,
             .later = instr.later,
             .halves = instr.what == What::kTensorStore ? 1 : 0};
-  if (listener_ != nullptr) listener_->Issue(agent, copy.number, false);
+  if (listener_ != nullptr) listener_->Issue(agent, copy.number, -1);
   if (instr.what == What::kTensorStore) {
     const Value stored = op.amount == 0 ? sums_[static_cast<std::size_t>(agent)] : Value{op.amount, false};
     for (std::int64_t& value : copy.values) value = stored.number;
@@ -135,7 +135,7 @@ void ReferenceMachine::StartCommit(int agent, const Instr& instr) {
             .halves = 1};
   std::vector<int>& earlier = core_[static_cast<std::size_t>(agent)];
   if (listener_ != nullptr) {
-    listener_->Issue(agent, copy.number, false);
+    listener_->Issue(agent, copy.number, -1);
     for (const int other : earlier) listener_->Follow(copy.number, other);
   }
   earlier.push_back(copy.number);
@@ -178,13 +178,13 @@ void ReferenceMachine::DoTensorHalf(std::size_t at) {
     }
     return;
   }
-  const Copy done = copy;
+  Copy done = copy;
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
   if (done.what == What::kTensorCommit)
     return ArriveAt(agents() + done.number, BarrierOf(done.issuer, op.object), &done.known);
   const bool store = done.what == What::kTensorStore;
   const CellSpan to = store ? CellsOf(where, op) : CellsOf(where, Array::kTensor, op.to, Part::kRow);
-  for (int i = 0; i < to.count; ++i) cell(to, i) = {done.values[i], (done.undefined >> i & 1u) != 0};
+  MoveHalf(&done, to, /*reads=*/false);
 }
 
 bool ReferenceMachine::TensorMayGo(const Copy& copy) const {

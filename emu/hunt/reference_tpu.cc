@@ -52,7 +52,7 @@ void ReferenceMachine::StartDma(int agent, const Instr& instr) {
   const Copy copy{.issuer = agent, .op = &op, .what = What::kDma, .line = instr.line, .number = copy_count_++};
   if (listener_ != nullptr) {
     const int who = agents() + copy.number, target = op.peer ? (agent + 1) % blocks_ : agent;
-    listener_->Issue(agent, copy.number, false);
+    listener_->Issue(agent, copy.number, -1);
     listener_->Touch(who, Access::kRead, TpuCellsOf(agent, op.array, op.row, op.part), copy.line);
     listener_->Touch(who, Access::kWrite, TpuCellsOf(target, op.there, op.to, op.part), copy.line);
   }
@@ -69,20 +69,13 @@ void ReferenceMachine::DoDmaHalf(std::size_t at) {
   const Op& op = *copy.op;
   const int target = op.peer ? (copy.issuer + 1) % blocks_ : copy.issuer;
   if (++copy.halves == 1) {
-    const CellSpan from = TpuCellsOf(copy.issuer, op.array, op.row, op.part);
-    for (int i = 0; i < from.count; ++i) {
-      const Value& cell = cells_[static_cast<std::size_t>(from.cells[i])];
-      copy.values[i] = cell.number;
-      copy.undefined |= cell.undefined ? 1u << i : 0u;
-    }
+    MoveHalf(&copy, TpuCellsOf(copy.issuer, op.array, op.row, op.part), /*reads=*/true);
     if (op.peer) Count(copy, DmaSemaphoreOf(copy.issuer, op.other), BytesOf(op.part));
     return;
   }
+  MoveHalf(&copy, TpuCellsOf(target, op.there, op.to, op.part), /*reads=*/false);
   const Copy done = copy;
   copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
-  const CellSpan to = TpuCellsOf(target, op.there, op.to, op.part);
-  for (int i = 0; i < to.count; ++i)
-    cells_[static_cast<std::size_t>(to.cells[i])] = {done.values[i], (done.undefined >> i & 1u) != 0};
   if (op.flag) return Count(done, target * sems_per_ + op.object, 1);
   Count(done, DmaSemaphoreOf(target, op.object), BytesOf(op.part));
 }
@@ -122,17 +115,7 @@ void ReferenceMachine::Pipeline(const Instr& instr) {
 void ReferenceMachine::DoPipelineHalf(std::size_t at) {
   Copy& copy = copies_[at];
   const bool reads = copy.halves++ == 0, flush = copy.what == What::kFlushStart;
-  const CellSpan cells = RowOfCells(reads == flush ? SlotRow(flush, copy.number) : copy.sequence);
-  for (int i = 0; i < cells.count; ++i) {
-    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
-    const unsigned bit = 1u << i;
-    if (reads) {
-      copy.values[i] = cell.number;
-      copy.undefined |= cell.undefined ? bit : 0u;
-    } else {
-      cell = {copy.values[i], (copy.undefined & bit) != 0};
-    }
-  }
+  MoveHalf(&copy, RowOfCells(reads == flush ? SlotRow(flush, copy.number) : copy.sequence), reads);
   if (!reads) copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 

@@ -28,10 +28,10 @@ void SimpleRaces::Touch(int who, Access access, const CellSpan& cells, int line)
 }
 
 // A copy knows what its agent knows now; its reading is its time 1, its writing its time 2.
-void SimpleRaces::Issue(int agent, int copy, bool out) {
+void SimpleRaces::Issue(int agent, int copy, int queue) {
   Tick(agent);
   known_[agents_ + copy] = known_[agent];
-  if (out) copies_out_[agent].push_back(agents_ + copy);
+  if (queue >= 0) copies_out_[queue].push_back(agents_ + copy);
   Tick(agent);
 }
 
@@ -45,6 +45,7 @@ void SimpleRaces::Fence(int agent) {
 void SimpleRaces::Arrive(int who, const Phase& at, bool tensor_core) {
   if (mutation_ == Mutation::kNoCompletions && IsCopy(who)) return;
   if (mutation_ == Mutation::kNoBarrierEdges && !IsCopy(who)) return;
+  if (mutation_ == Mutation::kNoMeshes && at.barrier >= kMeshes) return;
   if (!IsCopy(who)) Tick(who);
   Join(known_[who], &phases_[at], tensor_core || mutation_ == Mutation::kAllOrderTensor);
 }
@@ -86,9 +87,9 @@ void SimpleRaces::Credit(int copy, int halves, int semaphore, std::int64_t amoun
   credits_[semaphore].push_back({amount, std::move(known), true});
 }
 
-void SimpleRaces::Await(int agent, int count, int halves) {
+void SimpleRaces::Await(int agent, int queue, int count, int halves) {
   if (mutation_ == Mutation::kNoCompletions) return;
-  const std::vector<int>& copies = copies_out_[agent];
+  const std::vector<int>& copies = copies_out_[queue];
   for (int i = 0; i < count && i < static_cast<int>(copies.size()); ++i) {
     int& known = known_[agent].all[copies[static_cast<std::size_t>(i)]];
     known = std::max(known, halves);

@@ -25,7 +25,8 @@ enum class Mutation : std::uint8_t {
   kNoCompletions,
   kNoFences,
   kAllOrderTensor,
-  kNoPipelines
+  kNoPipelines,
+  kNoMeshes
 };
 
 class SimpleRaces final : public Listener {
@@ -35,7 +36,7 @@ class SimpleRaces final : public Listener {
   SimpleRaces(int agents, int shared, bool acquires, Mutation mutation = Mutation::kNone, std::set<int> tensor = {});
 
   void Touch(int who, Access access, const CellSpan& cells, int line) override;
-  void Issue(int agent, int copy, bool out) override;
+  void Issue(int agent, int copy, int queue) override;
   void Fence(int agent) override;
   void Arrive(int who, const Phase& at, bool tensor_core) override;
   void Wait(int agent, const Phase& at) override;
@@ -43,7 +44,7 @@ class SimpleRaces final : public Listener {
   void SemWait(int agent, int semaphore, std::int64_t amount, bool take) override;
   void SemRead(int agent, int semaphore) override;
   void Credit(int copy, int halves, int semaphore, std::int64_t amount) override;
-  void Await(int agent, int count, int halves) override;
+  void Await(int agent, int queue, int count, int halves) override;
   void Follow(int copy, int earlier) override;
   void Complete(int agent, int copy) override;
   void Acquire(int agent, const CellSpan& cells) override;
@@ -95,7 +96,7 @@ class SimpleRaces final : public Listener {
   std::map<Phase, Known> phases_;  // of barriers
   std::map<int, std::deque<Told>> credits_;
   std::map<int, Known> told_;                   // by cell
-  std::map<int, std::vector<int>> copies_out_;  // by agent
+  std::map<int, std::vector<int>> copies_out_;  // by queue
   std::vector<Touched> touched_;
 };
 

@@ -60,7 +60,8 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
     : kernel_(kernel),
       dims_(GridDims(kernel.program(), inputs)),
       looks_(options.looks),
-      sweep_(dims_),
+      take_turns_(options.take_turns),
+      sweep_(dims_, options.take_turns),
       blocks_(CoresOf(options)),
       maps_(CoresOf(options), kernel.text()),
       emitted_(kernel.module()),
@@ -85,6 +86,7 @@ void GridChecks::Attach(agents::LaunchOptions& launch) {
   const bool kept = checks_blocks_ || checks_maps_ || checks_emitted_ || watches_inputs();
   if (looks_ != Looks::kAll && !kept) return;
   launch.tasks_apart |= looks_ == Looks::kAll;
+  launch.races_between_tasks &= !sweeps_;
   if (sweeps_ || kept) launch.observers.push_back(this);
 }
 
@@ -129,7 +131,7 @@ void GridChecks::SweepOperand(const memory_model::Memory& memory, const OperandI
       sweep_.Watch(memory, array, memory_model::Sweep::Sharing::kOwn);
   } else if (info.written && info.mode != BlockMode::kResident) {
     const bool own = program.target.backend == TargetBackend::kMosaicTpu && info.mode == BlockMode::kWhole;
-    sweep_.Watch(memory, array, own ? memory_model::Sweep::Sharing::kOwn : memory_model::Sweep::Sharing::kShared);
+    sweep_.Watch(memory, array, own ? memory_model::Sweep::Sharing::kOfCore : memory_model::Sweep::Sharing::kShared);
   }
 }
 
@@ -207,9 +209,12 @@ Finding GridChecks::FindingOf(const memory_model::SweepConflict& conflict, const
                                            .text_line = conflict.text_line};
   finding.first = Describe(first, conflict.buffer);
   finding.second = Describe(second, conflict.buffer);
+  const bool read_first = inherited && second.kind == AccessKind::kWrite;
   finding.message = Cat("'", NameOf(conflict.buffer), "'", element, ": ", finding.second->agent, " ", Did(second.kind),
-                        inherited ? " what " : " it, ", finding.first->agent,
-                        inherited ? " left there" : Cat(" ", Did(first.kind), " it too"));
+                        inherited && !read_first ? " what " : " it, ", finding.first->agent,
+                        read_first  ? " reads it and may come later"
+                        : inherited ? " left there"
+                                    : Cat(" ", Did(first.kind), " it too"));
   if (write_write && one_value) {
     SayEqual(finding, ", and ");
   } else {
@@ -279,6 +284,11 @@ void GridChecks::AddOfBlocks() {
   for (const HandedBlock& handed : inputs_.handed()) Add(FindingOf(handed));
 }
 
+void GridChecks::AddOneSided() {
+  for (const memory_model::SweepConflict& conflict : sweep_.conflicts()) Add(OneSided(conflict));
+  for (const Revisit& revisit : blocks_.revisits()) Add(FindingOf(revisit, std::nullopt));
+}
+
 absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun) {
   if (looks_ == Looks::kAll && sweep_.clock().too_many())
     return absl::ResourceExhaustedError(
@@ -291,11 +301,12 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   order_is_no_matter_ = inputs_.handed().empty();
   if (conflicts.empty() && revisits.empty()) return absl::OkStatus();
   if (!rerun) {
-    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    order_is_no_matter_ &= conflicts.empty();
+    AddOneSided();
     return absl::OkStatus();
   }
 
-  memory_model::Witness witness(dims_);
+  memory_model::Witness witness(dims_, take_turns_);
   EqualWrites equal(kernel_.program());
   std::vector<std::string> elements;
   agents::LaunchOptions again = launch_;
@@ -304,10 +315,11 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
   again.definedness = true;  // what is undefined is equal to nothing
   run::BoundAndFinished ask([&](memory_model::Memory& memory, absl::Span<const BufferId>) {
     memory.Observe(&witness);
-    memory.Observe(&equal);
+    if (!take_turns_) memory.Observe(&equal);
     for (const memory_model::SweepConflict& conflict : conflicts) {
       witness.Ask(memory, conflict);
-      if (conflict.rule == memory_model::ConflictRule::kWriteWrite) equal.Watch(memory, conflict.buffer);
+      if (!take_turns_ && conflict.rule == memory_model::ConflictRule::kWriteWrite)
+        equal.Watch(memory, conflict.buffer);
       const ElementCount element = conflict.byte / memory.ElementSizeOf(conflict.buffer);
       elements.push_back(IndexText(memory.ShapeOf(conflict.buffer), element.value()));
     }
@@ -315,10 +327,10 @@ absl::Status GridChecks::Finish(const std::function<absl::Status(const agents::L
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);
   });
   again.observers = {&ask};
+  if (take_turns_) again.observers.push_back(&equal);  // who each agent is it hears of there, and watches every array
   if (const absl::Status status = rerun(again); !status.ok()) {
     order_is_no_matter_ = false;
-    for (const memory_model::SweepConflict& conflict : conflicts) Add(OneSided(conflict));
-    for (const Revisit& revisit : revisits) Add(FindingOf(revisit, std::nullopt));
+    AddOneSided();
     return status;
   }
   for (std::size_t i = 0; i < conflicts.size(); ++i) {

@@ -9,8 +9,9 @@
 //   Run({kernel, inputs, outputs}, launch);
 //   grid.Finish([&](const LaunchOptions& again) { return Run({kernel, inputs, outputs}, again).status(); });
 //
-// Limits: programs must run one after another, as RunInOrder has them, and must not interact (interaction.h): what
-// their atomics order is not known here (clock_races.h).
+// Limits: no task orders another one: programs run one after another, as RunInOrder has them, and do not interact
+// (interaction.h), or they are the cores of one TPU, each with semaphores of its own. What atomics order is not known
+// here (clock_races.h), and what engines do is judged by the clocks of their machine.
 #ifndef PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_GRID_CHECKS_H_
 
@@ -43,13 +44,13 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims);
 
 class GridChecks final : public run::Watcher {
  public:
-  // kBlocks: all but races, for programs that do not run one after another, or that wait for engines (what tasks do to
-  // one array is the clocks' business then). kRevisits: only output blocks that are visited again, which a plain run
+  // kBlocks: all but races, for tasks that may be ordered by what they wait for: these are the clocks' to judge.
+  // kRevisits: only output blocks that are visited again, which a plain run
   // looks for too; programs run as they would without it.
   enum class Looks : std::uint8_t { kAll, kBlocks, kRevisits };
   struct Options {
     Looks looks = Looks::kAll;
-    bool take_turns = false;  // the programs of several tasks
+    bool take_turns = false;  // the programs of several tasks: cores under a policy
   };
 
   // `kernel` outlives the checks. `inputs` are those of the launch: they hold the bounds of the grid.
@@ -116,10 +117,12 @@ class GridChecks final : public run::Watcher {
   static FindingAccess Describe(const memory_model::WitnessAccess& access, const std::string& object);
   void Add(Finding finding);
   void AddOfBlocks();
+  void AddOneSided();  // the first access of each is not known
 
   const agents::PreparedKernelState& kernel_;
   std::vector<memory_model::TaskDim> dims_;
   const Looks looks_;
+  const bool take_turns_;
   agents::LaunchOptions launch_;  // as it was given, for the second run
   memory_model::Sweep sweep_;
   BlockChecks blocks_;

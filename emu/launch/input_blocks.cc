@@ -32,10 +32,10 @@ InputBlocks::InputBlocks(const Program& program, absl::Span<const memory_model::
     if (dims[d].parallel && dims[d].size > 1) segment_dims_ = d + 1;
   }
   if (!program.grid_in_agent || segment_dims_ == 0) return;
-  const bool agents = program.uses_port && memory_model::TaskClock(dims_).returns();
+  const bool returns = memory_model::TaskClock(dims_).returns();
   for (const OperandInfo& info : program.operand_infos) {
     any_ |= IsWatched(info);
-    scratch_ |= agents && IsScratch(info);
+    scratch_ |= returns && IsScratch(info);
   }
 }
 
@@ -76,7 +76,7 @@ void InputBlocks::Running(const RunningAgent& now) {
 void InputBlocks::BeginSegment(Core& core, Index segment) {
   core.scratch ? Forget(core) : Leave(core);
   core.segment = std::move(segment);
-  core.first_block = true;
+  core.first_block = !core.scratch || !tasks_.insert({core.operand, TaskOf(core.program)}).second;
 }
 
 void InputBlocks::Free(const Who&, BufferId buffer) {
@@ -112,6 +112,7 @@ void InputBlocks::ProgramBegan(Frame& frame) {
     if (!buffer.valid() || Find(buffer) != nullptr) continue;
     Core core = MakeCore(i, buffer);
     core.scratch = true;
+    tasks_.insert({i, TaskOf(core.program)});
     Put(core, {});
     cores_.emplace(buffer.value, std::move(core));
   }

@@ -1,7 +1,7 @@
 // What programs that have no order find of each other in a core's memory, which depends on which of them share a core,
 // and on their order there. Of the block of an input, which is never sent back: a core that visits the same block next
-// does not fetch it again, and finds there what a body has stored. Of scratch, where each task is an agent with scratch
-// of its own: what a task finds there of its own, other tasks on the same core may have overwritten.
+// does not fetch it again, and finds there what a body has stored. Of scratch: what a task finds there of its own,
+// other tasks on the same core may have overwritten.
 //
 // A *segment* is what certainly comes in one piece: the programs with one index up to the last parallel dimension. What
 // a segment leaves stored in the block that it ends with, and another one, which begins with that block, reads before
@@ -116,6 +116,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   std::map<std::int32_t, std::size_t> operand_of_;         // of a written input, by its array
   std::map<std::int32_t, Core> cores_;                     // by the buffer of the block
   std::map<std::pair<std::size_t, Index>, Block> blocks_;  // by operand, and where they lie
+  std::set<std::pair<std::size_t, Index>> tasks_;          // that have begun, of each scratch operand
   std::vector<Record> records_;
   std::vector<HandedBlock> handed_;
   AgentId running_;

@@ -152,6 +152,7 @@ class Threads final : public AgentsOfLaunch {
                                                    .ordered_links = options_.ordered_links,
                                                    .places = [this](const CodeSite& site) { return PlaceOf(site); },
                                                    .between = Between()});
+    if (!options_.races_between_tasks) machine_->model().LeaveRacesBetweenBlocks();
     for (run::Watcher* observer : options_.observers) observer->Begun(*machine_);
   }
 

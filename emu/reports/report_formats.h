@@ -18,6 +18,10 @@ struct SarifTest {
   std::string name, path;
   std::set<std::string> allowed = {};  // codes that the test's marker lets pass
   ReportDocument document = {};
+  std::string text = {};  // of the kernel, where `path` is the file that holds it
+};
+struct KernelTextFile {
+  std::string path, text;
 };
 struct SarifLog {
   std::vector<SarifTest> tests;
@@ -28,7 +32,7 @@ struct SarifLog {
 // Based on: OASIS SARIF 2.1.0 (errata 01). One run; a rule for every finding code; a place without Python is the line
 // of the kernel text, or the file of the test. A finding that several tests have is one result, which names them.
 std::string ToSarif(const SarifLog& log);
-std::string ToSarif(const Report& report, const std::string& kernel_path, const std::string& root);
+std::string ToSarif(const Report& report, const KernelTextFile& file, const std::string& root);
 
 // Based on: the JUnit XML that CI systems read (Ant's, as Jenkins and GitLab document it). A test case for the kernel,
 // and one for each finding: failed where it counts, skipped where it is suppressed. `seconds` is what the check took.

@@ -2,8 +2,10 @@
 #include <cctype>
 #include <map>
 
+#include "emu/reports/causes.h"
 #include "emu/reports/json.h"
 #include "emu/reports/report_formats.h"
+#include "emu/reports/text_replacements.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/escapes.h"
 #include "semantics/base/finding.h"
@@ -29,8 +31,9 @@ struct Result {
   const ReportedCall* call;
   const ReportedFinding* finding;
   std::string fingerprint;
+  bool is_symptom = false;
   std::int64_t count = 0;
-  std::vector<std::string> tests;
+  std::vector<std::string> tests = {};
 };
 
 class SarifWriter {
@@ -65,13 +68,14 @@ class SarifWriter {
  private:
   void Collect(const SarifTest& test, const ReportedCall& call) {
     const std::vector<std::string> prints = Fingerprints(call.report);
+    const std::vector<std::optional<std::size_t>> causes = CausesOf(call.report);
     for (std::size_t i = 0; i < call.report.findings.size(); ++i) {
       const ReportedFinding& finding = call.report.findings[i];
       const bool suppressed = !finding.suppressed.empty() || test.allowed.count(finding.code) > 0;
       const auto [file, line] = PlaceOf(finding.frames, finding.text_line, test.path);
       const auto [place, is_new] =
           known_.try_emplace(Cat(prints[i], "\n", file, "\n", line, "\n", suppressed), results_.size());
-      if (is_new) results_.push_back({&test, &call, &finding, prints[i], 0, {}});
+      if (is_new) results_.push_back({&test, &call, &finding, prints[i], causes[i].has_value()});
       Result& result = results_[place->second];
       result.count += std::max<std::int64_t>(1, finding.count) * call.count;
       if (!test.name.empty() && (result.tests.empty() || result.tests.back() != test.name))
@@ -151,6 +155,7 @@ class SarifWriter {
     json_.Key("occurrenceCount").Number(result.count);
     json_.Key("partialFingerprints").Open('{').Key("palladion/v1").String(result.fingerprint).Close('}');
     Suppression(result);
+    Fixes(result);
     json_.Key("properties").Open('{').Key("confidence").String(finding.confidence);
     json_.Key("fix").String(finding.fix).Key("replay").String(finding.replay);
     json_.Key("kernel").String(result.call->report.kernel).Key("target").String(result.call->report.target);
@@ -160,6 +165,27 @@ class SarifWriter {
       json_.Close(']');
     }
     json_.Close('}').Close('}');
+  }
+
+  // The change of the kernel text, where that is the user's file: a text that was exported from Python is not, and a
+  // change in it would be lost. A symptom goes with its cause's.
+  void Fixes(const Result& result) {
+    const ReportedFinding& finding = *result.finding;
+    if (result.test->text.empty() || !finding.frames.empty() || result.is_symptom) return;
+    const std::vector<TextReplacement> replacements = ReplacementsOf(result.test->text, finding.edits);
+    if (replacements.empty()) return;
+    json_.Key("fixes").Open('[').Open('{');
+    Message("description", finding.fix);
+    json_.Key("artifactChanges").Open('[').Open('{').Key("artifactLocation").Open('{');
+    Artifact(path_);
+    json_.Close('}').Key("replacements").Open('[');
+    for (const TextReplacement& one : replacements) {
+      json_.Open('{').Key("deletedRegion").Open('{').Key("startLine").Number(one.first).Key("startColumn").Number(1);
+      json_.Key("endLine").Number(one.past).Key("endColumn").Number(1).Close('}');
+      if (!one.inserted.empty()) json_.Key("insertedContent").Open('{').Key("text").String(one.inserted).Close('}');
+      json_.Close('}');
+    }
+    json_.Close(']').Close('}').Close(']').Close('}').Close(']');
   }
 
   void Suppression(const Result& result) {
@@ -274,9 +300,10 @@ class SarifWriter {
 
 std::string ToSarif(const SarifLog& log) { return SarifWriter(log).Write(); }
 
-std::string ToSarif(const Report& report, const std::string& kernel_path, const std::string& root) {
+std::string ToSarif(const Report& report, const KernelTextFile& file, const std::string& root) {
   SarifLog log{.tests = {}, .root = root, .exit_code = static_cast<int>(ExitCodeOf(report))};
-  log.tests.push_back({.name = "", .path = kernel_path});
+  log.tests.push_back({.name = "", .path = file.path});
+  log.tests[0].text = file.text;
   log.tests[0].document.calls.push_back({.report = report});
   return ToSarif(log);
 }

@@ -3,6 +3,8 @@
 // docs/spec/gpu-order.md#tmem. Does not catch: what the products compute (conformance/cases/gpu_corpus).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "emu/threads/thread_test_util.h"
 
 namespace palladion::threads {
@@ -50,13 +52,18 @@ TEST(Products, TheThirdFollowsBothOfTheOthers) {
   EXPECT_EQ(Codes{"OUT_MISSING"}, CodesOf(CheckThrice(true))) << ToText(CheckThrice(true));
 }
 
+// Where thread 0 has issued both of its own before thread 1's, that one follows the first of them all the same.
 TEST(Products, TheThirdRacesWithTheOneThatItsThreadDoesNotKnowAndWithNoOther) {
   const Report report = CheckThrice(false);
+  const std::string text = Thrice(false);
+  const auto first = static_cast<int>(std::count(text.begin(), text.begin() + text.find("tcgen05_mma"), '\n')) + 1;
   EXPECT_EQ((Codes{"OUT_MISSING", "RACE_RW", "RACE_WW"}), CodesOf(report)) << ToText(report);
   for (const ReportedFinding& finding : report.findings) {
     if (finding.code == "OUT_MISSING") continue;
     EXPECT_NE(std::string::npos, finding.message.find("issued by thread 0")) << finding.message;
     EXPECT_NE(std::string::npos, finding.message.find("issued by thread 1")) << finding.message;
+    EXPECT_NE(first, finding.text_line) << ToText(report);
+    EXPECT_EQ(std::string::npos, finding.message.find(Cat("text line ", first))) << finding.message;
   }
 }
 

@@ -203,6 +203,7 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
     agents.Acquire(residents_.Before(), agents.ClockOf(current_));  // that the device has entered
     PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), copy));
   }
+  if (!arriving->empty()) model_.agents().Tick(current_, {});  // what it does from here on no copy knows
   return absl::OkStatus();
 }
 

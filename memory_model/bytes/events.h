@@ -1,5 +1,5 @@
 // What memory, and the machine over it, report of a run to checks and recorders: the part of its events
-// (emu/run/events.h) that needs no program. Memory tells them at every request, after its bounds are known and before
+// (emu/run/events.h) that needs no program. Memory reports them at every request, after its bounds are known and before
 // its bytes move, so a store's old contents can still be seen. Each watcher says which kinds of events it wants, and
 // pays for no others. What it does not see: values, and which element of a value comes from where.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_EVENTS_H_
@@ -60,7 +60,7 @@ class MemoryWatcher {
   virtual EventSet wants() const = 0;
 
   // Asked once too, of who wants accesses: the most elements of a box whose values it looks at. Engines may write those
-  // of larger ones after it was told, and tell none.
+  // of larger ones after it was notified, and pass none.
   virtual std::int64_t most_values() const { return std::numeric_limits<std::int64_t>::max(); }
 
   // What follows is this agent's. Before its first turn it may do what its core's index maps read.
@@ -81,7 +81,7 @@ class MemoryWatcher {
   // An agent asks for something that engines carry out. With `at_once` it is a copy of a box that the machine carries
   // out here: the accesses of both halves follow. Otherwise they come as a schedule lets them.
   virtual void Issued(const Who&, const AsyncRequest&) {}
-  // The accesses of the half are over, and what its end tells has been told.
+  // The accesses of the half are over, and what its end publishes has been published.
   virtual void HalfDone(const Who&) {}
 
   // The agent has what it waited for. Of a queue: all that it started there is complete.
@@ -91,7 +91,7 @@ class MemoryWatcher {
 
   // The lanes of the agent have come together: what each of them did so far is before what any does from here on.
   virtual void LanesMet(const Who&) {}
-  // The same of what they did up to the agent's own time (memory_model/order/agents.h), which a wait has told it of.
+  // The same of what they did up to the agent's own time (memory_model/order/agents.h), which it learned by a wait.
   virtual void LanesMetUntil(const Who&, std::uint32_t /*time*/) {}
 };
 

@@ -37,13 +37,13 @@ class Memory final : public Machine {
   // An array that the caller owns and keeps alive; it is read, and written by stores.
   BufferId Adopt(const AllocRequest& request, std::byte* data) { return buffers_.Adopt(request, data); }
 
-  // From now on is told what it wants; it outlives the memory. Watchers are told in the order of this call, those of
+  // It is notified from now on, and outlives the memory. Watchers are notified in the order of this call, those of
   // masks alone last.
   void Observe(MemoryWatcher* watcher) {
     if (watcher->wants().Has(EventKind::kAccess)) most_values_ = std::max(most_values_, watcher->most_values());
     watchers_.Add(watcher);
   }
-  // For the machine over this memory, which tells them what it alone knows.
+  // For the machine over this memory, which notifies them of what it alone knows.
   const MemoryWatchers& watchers() const { return watchers_; }
 
   // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
@@ -104,12 +104,12 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
-  // Who does what is asked from here on, as watchers are told it. A machine over this memory says so of an agent that
+  // Who does what is asked from here on, as watchers get it. A machine over this memory says so of an agent that
   // has not had its first turn (Running) and of halves of operations.
   const Who& who() const { return who_; }
   void Acts(AgentId agent) { who_ = {.agent = agent}; }
-  // A half of an engine's operation, until EndHalf. `copies`: nothing is computed, so nobody reads, and what nobody
-  // wrote is still that.
+  // A half of an engine's operation, until EndHalf. `copies`: nothing is computed, so nothing is read, and what was
+  // never written stays so.
   void BeginHalf(const Who& half, bool copies) {
     resumes_ = std::exchange(who_, half);
     if (tracker_ != nullptr) tracker_->Carries(copies);

@@ -45,7 +45,7 @@ class AsyncEngine {
  public:
   QueueId AddQueue(QueueOrder order);
   QueueOrder OrderOf(QueueId queue) const { return queues_[queue].order; }
-  void Retire(QueueId queue);  // nothing of it is under way, and nobody will wait for it
+  void Retire(QueueId queue);  // nothing of it is under way, and no wait for it will come
   std::size_t queues() const { return queues_.live(); }
 
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.

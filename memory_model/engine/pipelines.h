@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "memory_model/order/clock.h"
@@ -35,28 +36,37 @@ class Pipelines {
   // again.
   template <class Gone>
   void Forget(const Gone& gone, Remaining& remaining) {
+    const auto forget = [&](std::vector<Earlier>& all) {
+      std::erase_if(all, [&](const Earlier& one) { return gone(one.owner) || remaining.Forgets(one.operation); });
+      for (Earlier& one : all) one.told.Forget(remaining);
+    };
     for (auto& [block, earlier] : of_block_) {
-      std::erase_if(earlier, [&](const Earlier& one) { return gone(one.owner) || remaining.Forgets(one.operation); });
-      for (Earlier& one : earlier) one.told.Forget(remaining);
+      forget(earlier.copies);
+      for (auto& [into, products] : earlier.products) forget(products);
+      std::erase_if(earlier.products, [](const auto& into) { return into.second.empty(); });
     }
-    std::erase_if(of_block_, [](const auto& block) { return block.second.empty(); });
+    std::erase_if(of_block_,
+                  [](const auto& block) { return block.second.copies.empty() && block.second.products.empty(); });
   }
 
  private:
-  // Which accumulator, in what shape; empty: a copy.
-  using Target = std::vector<std::int64_t>;
+  // Into which accumulator, in what shape, and of which kind.
+  using Target = std::pair<std::vector<std::int64_t>, std::string>;
   struct Earlier {
     AgentId operation;
     Epoch issued;
     AgentId owner;
-    Target target;
-    std::string kind;
     ClockBundle told;
+    bool last = false;  // of products: it follows all that were issued before it into its accumulator
+  };
+  struct OfBlock {
+    std::vector<Earlier> copies;
+    std::map<Target, std::vector<Earlier>> products;  // in the order of issue
   };
 
   static Target TargetOf(const AsyncRequest& request);
 
-  std::map<Place, std::vector<Earlier>> of_block_;
+  std::map<Place, OfBlock> of_block_;
 };
 
 }  // namespace palladion::memory_model

@@ -74,6 +74,20 @@ TEST_F(PipelinesTest, OnlyThoseWhoseIssueItsIssuerKnows) {
   EXPECT_TRUE(Start(Product(128), kOther, 4, generic).empty());
 }
 
+// A thread that has heard of the first product only, before or after the second one is issued.
+TEST_F(PipelinesTest, AnotherThreadMayKnowOfTheFirstAndNotOfTheSecond) {
+  Start(Product(0), kThread, 1, {});
+  Start(Product(0), kThread, 2, {});
+  ClockBundle of_first, of_both;
+  of_first.RaiseTensorCore({kThread, 1});
+  of_both.RaiseTensorCore({kThread, 2});
+  EXPECT_EQ(std::vector{AgentId{kFirstOperation}}, Start(Product(0), kOther, 1, of_first));
+  EXPECT_FALSE(known_[ClockPart::kGeneric].Covers({AgentId{kFirstOperation + 1}, 2}));
+  EXPECT_EQ(std::vector{AgentId{kFirstOperation + 1}}, Start(Product(0), AgentId{3}, 1, of_both));
+  EXPECT_TRUE(known_[ClockPart::kGeneric].Covers({AgentId{kFirstOperation}, 2}));
+  EXPECT_FALSE(known_[ClockPart::kGeneric].Covers({AgentId{kFirstOperation + 2}, 2}));
+}
+
 TEST_F(PipelinesTest, ForgetsWhoIsGone) {
   Start(Product(0), kThread, 1, {});
   Start(Copy(), kOther, 1, {});

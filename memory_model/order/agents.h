@@ -66,7 +66,7 @@ class AgentTable {
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
-  // The semaphore that counts what the end of its half tells; invalid: none does. A copy of which both halves tell one
+  // The semaphore that the end of its half signals; invalid: none. A copy of which both halves signal one
   // is a remote one: the receiver waits for its write, the sender for its read.
   void SayToldAt(AgentId operation, Half half, SemaphoreId semaphore) {
     Operation(operation).told_at[half == Half::kWrite] = semaphore;
@@ -100,7 +100,7 @@ class AgentTable {
 
   const ClockBundle& ClockOf(AgentId agent) const { return clocks_[agent]; }
   std::uint32_t NowOf(AgentId agent) const { return Agent(agent).now; }
-  // Has a wait of the agent's own told it of what it did at this time?
+  // Has the agent learned of what it did at this time by a wait of its own?
   bool RoundTrip(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).echoed; }
 
   // All lanes of the agent have come to where it is now, before its clock ticks for what it does next.
@@ -108,11 +108,11 @@ class AgentTable {
   // Have they met since it did something at this time?
   bool LanesMetSince(AgentId agent, std::uint32_t time) const { return time <= Agent(agent).met; }
 
-  // What the agent does that another agent or an engine could tell, or that tells it of them, is counted. So two waits
+  // What the agent does that another agent or an engine could observe, or that observes them, is counted. So two waits
   // with one count between which it has done nothing of the kind can be known.
   void Act(AgentId agent) { ++Agent(agent).acts, Agent(agent).has_waited = false; }
   std::uint64_t ActsOf(AgentId agent) const { return Agent(agent).acts; }
-  // A wait for a count, which is no act though it tells: is it the first since the last act?
+  // A wait for a count, which is no act though the agent learns by it: is it the first since the last act?
   bool WaitsFirst(AgentId agent) const { return !Agent(agent).has_waited; }
   void HasWaited(AgentId agent, std::uint64_t acts) { Agent(agent).acts = acts, Agent(agent).has_waited = true; }
 

@@ -1,6 +1,6 @@
 // Operations that their issuer takes for complete because it has issued a later one: what Pallas documents of wgmma,
 // and what JAX's lowering does not wait for. A wait that is there makes of the promise an order like any other, for
-// whoever knows of that wait. Based on: plgpu.wgmma's documentation, and JAX's lowering, which only commits.
+// every agent that knows of that wait. Based on: plgpu.wgmma's documentation, and JAX's lowering, which only commits.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_PROMISES_H_
 #define PALLADION_MEMORY_MODEL_ORDER_PROMISES_H_
 
@@ -33,13 +33,13 @@ class Promises {
   }
   const CodeSite& MadeAt(AgentId operation) const { return made_.at(operation.value).site; }
 
-  void Forget(const std::vector<AgentId>& gone);  // nobody will ask about them
+  void Forget(const std::vector<AgentId>& gone);  // no query names them any more
   void Retire(QueueId queue) { open_.erase(queue.value); }
 
  private:
   struct Made {
     CodeSite site;
-    Epoch kept;  // the wait; of nobody where there is none yet
+    Epoch kept;  // the wait; of no agent where there is none yet
   };
   absl::flat_hash_map<std::int32_t, Made> made_;                 // by operation
   absl::flat_hash_map<std::int32_t, std::deque<AgentId>> open_;  // by queue: not kept, in the order of issue

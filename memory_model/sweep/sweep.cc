@@ -5,7 +5,8 @@
 
 namespace palladion::memory_model {
 
-TaskClock::TaskClock(std::vector<TaskDim> dims) : dims_(std::move(dims)) {
+TaskClock::TaskClock(std::vector<TaskDim> dims, bool take_turns)
+    : dims_(std::move(dims)), returns_(take_turns), take_turns_(take_turns) {
   bool sequential = false;
   for (const TaskDim& dim : dims_) {
     if (dim.size <= 1) continue;
@@ -41,6 +42,16 @@ bool TaskClock::Begin(absl::Span<const std::int64_t> grid_index) {
   }
   task_ = static_cast<std::uint32_t>(UnitOwners::kFirstTask + number);
   return true;
+}
+
+// Of a task that goes on it is the program that began last, to whom the copies of its blocks belong until the next.
+bool TaskClock::Runs(const RunningAgent& now) {
+  if (!take_turns_) return now.begins && Begin(now.index);
+  const bool another = Begin(now.index);
+  std::vector<std::int64_t>& last = last_[task_];
+  if (now.begins || last.empty()) last = program_;
+  program_ = last;
+  return another;
 }
 
 namespace {
@@ -97,7 +108,7 @@ void Sweep::Watch(const Memory& memory, BufferId buffer, Sharing sharing) {
 }
 
 void Sweep::Running(const RunningAgent& now) {
-  if (!now.begins || !clock_.Begin(now.index)) return;
+  if (!clock_.Runs(now)) return;
   EndTask();
   if (!clock_.wrapped()) return;
   for (Watched& watched : watched_) {
@@ -183,7 +194,7 @@ bool Sweep::TouchBox(Watched& watched, AccessKind kind, const ElementBox& box, C
 
 void Sweep::TouchUnits(Watched& watched, AccessKind kind, std::int64_t first, std::int64_t last, Conflicts* conflicts) {
   const std::uint32_t task = clock_.task();
-  if (watched.sharing == Sharing::kShared) {
+  if (watched.sharing != Sharing::kOwn) {
     watched.owners->Touch(first, last, task, KindSetOf(kind), conflicts);
     return;
   }
@@ -192,8 +203,8 @@ void Sweep::TouchUnits(Watched& watched, AccessKind kind, std::int64_t first, st
   if (kind != AccessKind::kRead) watched.owners->Overwrite(first, last, task);
 }
 
-void Sweep::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
-  Watched* watched = Find(access.buffer);
+void Sweep::Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  Watched* watched = who.of_engine() ? nullptr : Find(access.buffer);
   if (watched == nullptr) return;
   ElementBox box;
   const Extent extent = ExtentOf(access, reach, &box);
@@ -224,8 +235,8 @@ void Sweep::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxR
   if (conflicts.any()) Record(*watched, {kind, &box, access.site}, conflicts);
 }
 
-void Sweep::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
-  Watched* watched = Find(access.buffer);
+void Sweep::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  Watched* watched = who.of_engine() ? nullptr : Find(access.buffer);
   if (watched == nullptr) return;
   std::int64_t runs = 0, first_byte = 0, last_byte = 0, unit = watched->unit_size.value();
   VisitBytes(access, [&](std::int64_t first, std::int64_t last) {
@@ -251,12 +262,14 @@ void Sweep::Points(const Who&, AccessKind kind, const PointAccess& access, const
 }
 
 void Sweep::Record(const Watched& watched, const Touch& touch, const Conflicts& conflicts) {
-  const bool own = watched.sharing == Sharing::kOwn;
+  const bool shared = watched.sharing == Sharing::kShared;
   const ElementSize unit = watched.owners == nullptr ? watched.element_size : watched.unit_size;
   const auto byte = [&](std::int64_t number) { return ElementCount(number) * unit; };
-  if (conflicts.write_write >= 0) RecordOne(watched, touch, ConflictRule::kWriteWrite, byte(conflicts.write_write));
+  // What no task reads unless it wrote it is no matter of others.
+  if (shared && conflicts.write_write >= 0)
+    RecordOne(watched, touch, ConflictRule::kWriteWrite, byte(conflicts.write_write));
   if (conflicts.read_write >= 0)
-    RecordOne(watched, touch, own ? ConflictRule::kInherited : ConflictRule::kReadWrite, byte(conflicts.read_write));
+    RecordOne(watched, touch, shared ? ConflictRule::kReadWrite : ConflictRule::kInherited, byte(conflicts.read_write));
 }
 
 void Sweep::RecordOne(const Watched& watched, const Touch& touch, ConflictRule rule, ByteCount byte) {

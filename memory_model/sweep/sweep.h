@@ -8,11 +8,14 @@
 // written, updated atomically), and the same of the current one, merged at its end. Which two accesses it was is asked
 // of a second run (witness.h). Memory is that of the elements touched, whatever the number of programs.
 //
-// Limits: programs run one after another. A kernel whose programs do synchronise (a lock made of atomics) needs clocks.
+// The programs of several tasks may take turns, as cores of a TPU do: each is then in a place of its own in the sets.
+// Limits: no task orders another. A kernel whose programs do synchronise (a lock made of atomics) needs clocks. What
+// engines do between the steps of agents is not looked at.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_SWEEP_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_SWEEP_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,10 +37,13 @@ struct TaskDim {
 // return, and is told from all others by one number that counts up; else it has the number of its parallel indices.
 class TaskClock {
  public:
-  explicit TaskClock(std::vector<TaskDim> dims);
+  // `take_turns`: a task may go on after another one ran whatever the dimensions say.
+  explicit TaskClock(std::vector<TaskDim> dims, bool take_turns = false);
 
   // The next program of the walk. True where it is of another task than the last one.
   bool Begin(absl::Span<const std::int64_t> grid_index);
+  // What follows is its: the same where a program begins; and where tasks take turns, of a task that goes on.
+  bool Runs(const RunningAgent& now);
 
   bool returns() const { return returns_; }  // may a task go on after another one ran?
   // Too many tasks that return for the numbers that owners have.
@@ -52,14 +58,16 @@ class TaskClock {
   std::vector<TaskDim> dims_;
   std::vector<std::int64_t> program_;
   bool returns_ = false, wrapped_ = false;
+  bool take_turns_ = false;
   std::int64_t tasks_ = 1, begun_ = 0;
   std::uint32_t task_ = UnitOwners::kFirstTask;
+  std::map<std::uint32_t, std::vector<std::int64_t>> last_;  // where they take turns: a task's last program
 };
 
 enum class ConflictRule : std::uint8_t {
   kWriteWrite,  // two tasks write, or one writes what the other updates atomically
   kReadWrite,   // one task reads what another writes or updates
-  kInherited,   // a task reads what another left in memory that is each task's own
+  kInherited,   // a task reads what another leaves in memory that may be each task's own
 };
 
 // Conflicts at one place of the text, seen from the later access of this run.
@@ -77,11 +85,12 @@ struct SweepConflict {
 
 class Sweep final : public MemoryWatcher {
  public:
-  explicit Sweep(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
+  explicit Sweep(std::vector<TaskDim> dims, bool take_turns = false) : clock_(std::move(dims), take_turns) {}
 
   enum class Sharing : std::uint8_t {
     kShared,  // all tasks see one memory
-    kOwn,     // each task has its own on hardware, and here finds what the last one left
+    kOwn,     // each task has its own, or all run in this order; here one finds what the last one left
+    kOfCore,  // those that share a core, in whatever order, find what the others left
   };
   // Before the first program. What is not watched is each program's own.
   void Watch(const Memory& memory, BufferId buffer, Sharing sharing);

@@ -171,6 +171,66 @@ TEST(Sweep, MemoryOfATasksOwnMayBeWrittenByAll) {
   EXPECT_EQ(16, x.conflicts()[0].byte.value());
 }
 
+// What tasks on one core hand to each other is in conflict whichever of the two came first, and only with a read.
+TEST(Sweep, MemoryOfACoreDependsOnTheOrderInBothOrders) {
+  for (const bool read_first : {false, true}) {
+    Swept x({8}, kRow, Sweep::Sharing::kOfCore);
+    for (int i = 0; i < 2; ++i) {
+      x.Begin({i});
+      if (read_first == (i == 0)) {
+        x.Read(x.Box({2}, {2}));
+      } else {
+        x.Write(x.Box({0}, {4}));
+        x.Read(x.Box({0}, {4}));
+      }
+    }
+    ASSERT_EQ(1u, x.conflicts().size()) << read_first;
+    EXPECT_EQ(ConflictRule::kInherited, x.conflicts()[0].rule);
+    EXPECT_EQ(read_first ? AccessKind::kWrite : AccessKind::kRead, x.conflicts()[0].kind);
+    EXPECT_EQ(8, x.conflicts()[0].byte.value());
+    x.Begin({2});
+    x.Write(x.Box({4}, {4}));
+    x.Begin({3});
+    x.Write(x.Box({4}, {4}));
+    x.Read(x.Box({4}, {4}));
+    EXPECT_EQ(1u, x.conflicts().size()) << "each has what it stored itself";
+  }
+}
+
+// Cores take turns: what a task did before others ran is its own when it goes on, and the program that it is at.
+TEST(Sweep, TasksThatTakeTurns) {
+  Sweep sweep(kRow, /*take_turns=*/true);
+  std::vector<std::byte> data(32), value(32);
+  Memory memory;
+  memory.Observe(&sweep);
+  const BufferId buffer = memory.Adopt({.name = "x", .dtype = DType::kI32, .shape = {8}}, data.data());
+  sweep.Watch(memory, buffer, Sweep::Sharing::kShared);
+  const auto write = [&](int program, bool begins, std::int64_t start, int line) {
+    const Ints index = {program};
+    memory.Running({.id = {}, .index = index, .begins = begins});
+    BoxAccess box;
+    box.buffer = buffer;
+    box.rank = box.value_rank = 1;
+    box.start[0] = start;
+    box.count[0] = 4;
+    box.step[0] = 1;
+    box.lower[0] = -1000;
+    box.upper[0] = 1000;
+    box.order[0] = 0;
+    box.site = {.loc = {}, .text_line = line, .program = index};
+    memory.Store(box, value.data());
+  };
+  write(0, true, 0, 1);
+  write(1, true, 4, 1);
+  write(0, false, 0, 2);
+  write(1, false, 4, 2);
+  EXPECT_TRUE(sweep.conflicts().empty());
+  write(0, false, 4, 3);
+  ASSERT_EQ(1u, sweep.conflicts().size());
+  EXPECT_EQ(ConflictRule::kWriteWrite, sweep.conflicts()[0].rule);
+  EXPECT_EQ(Ints{0}, sweep.conflicts()[0].program);
+}
+
 // The black cells of a board: no two of them make a box, so the lists give way to owners on the way.
 TEST(Sweep, ManyBoxesThatDoNotMerge) {
   for (const bool backwards : {false, true}) {

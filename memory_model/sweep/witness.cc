@@ -14,7 +14,8 @@ void Witness::Ask(const Memory& memory, const SweepConflict& conflict) {
   question.program = conflict.program;
   question.kind = conflict.kind;
   question.text_line = conflict.text_line;
-  question.latest = conflict.rule == ConflictRule::kInherited;
+  const bool inherited = conflict.rule == ConflictRule::kInherited;
+  question.latest = inherited && conflict.kind != AccessKind::kWrite;
   const bool reads = conflict.kind == AccessKind::kRead || question.latest;
   question.wanted = reads ? kWriteKind | kAtomicKind : kReadKind;
   if (conflict.rule == ConflictRule::kWriteWrite)
@@ -55,8 +56,8 @@ void Witness::Consider(Question& question, AccessKind kind, const Site& site, co
                                   .text_line = site.text_line};
 }
 
-void Witness::Box(const Who&, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
-  if (reach.empty || reach.none_copied) return;
+void Witness::Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte*) {
+  if (who.of_engine() || reach.empty || reach.none_copied) return;
   for (Question& question : questions_) {
     if (question.buffer != access.buffer || !HoldsElement(access, reach, question.index)) continue;
     ElementBox box;
@@ -65,7 +66,8 @@ void Witness::Box(const Who&, AccessKind kind, const BoxAccess& access, const Bo
   }
 }
 
-void Witness::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
+void Witness::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (who.of_engine()) return;
   const ByteCount piece(static_cast<std::int64_t>(access.piece_bytes));
   for (Question& question : questions_) {
     if (question.buffer != access.buffer) continue;

@@ -26,21 +26,20 @@ struct WitnessAccess {
 
 class Witness final : public MemoryWatcher {
  public:
-  explicit Witness(std::vector<TaskDim> dims) : clock_(std::move(dims)) {}
+  explicit Witness(std::vector<TaskDim> dims, bool take_turns = false) : clock_(std::move(dims), take_turns) {}
 
   // Before the first program; the memory must be bound as in the first run. Questions are numbered from 0.
   void Ask(const Memory& memory, const SweepConflict& conflict);
   // Who wrote the byte first in the task of `program`.
   void AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte, absl::Span<const std::int64_t> program);
 
-  // The other access: the earliest that is in conflict with it; of inherited memory, the latest write before it.
+  // The other access: the earliest that is in conflict with it; of what is read in memory that tasks hand on, the
+  // latest write before it.
   // Nothing where there is none: what the sweep found was no conflict of this kind.
   const std::optional<WitnessAccess>& Answer(std::size_t question) const { return questions_[question].answer; }
 
   EventSet wants() const override { return {EventKind::kTurn, EventKind::kAccess}; }
-  void Running(const RunningAgent& now) override {
-    if (now.begins) clock_.Begin(now.index);
-  }
+  void Running(const RunningAgent& now) override { clock_.Runs(now); }
   void Box(const Who& who, AccessKind kind, const BoxAccess& access, const BoxReach& reach,
            const std::byte* value) override;
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;

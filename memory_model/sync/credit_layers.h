@@ -22,7 +22,7 @@ namespace palladion::memory_model {
 
 class CreditLayers {
  public:
-  // `done`: the signaller's own part of it, `known` all that it tells.
+  // `done`: the signaller's own part of it, `known` all that it publishes.
   void Signal(const Epoch& done, const VectorClock& known, std::int64_t amount);
 
   // A wait that goes, before it learns anything.
@@ -33,7 +33,7 @@ class CreditLayers {
     bool first = true;         // no other wait since its last act
     std::int64_t value = 1;
     bool decrement = true;
-    bool whole = false;  // a part of a credit is not to be told apart
+    bool whole = false;  // a part of a credit cannot be distinguished
   };
   void Take(const Wait& wait);
 

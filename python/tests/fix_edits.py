@@ -117,10 +117,10 @@ def mutants(folder: pathlib.Path, pattern: str, kinds=("drop_sync",)):
                 yield f"{path.relative_to(CASES).as_posix()} {mutant.stem}", mutant.read_text(encoding="utf-8"), case.arguments
 
 
-def check(kernel: str, arguments, folder: pathlib.Path) -> dict:
+def check(kernel: str, arguments, folder: pathlib.Path, form: str = "json") -> dict:
     """The report; one without findings and with an error where there is none."""
     (folder / "kernel.pkir").write_text(kernel, encoding="utf-8")
-    run = subprocess.run([COMMAND, "check", str(folder / "kernel.pkir"), "--format=json", *arguments], capture_output=True, text=True, check=False)
+    run = subprocess.run([COMMAND, "check", str(folder / "kernel.pkir"), f"--format={form}", *arguments], capture_output=True, text=True, check=False)
     return json.loads(run.stdout) if run.stdout else {"findings": [], "error": {"message": run.stderr}}
 
 

@@ -17,6 +17,8 @@ _CLASSES = {
     "toolExecutionNotifications": sarif_om.Notification, "results": sarif_om.Result, "locations": sarif_om.Location,
     "relatedLocations": sarif_om.Location, "physicalLocation": sarif_om.PhysicalLocation, "region": sarif_om.Region,
     "codeFlows": sarif_om.CodeFlow, "threadFlows": sarif_om.ThreadFlow, "location": sarif_om.Location, "description": sarif_om.Message,
+    "fixes": sarif_om.Fix, "artifactChanges": sarif_om.ArtifactChange, "replacements": sarif_om.Replacement,
+    "deletedRegion": sarif_om.Region, "insertedContent": sarif_om.ArtifactContent,
     "artifactLocation": sarif_om.ArtifactLocation, "logicalLocations": sarif_om.LogicalLocation, "suppressions": sarif_om.Suppression,
 }
 _BAGS = {"properties", "partialFingerprints"}

@@ -31,8 +31,30 @@ def test_the_fixes_of_kernels_that_lack_one_wait_work(tmp_path):
     assert sum(one.outcome == "gone" for one in judged) >= 10
 
 
+def _with(kernel: str, replacements) -> str:
+    lines = kernel.split("\n")
+    for one in reversed(replacements):
+        region, new = one["deletedRegion"], one.get("insertedContent", {"text": ""})["text"]
+        lines[region["startLine"] - 1:region["endLine"] - 1] = new.split("\n")[:-1]
+    return "\n".join(lines)
+
+
+def test_sarif_has_the_same_change(tmp_path):
+    """Its replacements are made by the command, and those of the JSON by fix_edits: two ways to one text."""
+    compared = 0
+    for name, kernel, arguments in fix_edits.kernels("checks", "gpu_corpus", each=5):
+        findings = fix_edits.check(kernel, arguments, tmp_path)["findings"]
+        log = fix_edits.check(kernel, arguments, tmp_path, form="sarif")
+        expected = {fix_edits.Text(kernel).apply(one["edits"]) for one in findings if one["edits"] and not one["cause"]}
+        found = {_with(kernel, change["replacements"]) for result in log["runs"][0]["results"]
+                 for fix in result.get("fixes", []) for change in fix["artifactChanges"]}
+        assert found == expected, name
+        compared += len(found)
+    assert compared >= 12
+
+
 @pytest.mark.parametrize(("case", "mutant", "fix"), [
-    # A group that nobody committed: a wait is for committed ones.
+    # A group that was never committed: a wait is for committed ones.
     ("gpu/groups", "drop_sync_4", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line 16 of the kernel text, .*"),
     ("gpu/page_copy_out_group", "drop_sync_2", r"plgpu\.commit_smem_to_gmem_group\(\) before the wait at line \d+ of the kernel text, .*"),
     # The barrier completes twice before it is awaited: the wait belongs between the two.

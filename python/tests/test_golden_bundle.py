@@ -81,7 +81,7 @@ def test_what_becomes_of_a_spoiled_output_is_as_recorded(kind):
 
 @pytest.mark.parametrize("positive", [False, True])
 def test_an_error_that_no_element_shows(tmp_path, positive):
-    """Three passes in TF32 are told from sums in any order. Of positive numbers, whose sums are too large for that, no other sum is taken for
+    """Three passes in TF32 are distinguished from sums in any order. Of positive numbers, whose sums are too large for that, no other sum is taken for
     them: there each error has the same bias."""
     rng = np.random.default_rng(1)
     f, (x, y) = spoiled_kernels.f32_product_case(rng)

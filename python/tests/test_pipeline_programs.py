@@ -281,7 +281,7 @@ def to_vmem(interpret):
 
 
 def first_and_last(interpret):
-    """The body knows the first and the last step by its ids, as cycles are told apart."""
+    """The body knows the first and the last step by its ids, as cycles are distinguished."""
     def body(x_ref, o_ref):
         step = 2 * pl.program_id(0) + pl.program_id(1)
         first, last = step == 0, step == 15

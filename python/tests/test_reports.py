@@ -204,6 +204,57 @@ def test_the_sarif_schema_refuses_what_is_wrong(tmp_path, change):
     assert not SARIF.is_valid(log)
 
 
+FIXED = """pkir 1;
+kernel @k {
+  backend mosaic_tpu;
+  in %x: f32[8,128] space any;
+  out %o: f32[8,128] space any;
+  grid [];
+  scratch %v: ref<vmem,f32[8,128]>;
+  scratch %sem: ref<semaphore,dma_sem[]>;
+  body @k (%xr: ref<any,f32[8,128]>, %or: ref<any,f32[8,128]>, %vr: ref<vmem,f32[8,128]>, %sr: ref<semaphore,dma_sem[]>) {
+    dma_start{device_id_type=mesh, priority=0, add=false}(src=%xr, dst=%vr, dst_sem=%sr, src_sem=none, device_id=none);
+    %a = get(%vr) : f32[8,128];
+    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%xr, dst=%vr, dst_sem=%sr, src_sem=none, device_id=none);
+    _ = swap(%vr, %a) : f32[8,128];
+    dma_start{device_id_type=mesh, priority=0, add=false}(src=%vr, dst=%or, dst_sem=%sr, src_sem=none, device_id=none);
+    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%vr, dst=%or, dst_sem=%sr, src_sem=none, device_id=none);
+    return;
+  }
+}
+"""
+
+
+def results(folder, text):
+    log = json.loads(check(folder, text, ["--in", "x=iota"], "sarif")[1])
+    SARIF.validate(log)
+    hold_against_model(log)
+    return log["runs"][0]["results"]
+
+
+def test_a_sarif_fix_mends_the_file_that_it_names(tmp_path):
+    (result,) = [one for one in results(tmp_path, FIXED) if "fixes" in one]  # the others are its symptoms
+    (fix,) = result["fixes"]
+    assert fix["description"]["text"] == result["properties"]["fix"]
+    (change,) = fix["artifactChanges"]
+    assert change["artifactLocation"] == {"uri": "k.pkir", "uriBaseId": "%SRCROOT%"}
+    lines = FIXED.split("\n")
+    for replaced in reversed(change["replacements"]):  # whole lines, in the order of the text
+        region = replaced["deletedRegion"]
+        assert region["startColumn"] == region["endColumn"] == 1
+        new = replaced.get("insertedContent", {"text": ""})["text"]
+        lines[region["startLine"] - 1:region["endLine"] - 1] = new.split("\n")[:-1]
+    assert lines != FIXED.split("\n") and results(tmp_path, "\n".join(lines)) == []
+
+
+def test_a_sarif_fix_needs_a_file_of_the_users_and_a_line_for_each_statement(tmp_path):
+    python = FIXED.replace("pkir 1;", 'pkir 1;\nfile #f = "k.py";\nloc #l = #f:6:5 fn "k";').replace(";\n    ", " #l;\n    ")
+    on_one_line = FIXED.replace(";\n    ", "; ")
+    for text in (python, on_one_line):
+        found = results(tmp_path, text)
+        assert any(one["properties"]["fix"] for one in found) and not any("fixes" in one for one in found)
+
+
 def test_sarif_places_are_uris(tmp_path):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     places = [r["locations"][0]["physicalLocation"] for r in log["runs"][0]["results"]]

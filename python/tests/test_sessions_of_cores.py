@@ -107,7 +107,7 @@ def told_and_awaited(tells, waits):
 
 @pytest.mark.parametrize("more, codes", [(0, set()), (1, {"SEM_LEAK"})])
 def test_counts_of_each_core_go_on(more, codes):
-    """A core tells the other one's semaphore; the next kernel's cores take what they find."""
+    """A core signals the other one's semaphore; the next kernel's cores take what they find."""
     f = told_and_awaited(lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
                          lambda sem, core: pl.semaphore_wait(sem, 1))
     result, found, report = emulated(f)
@@ -117,8 +117,85 @@ def test_counts_of_each_core_go_on(more, codes):
 
 
 def test_a_wait_for_the_other_cores_count():
-    """Core 0 alone is told, and core 1 waits."""
+    """Core 0 alone is signalled, and core 1 waits."""
     f = told_and_awaited(lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
                          lambda sem, core: pl.when(core == 1)(lambda: pl.semaphore_wait(sem, 1)))
     _, found, report = emulated(f)
     assert "DEADLOCK" in found, report
+
+
+BLOCKS = pltpu.VMEM((2, 8, 128), jnp.float32)
+
+
+def through_vmem(cores, wait=True):
+    """A kernel starts copies to memory of its core, which outlives it there; the next kernel waits and reads."""
+    def f(x):
+        x_ref, y_ref, sem = refs(x, DMA((2,)))
+        slots = pl.empty_ref_like(BLOCKS)
+
+        def copy(i):
+            return pltpu.make_async_copy(x_ref.at[pl.ds(8 * i, 8)], slots.at[i], sem.at[i])
+
+        def first(core):
+            copy(0).start()
+            copy(1).start()
+
+        def second(core):
+            for i in range(2):
+                if wait:
+                    copy(i).wait()
+                pltpu.sync_copy(slots.at[i], y_ref.at[pl.ds(8 * i, 8)])
+
+        on_cores(cores, first)
+        on_cores(cores, second)
+        return y_ref[...]
+
+    return f
+
+
+def test_a_copy_to_memory_of_a_core_that_outlives_the_kernel():
+    result, codes, report = emulated(through_vmem(1))
+    np.testing.assert_array_equal(result, X)
+    assert codes == set() and report.verdict == "proved", report
+
+
+def test_nobody_waits_for_a_copy_to_memory_of_a_core():
+    _, codes, report = emulated(through_vmem(1, wait=False))
+    assert {"RACE_ASYNC", "NOT_AWAITED"} & codes, report
+
+
+WITH_PREFETCH = pytest.mark.skipif(not hasattr(pltpu, "emit_pipeline_with_async_prefetch"),
+                                   reason="this JAX prefetches in no kernel of its own")
+
+
+def prefetched(x, cores):
+    """JAX's two kernels: one starts the copies of the pipeline's first blocks, the other runs the pipeline."""
+    blocks = pl.BlockSpec((8, 64), lambda i, j: (i, j), pipeline_mode=pl.Buffered(2, prefetched_count=2))
+    mesh = pltpu.create_tensorcore_mesh("core", num_cores=cores)
+
+    def double(x_ref, o_ref):
+        o_ref[...] = x_ref[...] * 2
+
+    pipeline, prefetch = pltpu.emit_pipeline_with_async_prefetch(
+        double, grid=(2, 2), in_specs=[blocks], out_specs=[pl.BlockSpec((8, 64), lambda i, j: (i, j))], mesh=mesh)
+    x_ref, y_ref = jax.new_ref(x), jax.new_ref(jnp.zeros_like(x))
+    leaves, tree = jax.tree.flatten(prefetch(x_ref))
+
+    def run(x_ref, y_ref, *leaves):
+        pipeline(x_ref, y_ref, allocations=jax.tree.unflatten(tree, leaves))
+
+    pl.kernel(run, mesh=mesh, out_type=())(x_ref, y_ref, *leaves)
+    return y_ref[...]
+
+
+@WITH_PREFETCH
+def test_a_pipeline_with_blocks_of_a_kernel_before():
+    result, codes, report = emulated(lambda x: prefetched(x, 1))
+    np.testing.assert_array_equal(result, 2 * X)
+    assert codes == set() and report.verdict == "proved", report
+
+
+@WITH_PREFETCH
+def test_memory_of_each_of_several_cores_is_refused():
+    with pytest.raises(palladion.ExportError, match="in the vmem of each of 2 cores and outlives the kernel there"):
+        emulated(lambda x: prefetched(x, 2))

@@ -51,7 +51,7 @@ def _ring(*after_second: str) -> str:
 
 
 def _handed(*around_arrival: str) -> str:
-    """Another thread fills it, once it is told that the slot is free."""
+    """Another thread fills it, once it knows that the slot is free."""
     product = [_await("full.at[2]"), _await("full.at[0]"), _product(0), _await("full.at[1]"), _product(1), *around_arrival,
                _await("full.at[0]"), _product(0), "%v = wgmma_accumulator_deref{wait_n=0}(%acc) : f32[64,64];"]
     loads = [_LOAD_Y, _load(0, 0), _load(1, 1), _await("free"), _load(2, 0)]

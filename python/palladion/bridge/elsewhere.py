@@ -27,7 +27,7 @@ JAX, SKIPPED, REFUSED = "jax", "skipped", "refused"
 class Elsewhere:
     """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are poison).
 
-    report: JSON of a report with what its target refuses, which is told in any case; "" where that is nothing.
+    report: JSON of a report with what its target refuses, which is reported in any case; "" where that is nothing.
     """
 
     kernel: str

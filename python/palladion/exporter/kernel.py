@@ -21,7 +21,7 @@ from palladion.exporter.names import Names, sanitized
 from palladion.exporter.parameters import check_parameters, knows, unknown
 from palladion.exporter.tpu_ops import TPU_OPS, on_tpu_keys
 from palladion.exporter.tpu_pipeline import TPU_PIPELINE_OPS
-from palladion.exporter.types import array_type, is_ref, operand_type, space_name, tpu_key_words, type_text
+from palladion.exporter.types import array_type, is_ref, operand_type, space_name, space_of_array, tpu_key_words, type_text
 from palladion.exporter.value_ops import VALUE_OPS
 from palladion.exporter.views import block_view_text
 from palladion.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name
@@ -332,7 +332,8 @@ def _operands(kernel, params, mapping, refs, in_avals):
         alias = f" alias {inputs[aliases[position]]}" if position in aliases else ""
         label = labels[num_prefetch + num_inputs + position]
         lines.append(("out", kernel.operand(label, f"out{position}", "output"), block, alias))
-    kernel.lines[first:first] = _arrays_line(params, lines)
+    outputs = [(name, alias) for role, name, _, alias in lines if role == "out"]
+    kernel.lines[first:first] = arrays_line([(aval, *names) for aval, names in zip(params["out_avals"], outputs)])
     kernel_lines = []
     for role, name, block, alias in lines:
         head = f"{role} {name}: {operand_type(block.array_aval)}{as_label(str(block.origin or ''))}"
@@ -352,12 +353,14 @@ def _operands(kernel, params, mapping, refs, in_avals):
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(scratch_labels[position])}{kernel.place()}")
 
 
-def _arrays_line(params, lines) -> list:
-    """[`arrays {%o=vmem};`] where an output lies in the memory of a core after the kernel, and the input that shares it did before."""
-    outputs = [entry for entry in lines if entry[0] == "out"]
+def arrays_line(outputs) -> list:
+    """[`arrays {%o=vmem};`] where an output lies in the memory of a core after the kernel, and the input that shares it did before.
+
+    `outputs`: of each its array, its name and the text of its alias.
+    """
     kept = {}
-    for aval, (_, name, _, alias) in zip(params["out_avals"], outputs):
-        space = str(getattr(aval, "memory_space", ""))
+    for aval, name, alias in outputs:
+        space = space_of_array(aval)
         if space in ("vmem", "smem"):
             kept.update({each: Word(space) for each in (name, alias.removeprefix(" alias ")) if each})
     return [f"arrays {map_text({name.removeprefix('%'): space for name, space in kept.items()})};"] if kept else []

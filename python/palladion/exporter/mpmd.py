@@ -3,14 +3,17 @@
 Based on: JAX 0.9.2 to 0.12.
 """
 
+import math
+
 from palladion import jax_versions
 from palladion.exporter.async_ops import mesh_attributes
 from palladion.exporter.attributes import map_text
 from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import (KernelText, alias_pairs, as_label, infer_backend, note_lines, params_line, with_prefix)
+from palladion.exporter.kernel import (KernelText, alias_pairs, arrays_line, as_label, infer_backend, note_lines, params_line,
+                                       with_prefix)
 from palladion.exporter.parameters import check_parameters, knows
 from palladion.exporter.ref_names import body_labels
-from palladion.exporter.types import element_text, is_ref, operand_type, ref_space, space_name, type_text
+from palladion.exporter.types import element_text, is_ref, operand_type, ref_space, space_name, space_of_array, type_text
 from palladion.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
 
@@ -94,7 +97,7 @@ def _labels(jaxpr, params, num_in):
 
 
 def _operands(kernel, params, refs, labels, in_avals, space):
-    num_in, num_out, place = len(in_avals), len(params["out_avals"]), kernel.place()
+    num_in, num_out, place, first = len(in_avals), len(params["out_avals"]), kernel.place(), len(kernel.lines)
     names = [kernel.operand(label, f"in{i}" if is_ref(refs[i]) else "captured")
              for i, label in enumerate(labels[:num_in])]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
@@ -102,16 +105,28 @@ def _operands(kernel, params, refs, labels, in_avals, space):
         typed = element_text(aval.dtype, aval.shape) if captured else operand_type(aval)
         kernel.lines.append(f"in {name}: {typed}{' space smem' if captured else _space(refs[position], space)}{place}")
     aliases = {out: source for source, out in alias_pairs(params["input_output_aliases"])}
+    outputs = []
     for position, aval in enumerate(params["out_avals"]):
         name = kernel.operand(labels[num_in + position], f"out{position}", "output")
         aval = getattr(aval, "inner_aval", aval)
+        _check_memory_of_cores(labels[num_in + position] or name, aval)
         alias = f" alias {names[aliases[position]]}" if position in aliases else ""
         kernel.lines.append(f"out {name}: {operand_type(aval)}{_space(refs[num_in + position], space)}{alias}{place}")
+        outputs.append((aval, name, alias))
+    kernel.lines[first:first] = arrays_line(outputs)
     kernel.launch_at = len(kernel.lines)
     for position, aval in enumerate(refs[num_in + num_out:]):
         label = labels[num_in + num_out + position]
         name = kernel.operand(label, f"scratch{position}", "scratch")
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)}{place}")
+
+
+def _check_memory_of_cores(name, aval):
+    """Semaphores are one array for each core; of other arrays kernel text has one."""
+    cores = math.prod(int(size) for size in getattr(getattr(getattr(aval, "memory_space", None), "mesh", None), "shape", {}).values())
+    if cores > 1 and space_of_array(aval) in ("vmem", "smem"):
+        raise ExportError(f"operand '{name}' lies in the {space_of_array(aval)} of each of {cores} cores and outlives the kernel "
+                          "there, for which kernel text has no form; use a mesh of one core, or fetch within the kernel")
 
 
 def _space(aval, default) -> str:

@@ -27,6 +27,12 @@ def space_name(memory_space) -> str:
     return name
 
 
+def space_of_array(aval) -> str:
+    """Where an array itself lies, outside of kernels too; a CoreMemorySpace is that space on each core of its mesh."""
+    space = getattr(aval, "memory_space", "")
+    return str(getattr(space, "memory_space", space))
+
+
 def ref_space(aval, default="default") -> str:
     """`default` is where a ref lies that JAX has left without a space."""
     space = space_name(aval.memory_space)

@@ -1,0 +1,106 @@
+#include "conformance/metamorphic/both_ways.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "conformance/metamorphic/checked_report.h"
+#include "conformance/metamorphic/harmless.h"
+#include "conformance/metamorphic/insertion.h"
+#include "emu/check.h"
+#include "emu/emulate.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::conformance {
+namespace {
+
+constexpr std::string_view kOfTasks[] = {"RACE_WW", "RACE_RW", "SAME_VALUE", "GRID_ORDER"};
+
+bool IsOfTasks(const ReportedFinding& finding) {
+  return std::find(std::begin(kOfTasks), std::end(kOfTasks), finding.code) != std::end(kOfTasks);
+}
+
+std::string AccessLine(const std::optional<ReportedAccess>& access) {
+  if (!access.has_value()) return "no access";
+  return Cat(access->kind, " of ", access->object, " by ", access->agent, " at line ", access->text_line);
+}
+
+// What other chips give is said of the outputs, which differ where cores have scratch of their own.
+std::string WhyOf(const ReportedFinding& finding) {
+  return finding.why.substr(0, finding.why.find("; the results are those of program order"));
+}
+
+// Which of several undefined values arrives first, and which element is named, depends on the order.
+std::string LineOf(const ReportedFinding& finding, bool cores) {
+  if (IsOfTasks(finding) && !cores)
+    return Cat(finding.severity, " ", finding.code, " of ", finding.second.has_value() ? finding.second->object : "");
+  if (IsOfTasks(finding)) {
+    return Cat(finding.severity, " ", finding.code, " at line ", finding.text_line, ": ", finding.message, "; ",
+               AccessLine(finding.first), "; ", AccessLine(finding.second), "; why: ", WhyOf(finding),
+               "; fix: ", finding.fix, "; confidence: ", finding.confidence);
+  }
+  std::set<int> places{finding.text_line};
+  if (finding.first.has_value()) places.insert(finding.first->text_line);
+  if (finding.second.has_value()) places.insert(finding.second->text_line);
+  return Cat(finding.severity, " ", finding.code, " at lines ", absl::StrJoin(places, ", "));
+}
+
+// A difference of outputs is an effect of what is found, and cores have scratch of their own. So is, among programs
+// that meet, that one reads in some order what another has not written yet.
+std::set<std::string> LinesOf(const Report& report, bool cores) {
+  std::set<std::string> lines;
+  const bool meet = std::any_of(report.findings.begin(), report.findings.end(), IsOfTasks);
+  for (const ReportedFinding& finding : report.findings) {
+    if (finding.code == "UNINIT" && meet && !cores) continue;
+    if (finding.code != "NONDET") lines.insert(LineOf(finding, cores));
+  }
+  return lines;
+}
+
+void Compare(const Report& in_order, const Report& by_policy, bool cores, std::vector<std::string>& differences) {
+  const std::set<std::string> before = LinesOf(in_order, cores), after = LinesOf(by_policy, cores);
+  std::vector<std::string> lost, found;
+  std::set_difference(before.begin(), before.end(), after.begin(), after.end(), std::back_inserter(lost));
+  std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(found));
+  for (const std::string& line : lost) differences.push_back(Cat("in order: ", line));
+  for (const std::string& line : found) differences.push_back(Cat("by policy: ", line));
+  const auto denied = [](const Report& report) {
+    return std::any_of(report.facts.begin(), report.facts.end(),
+                       [](const ReportedFact& fact) { return fact.name == "no-conflict" && !fact.shown; });
+  };
+  if (denied(in_order) != denied(by_policy)) differences.push_back("only one way has the fact no-conflict");
+}
+
+}  // namespace
+
+BothWays RunBothWays(const Case& test) {
+  BothWays both;
+  const absl::StatusOr<std::string> text = CanonicalText(test.kernel);
+  if (!text.ok() || test.launches > 1) return both;
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(*text, {.target = test.target});
+  if (!kernel.ok()) return both;
+  const OtherWay way = OtherWayOf(*kernel);
+  if (way == OtherWay::kNone) return both;
+  std::string other = *text;
+  const bool cores = way == OtherWay::kAsCores;
+  if (cores) {
+    const absl::Span<const Harmless> all = AllHarmless();
+    const auto semaphore =
+        std::find_if(all.begin(), all.end(), [](const Harmless& row) { return row.name == "semaphore_scratch"; });
+    const std::optional<Inserted> inserted = Insert(*text, *semaphore, kAtStart);
+    if (!inserted.has_value()) return both;
+    other = inserted->text;
+  }
+  const CheckedText in_order = CheckText(test, *text, 1), by_policy = CheckText(test, other, 1, /*by_policy=*/!cores);
+  if (in_order.report.error.has_value() || by_policy.report.error.has_value()) return both;
+  both.applies = true;
+  both.conflicts =
+      static_cast<int>(std::count_if(in_order.report.findings.begin(), in_order.report.findings.end(), IsOfTasks));
+  Compare(in_order.report, by_policy.report, cores, both.differences);
+  return both;
+}
+
+}  // namespace palladion::conformance
