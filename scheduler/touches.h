@@ -14,9 +14,13 @@
 namespace palladion::scheduler {
 
 struct Touched : Touch {
-  // Changes the object as others that commute do, in any order: all arrivals of a phase but the last. `turns`: the next
-  // of these will be no such one any more.
-  bool commutes = false, turns = false;
+  // Changes the object as others with this number do, in any order: all arrivals of a phase but the last. 0: none does.
+  // `turns`: the next of these will be no such one any more.
+  std::int64_t commutes = 0;
+  bool turns = false;
+  // Comes after those it commutes with, and whichever had been the last would have been this one: the last end of a
+  // block's threads, the last of a meeting. `closing`: what comes of that, whoever it was.
+  bool closes = false, closing = false;
   std::int64_t held = -1;  // of a count: what it held before; -1: not told
 };
 
@@ -42,14 +46,23 @@ class Touches {
   }
 
   bool Conflicts(const Touches& other) const {
+    return ConflictsBy(other, [](const Touched& a, const Touched& b) { return a.Conflicts(b) && !Commute(a, b); });
+  }
+  // With what is its own, whether it closes something or not.
+  bool ConflictsItself(const Touches& other) const {
     return ConflictsBy(
-        other, [](const Touched& a, const Touched& b) { return a.Conflicts(b) && !(a.commutes && b.commutes); });
+        other, [](const Touched& a, const Touched& b) { return !a.closing && a.Conflicts(b) && !Commute(a, b); });
+  }
+  // It closes something, and `other` was among that.
+  bool Closes(const Touches& other) const {
+    return !everything_ && !other.everything_ && ConflictsBy(other, [](const Touched& a, const Touched& b) {
+      return a.closes && a.Conflicts(b) && Commute(a, b);
+    });
   }
   // An operation that would have touched this: may it be another one after `done`?
   bool ChangedBy(const Touches& done) const {
-    return ConflictsBy(done, [](const Touched& a, const Touched& b) {
-      return a.Conflicts(b) && !(a.commutes && b.commutes && !b.turns);
-    });
+    return ConflictsBy(
+        done, [](const Touched& a, const Touched& b) { return a.Conflicts(b) && !(Commute(a, b) && !b.turns); });
   }
 
   // What a count held before the operation; without a value where the operation did not touch it, or did not say.
@@ -61,6 +74,8 @@ class Touches {
   }
 
  private:
+  static bool Commute(const Touched& a, const Touched& b) { return a.commutes != 0 && a.commutes == b.commutes; }
+
   template <class F>
   bool ConflictsBy(const Touches& other, const F& conflict) const {
     if (everything_ || other.everything_) return !empty() && !other.empty();

@@ -8,6 +8,7 @@
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
 #include "emu/emulate.h"
+#include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/reference_machine.h"
 #include "emu/launch/run.h"
 #include "semantics/base/cat.h"
@@ -15,17 +16,6 @@
 
 namespace palladion::hunt {
 namespace {
-
-Tensor Rows(const HuntKernel& kernel, std::int64_t (*value)(int)) {
-  const bool devices = kernel.family == Family::kTpu && kernel.cores == Cores::kDevices && kernel.blocks > 1;
-  std::vector<std::int64_t> shape = {kernel.rows, kRowElements};
-  if (devices) shape.insert(shape.begin(), kernel.blocks);
-  Tensor tensor(DType::kI32, shape);
-  const auto numbers = tensor.span<std::int32_t>();
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = static_cast<std::int32_t>(value(static_cast<int>(static_cast<std::int64_t>(i) / kRowElements)));
-  return tensor;
-}
 
 // As ReferenceMachine::Outcome has it: o, then the two cells of each half of a row of m.
 std::string OutcomeOf(const std::vector<Tensor>& outputs) {
@@ -54,36 +44,80 @@ std::string WayOf(const checks::Trial& trial) {
   return way;
 }
 
-// Random schedules must end in ways that the search has seen.
-void HoldAgainstSeeds(const PreparedKernel& kernel, const std::vector<ConstArray>& inputs, std::int64_t seeds,
-                      Ends* ends) {
-  const CheckOptions check{.contracts = false, .threads = 1};
-  const absl::StatusOr<checks::TrialRunner> runner = checks::TrialRunner::Create(kernel, inputs, check);
-  if (!runner.ok()) return;
-  absl::StatusOr<std::vector<Tensor>> outputs = NewOutputs(kernel);
-  const std::vector<MutableArray> out = MutableArraysOf(*outputs);
-  const agents::LaunchOptions options = runner->OptionsOfSearch(kernel.state().program().grid_in_agent ? 2 : 0);
-  std::set<std::string> seen;
-  const auto visit = [&](const agents::Ran& ran) -> absl::StatusOr<bool> {
-    PALLADION_ASSIGN_OR_RETURN(const checks::Trial trial,
-                               runner->Run(runner->ScheduleOfSearch(ran, options), checks::Watch::kEverything, {}));
-    seen.insert(WayOf(trial));
-    return true;
-  };
-  const auto explored = launch::RunExhaustive({kernel.state(), inputs, out}, options, {}, visit);
-  if (!explored.ok() || !explored->complete) return;
-  for (std::int64_t seed = 0; seed < seeds; ++seed) {
-    scheduler::Schedule schedule = runner->ScheduleOfSeed(seed);
-    if (seed % 2 == 1) schedule.policy = scheduler::PolicyKind::kRandomWalk;
-    const absl::StatusOr<checks::Trial> trial = runner->Run(schedule, checks::Watch::kEverything, {});
-    if (!trial.ok() || trial->run.outcome == scheduler::Outcome::kBudget) continue;
-    if (seen.insert(WayOf(*trial)).second) ends->unseen.insert(Cat(WayOf(*trial), " of seed ", seed));
+// Other schedules must end in ways that the search has seen.
+class Comparison {
+ public:
+  Comparison(const PreparedKernel& kernel, const std::vector<ConstArray>& inputs, Ends* ends)
+      : kernel_(kernel), inputs_(inputs), ends_(ends) {}
+
+  absl::Status Run(const EndsOptions& options) {
+    PALLADION_ASSIGN_OR_RETURN(const checks::TrialRunner runner, checks::TrialRunner::Create(kernel_, inputs_, check_));
+    runner_ = &runner;
+    PALLADION_ASSIGN_OR_RETURN(outputs_, NewOutputs(kernel_));
+    launch_ = runner.OptionsOfSearch(kernel_.state().program().grid_in_agent ? 2 : 0);
+    PALLADION_ASSIGN_OR_RETURN(const bool complete, Explore({}, &seen_));
+    if (!complete) return absl::OkStatus();
+    PALLADION_RETURN_IF_ERROR(Seeds(options.seeds));
+    return Interleavings(options.interleavings);
   }
-}
+
+ private:
+  absl::StatusOr<std::string> WayOfSchedule(const scheduler::Schedule& schedule) const {
+    PALLADION_ASSIGN_OR_RETURN(const checks::Trial trial, runner_->Run(schedule, checks::Watch::kEverything, {}));
+    return trial.run.outcome == scheduler::Outcome::kBudget ? "" : WayOf(trial);
+  }
+
+  // Did it end? `ways`: nullptr: only that.
+  absl::StatusOr<bool> Explore(const launch::SearchOptions& search, std::set<std::string>* ways) {
+    const std::vector<MutableArray> out = MutableArraysOf(outputs_);
+    const auto visit = [&](const agents::Ran& ran) -> absl::StatusOr<bool> {
+      if (ways == nullptr) return true;
+      PALLADION_ASSIGN_OR_RETURN(std::string way, WayOfSchedule(runner_->ScheduleOfSearch(ran, launch_)));
+      ways->insert(std::move(way));
+      return true;
+    };
+    PALLADION_ASSIGN_OR_RETURN(const scheduler::Explored explored,
+                               launch::RunExhaustive({kernel_.state(), inputs_, out}, launch_, search, visit));
+    schedules_ = explored.schedules;
+    return explored.complete;
+  }
+
+  absl::Status Seeds(std::int64_t seeds) {
+    for (std::int64_t seed = 0; seed < seeds; ++seed) {
+      scheduler::Schedule schedule = runner_->ScheduleOfSeed(seed);
+      if (seed % 2 == 1) schedule.policy = scheduler::PolicyKind::kRandomWalk;
+      PALLADION_ASSIGN_OR_RETURN(const std::string way, WayOfSchedule(schedule));
+      if (!way.empty() && seen_.insert(way).second) ends_->unseen.insert(Cat(way, " of seed ", seed));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Interleavings(std::int64_t most) {
+    if (most == 0) return absl::OkStatus();
+    const launch::SearchOptions all{.max_schedules = most, .reduce = false};
+    PALLADION_ASSIGN_OR_RETURN(const bool few, Explore(all, nullptr));
+    if (!few) return absl::OkStatus();
+    std::set<std::string> ways;
+    PALLADION_RETURN_IF_ERROR(Explore(all, &ways).status());
+    ends_->interleavings = schedules_;
+    for (const std::string& way : ways) {
+      if (seen_.insert(way).second) ends_->unseen.insert(Cat(way, " of ", schedules_, " interleavings"));
+    }
+    return absl::OkStatus();
+  }
+
+  const PreparedKernel& kernel_;
+  const std::vector<ConstArray>& inputs_;
+  Ends* const ends_;
+  const CheckOptions check_ = {.contracts = false, .threads = 1};
+  const checks::TrialRunner* runner_ = nullptr;
+  std::vector<Tensor> outputs_;
+  agents::LaunchOptions launch_;
+  std::set<std::string> seen_;
+  std::int64_t schedules_ = 0;
+};
 
 }  // namespace
-
-std::vector<Tensor> InputsOf(const HuntKernel& kernel) { return {Rows(kernel, InputOfX), Rows(kernel, InputOfM)}; }
 
 Ends EndsOf(const HuntKernel& kernel, const EndsOptions& options) {
   Ends ends;
@@ -125,7 +159,9 @@ Ends EndsOf(const HuntKernel& kernel, const EndsOptions& options) {
   ends.pruned = explored->pruned;
   for (const char* const nothing : {"broken", "stale", "undefined"}) promised &= reached.outcomes.count(nothing) == 0;
   if (ends.ended && promised) ends.expected = reached.outcomes;
-  if (ends.ended && options.seeds > 0) HoldAgainstSeeds(*prepared, in, options.seeds, &ends);
+  if (!ends.ended || options.seeds + options.interleavings == 0) return ends;
+  const absl::Status compared = Comparison(*prepared, in, &ends).Run(options);
+  if (!compared.ok()) ends.error = compared.ToString();
   return ends;
 }
 

@@ -6,9 +6,7 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "emu/emulate.h"
 #include "emu/hunt/hunt_kernel.h"
 
 namespace palladion::hunt {
@@ -18,7 +16,9 @@ struct EndsOptions {
   std::int64_t max_schedules = 100'000;
   double seconds = 10;
   bool snapshots = true;
-  std::int64_t seeds = 0;  // random schedules that are held against those of the search, findings too
+  // Random schedules, and interleavings where there are no more, that are held against those of the search: how they
+  // end and what is found in them.
+  std::int64_t seeds = 0, interleavings = 0;
 };
 
 struct Ends {
@@ -30,10 +30,12 @@ struct Ends {
   // How schedules end: outputs, or "deadlock". Not of kernels after whose mistake nothing is promised ("broken",
   // "stale", "undefined"): these have no `expected`.
   std::set<std::string> found, expected;
-  std::set<std::string> unseen;  // ways in which random schedules end, and none of the search
+  std::set<std::string> unseen;    // ways in which other schedules end, and none of the search
+  std::int64_t interleavings = 0;  // that there are, where all were held against the search
 };
 
-std::vector<Tensor> InputsOf(const HuntKernel& kernel);
+// With no more than so many operations: others are left out at random.
+HuntKernel CutTo(HuntKernel kernel, int ops, std::uint64_t seed);
 
 Ends EndsOf(const HuntKernel& kernel, const EndsOptions& options);
 

@@ -3,7 +3,7 @@
 //   build/hunt [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--states N] [--resume FILE]
 //     [--record FILE --commit NAME]
 //   build/hunt [FAMILY] [KERNELS [FIRST]] --policies N
-//   build/hunt ends [tensor | tpu | loops | pipelines] [KERNELS [FIRST]] [--show] [--seeds N]
+//   build/hunt ends [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--interleavings N] [--ops N]
 //
 // `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
 // `clusters`: of two blocks that copy together, `warps`: of threads whose warps do something of their own, `credits`:
@@ -17,8 +17,9 @@
 // `--policies N`: no hunt, but for each kernel which of so many seeds of each policy shows its deadlock or race
 // (hunt_seeds.h).
 // `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and says of how many
-// that came to an end; `--show`: of each; `--seeds`: so many random schedules must end as one of the search does. Exits
-// nonzero where one did not end, or ended in other ways.
+// that came to an end; `--show`: of each; `--seeds`: so many random schedules must end as one of the search does, and
+// `--interleavings`: all that there are, where these are no more. `--ops`: of kernels that are cut to so many
+// operations. Exits nonzero where one did not end, or ended in other ways.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -61,6 +62,8 @@ struct Arguments {
   std::int64_t more_seeds = 0;  // 0: kMany of every fifth kernel, kFew of the others
   bool show = false;
   std::int64_t max_schedules = 3'000, max_states = 200'000;
+  std::int64_t interleavings = 0;
+  int ops = 0;                // of kernels that are cut; 0: none is
   std::int64_t policies = 0;  // seeds of each policy, instead of a hunt
 };
 
@@ -90,6 +93,10 @@ Arguments Read(absl::Span<char* const> given) {
       read.max_schedules = std::atoi(value());
     } else if (word == "--states") {
       read.max_states = std::atoi(value());
+    } else if (word == "--interleavings") {
+      read.interleavings = std::atoi(value());
+    } else if (word == "--ops") {
+      read.ops = std::atoi(value());
     } else if (word == "--policies") {
       read.policies = std::atoi(value());
     } else if (word == "--commit") {
@@ -109,17 +116,20 @@ Arguments Read(absl::Span<char* const> given) {
 
 int CountEnds(const Arguments& arguments) {
   int asked = 0, ended = 0, slow = 0, others = 0;
-  std::int64_t schedules = 0, pruned = 0;
+  std::int64_t schedules = 0, pruned = 0, compared = 0, interleavings = 0;
   double seconds = 0, longest = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
-    const HuntKernel kernel = RandomKernel(seed, arguments.which);
-    const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds});
+    HuntKernel kernel = RandomKernel(seed, arguments.which);
+    if (arguments.ops > 0) kernel = CutTo(std::move(kernel), arguments.ops, seed);
+    const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds, .interleavings = arguments.interleavings});
     if (!ends.asked) continue;
     ++asked;
     ended += ends.ended;
     slow += ends.seconds > 1;
     schedules += ends.schedules;
     pruned += ends.pruned;
+    compared += ends.interleavings > 0;
+    interleavings += ends.interleavings;
     seconds += ends.seconds;
     longest = std::max(longest, ends.seconds);
     const bool differs = ends.ended && !ends.expected.empty() && ends.found != ends.expected;
@@ -127,7 +137,7 @@ int CountEnds(const Arguments& arguments) {
     for (const std::string& way : ends.unseen)
       std::printf("%llu: no schedule of the search ends so: %s\n", static_cast<unsigned long long>(seed), way.c_str());
     if (arguments.show) std::printf("%s", Write(kernel).text.c_str());
-    if (arguments.show || differs || !ends.ended)
+    if (arguments.show || differs || !ends.ended || !ends.error.empty())
       std::printf("%llu: %s%s, %lld states, %lld schedules, %lld given up, %.2f s %s\n",
                   static_cast<unsigned long long>(seed), ends.ended ? "ended" : "did not end",
                   differs ? ", with other outcomes than the reference machine" : "",
@@ -137,8 +147,11 @@ int CountEnds(const Arguments& arguments) {
   }
   std::printf(
       "%d kernels of at most 120 states; every schedule of %d was run, in %.1f s; more than a second each: %d, "
-      "the longest %.2f s; schedules %lld, given up %lld; outcomes differ: %d\n",
-      asked, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned), others);
+      "the longest %.2f s; schedules %lld, given up %lld; all interleavings of %lld were compared: %lld; outcomes "
+      "differ: "
+      "%d\n",
+      asked, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned),
+      static_cast<long long>(compared), static_cast<long long>(interleavings), others);
   return ended == asked && others == 0 ? 0 : 1;
 }
 

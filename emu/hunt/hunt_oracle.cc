@@ -9,7 +9,6 @@
 #include "emu/arrays.h"
 #include "emu/check.h"
 #include "emu/checks/check_trial.h"
-#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_related.h"
 #include "emu/hunt/hunt_trace.h"
 #include "emu/hunt/reference_machine.h"
@@ -26,6 +25,17 @@ const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "BAR_BYTE
 bool Has(const Report& report, const std::string& code) {
   return std::any_of(report.findings.begin(), report.findings.end(),
                      [&](const ReportedFinding& finding) { return finding.code == code; });
+}
+
+Tensor Rows(const HuntKernel& kernel, std::int64_t (*value)(int)) {
+  const bool devices = kernel.family == Family::kTpu && kernel.cores == Cores::kDevices && kernel.blocks > 1;
+  std::vector<std::int64_t> shape = {kernel.rows, kRowElements};
+  if (devices) shape.insert(shape.begin(), kernel.blocks);
+  Tensor tensor(DType::kI32, shape);
+  const auto numbers = tensor.span<std::int32_t>();
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = static_cast<std::int32_t>(value(static_cast<int>(static_cast<std::int64_t>(i) / kRowElements)));
+  return tensor;
 }
 
 std::string PairsText(const std::set<LinePair>& pairs) {

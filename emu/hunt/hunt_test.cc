@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "emu/hunt/hunt_cancel.h"
@@ -296,6 +297,26 @@ TEST(Hunt, EveryScheduleOfAFewStatesEnds) {
     }
     EXPECT_GT(compared, asked / 4);
     EXPECT_GT(several, 0);
+  }
+}
+
+// Each way in which an interleaving of a kernel ends, and each set of findings, is one of the search's. Limits: of
+// kernels cut to a few operations, those with few interleavings.
+TEST(Hunt, TheSearchLeavesNoWayToEndOut) {
+  for (const auto& [which, ops] : std::map<Kernels, int>{{Kernels::kAll, 5},
+                                                         {Kernels::kTensor, 5},
+                                                         {Kernels::kTpu, 2},
+                                                         {Kernels::kClusters, 3},
+                                                         {Kernels::kWarps, 4}}) {
+    int compared = 0;
+    for (std::uint64_t seed = 1; seed < 1 + kKernels / 10; ++seed) {
+      const EndsOptions options{.max_schedules = 500, .interleavings = 300};
+      const Ends ends = EndsOf(CutTo(RandomKernel(seed, which), ops, seed), options);
+      EXPECT_EQ(ends.error, "") << "kernel " << seed;
+      EXPECT_EQ(ends.unseen, std::set<std::string>()) << "kernel " << seed;
+      compared += ends.interleavings > 1;
+    }
+    EXPECT_GT(compared, 0) << static_cast<int>(which);
   }
 }
 

@@ -55,6 +55,22 @@ bool BlockMemory::IsOwn(AgentId thread, const AllocationPlace& place) const {
   return place.memory == PlaceLevel::kThread || (place.owner == PlaceLevel::kThread && several);
 }
 
+bool BlockMemory::HasUnreached(BlockId block) const {
+  return std::any_of(shared_.begin(), shared_.end(), [&](const auto& each) {
+    const auto& [of, name] = each.second;
+    const SharedBuffer* const shared = of == block ? StackOf(base_.residents.Of(of), name).Find(name) : nullptr;
+    return shared != nullptr && !shared->reached;
+  });
+}
+
+std::vector<BufferId> BlockMemory::BuffersOf(BlockId block) const {
+  std::vector<BufferId> buffers;
+  for (const auto& [buffer, name] : shared_) {
+    if (name.first == block) buffers.push_back(BufferId{buffer});
+  }
+  return buffers;
+}
+
 // Peers may have made the bytes another's while some have not left.
 std::vector<BufferId> BlockMemory::Replaceable(BlockId block) const {
   std::vector<BufferId> buffers;

@@ -7,10 +7,13 @@
 #define PALLADION_EMU_THREADS_THREAD_TOUCHES_H_
 
 #include <cstdint>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "emu/agents/touch_log.h"
+#include "emu/threads/residents.h"
 #include "semantics/port/async.h"
 #include "semantics/port/machine.h"
 #include "semantics/port/sync.h"
@@ -33,6 +36,7 @@ class ThreadTouches {
   void Looks(SyncElement element);  // a test, a read of the count: learns, and changes what its thread knows alone
   void Signals(SyncElement semaphore);
   void Arrives(SyncElement barrier);
+  void Meets(AgentId thread, const std::string& work, bool last);  // `last`: all have come now
   void Starts(AgentId thread, const AsyncRequest& request);
   void Performs(AgentId operation, Half half);
   void EndsThread(AgentId thread);  // the last of its block, too
@@ -44,10 +48,11 @@ class ThreadTouches {
   // had their place before. `of_grid`: others than the thread's block find them.
   template <class Request>
   auto Allocates(AgentId thread, bool of_grid, const Request& request) {
-    std::vector<std::int64_t> ended = ScopesOf(thread);
+    const std::vector<std::int64_t> ended = EndedFor(thread);
+    const bool peers_ahead = PeersAhead(thread);
     auto answer = request();
     const bool made = log_.TakeAllocated() || MadeSync(answer);
-    made ? Makes(of_grid, ended) : Finds(thread, of_grid);
+    made ? Makes(thread, of_grid, ended, NameOf(answer)) : Finds(thread, of_grid, NameOf(answer), peers_ahead);
     return answer;
   }
   // The same in another block of its cluster.
@@ -62,9 +67,17 @@ class ThreadTouches {
  private:
   void Count(std::int64_t object, std::int64_t held, bool writes);
   void Element(SyncElement element, bool writes);
-  std::vector<std::int64_t> ScopesOf(AgentId thread);
-  void Makes(bool of_grid, const std::vector<std::int64_t>& ended);
-  void Finds(AgentId thread, bool of_grid);
+  void Closing(scheduler::Touched touched);
+  std::vector<std::int64_t> EndedFor(AgentId thread);
+  bool PeersAhead(AgentId thread) const;  // they have made what the block's threads have not come to yet
+  void EndsBlocks(const std::vector<BlockId>& blocks);
+  void Makes(AgentId thread, bool of_grid, const std::vector<std::int64_t>& ended, std::int64_t name);
+  void Finds(AgentId thread, bool of_grid, std::int64_t name, bool peers_ahead);
+  // Of what was asked for, among the block's.
+  template <class Id>
+  static std::int64_t NameOf(const absl::StatusOr<Id>& id) {
+    return id.ok() ? 1 + 2 * std::int64_t{id->value} + std::is_same_v<Id, SyncId> : 0;
+  }
   void FindsPeers(AgentId thread);
   static bool MadeSync(BufferId) { return false; }
   static bool MadeSync(const absl::StatusOr<BufferId>&) { return false; }

@@ -51,7 +51,7 @@ Reversal Trace::Reverse(std::size_t earlier, Tracked agent, const Clock& needed)
   Reversal reversal{.at = earlier, .initials = {}};
   for (std::size_t i = earlier + 1; i < events_.size(); ++i) {
     if (!Knows(needed, i)) continue;
-    const Clock& knows = events_[i].knows;
+    const Clock& knows = events_[i].closed;
     const bool follows =
         std::any_of(between.begin(), between.end(), [&](std::size_t before) { return Knows(knows, before); });
     if (!follows) reversal.initials.push_back(events_[i].action.agent);
@@ -63,23 +63,36 @@ Reversal Trace::Reverse(std::size_t earlier, Tracked agent, const Clock& needed)
 
 std::vector<Reversal> Trace::Add(Action action) {
   const Clock past = ClockBefore(action.agent);
-  Clock knows = past;
+  Clock knows = past, closed = past;
   std::vector<Reversal> races;
   for (std::size_t i = events_.size(); i-- > 0;) {
     if (Knows(past, i)) continue;
-    const bool known = Knows(knows, i);
-    if (known && !action.waits) continue;
-    if (!events_[i].action.touches.Conflicts(action.touches)) continue;
-    if (MayBeFirst(events_[i], action)) races.push_back(Reverse(i, action.agent, known ? past : knows));
-    if (!known) Join(knows, events_[i].knows);
+    const Event& earlier = events_[i];
+    const Touches& before = earlier.action.touches;
+    const bool itself = action.touches.ConflictsItself(before);
+    if (!itself && !action.touches.Conflicts(before)) {
+      if (action.touches.Closes(before)) Join(closed, earlier.closed);
+      continue;
+    }
+    const Clock& mine = itself ? knows : closed;
+    const bool known = Knows(mine, i);
+    if ((!known || action.waits) && MayBeFirst(earlier, action))
+      races.push_back(Reverse(i, action.agent, known ? past : mine));
+    // What is ordered after what has been closed alone, is ordered after all of that.
+    const Clock& then = before.ConflictsItself(action.touches) ? earlier.knows : earlier.closed;
+    if (itself) Join(knows, then);
+    Join(closed, then);
   }
   Agent& mine = agents_[static_cast<std::size_t>(action.agent)];
   const auto at = static_cast<std::size_t>(action.agent);
-  if (knows.size() <= at) knows.resize(at + 1, 0);
-  knows[at] = static_cast<std::int32_t>(events_.size()) + 1;
+  for (Clock* const clock : {&knows, &closed}) {
+    if (clock->size() <= at) clock->resize(at + 1, 0);
+    (*clock)[at] = static_cast<std::int32_t>(events_.size()) + 1;
+  }
   const std::int32_t previous = std::exchange(mine.last, static_cast<std::int32_t>(events_.size()));
   events_.push_back({.action = std::move(action),
                      .knows = std::move(knows),
+                     .closed = std::move(closed),
                      .previous = previous,
                      .agents_before = agent_of_.size(),
                      .begun_before = begun_});

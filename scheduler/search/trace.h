@@ -55,7 +55,8 @@ class Trace {
   using Clock = std::vector<std::int32_t>;  // by agent: so many of all events, up to its last one that is known
   struct Event {
     Action action;
-    Clock knows;  // itself too
+    Clock knows;   // itself too
+    Clock closed;  // and what it closes (Touched::closes): that comes before what comes of closing, not before the rest
     std::int32_t previous = -1;
     std::size_t agents_before = 0;  // ordinals
     std::int64_t begun_before = 0;
