@@ -42,7 +42,8 @@ std::vector<HuntKernel> AllSmaller(const HuntKernel& kernel) {
     all.push_back(work);
     all.back().agents.pop_back();
   }
-  if (!work.later.empty() && work.agents.size() > 1 && work.agents.back().empty() && work.later.back().empty()) {
+  const bool both = !work.later.empty() && work.agents.back().empty() && work.later.back().empty();
+  if (fewer && both && work.agents.size() > 1) {
     all.push_back(work);
     all.back().agents.pop_back();
     all.back().later.pop_back();
