@@ -27,9 +27,6 @@ class Gate {
   // True once after the agent was resumed for the operation that it asked about: then MayGo need not be asked.
   virtual bool TakeGrant() = 0;
 
-  // What the operation under way really touches, which is part of its footprint: makes exhaustive search smaller.
-  virtual void Touched(const Footprint& footprint) = 0;
-
   // A new agent, numbered after all that are there: an engine's part of a copy, a spawned warp. It can go from the next
   // operation on, and `first` is what it does first: it is resumed for that.
   virtual AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "semantics/base/ids.h"
 
 namespace palladion::scheduler {
@@ -28,6 +29,10 @@ struct Touch {
   std::int64_t first = 0;
   std::int64_t last = std::numeric_limits<std::int64_t>::max();  // inclusive
   bool writes = true;  // changes it, or depends on being alone: atomics and semaphores too
+
+  bool Conflicts(const Touch& other) const {
+    return object == other.object && (writes || other.writes) && first <= other.last && other.first <= last;
+  }
 };
 
 class Footprint {
@@ -52,18 +57,24 @@ class Footprint {
     if (everything_ || other.everything_) return !empty() && !other.empty();
     for (std::size_t i = 0; i < count_; ++i) {
       for (std::size_t k = 0; k < other.count_; ++k) {
-        const Touch &a = touches_[i], &b = other.touches_[k];
-        if (a.object == b.object && (a.writes || b.writes) && a.first <= b.last && b.first <= a.last) return true;
+        if (touches_[i].Conflicts(other.touches_[k])) return true;
       }
     }
     return false;
   }
   bool empty() const { return count_ == 0 && !everything_; }
+  bool everything() const { return everything_; }
+  absl::Span<const Touch> touches() const { return {touches_.data(), count_}; }
 
  private:
   std::array<Touch, 3> touches_;
   std::uint32_t count_ = 0;
   bool everything_ = false;
+};
+
+// A count (Touched::held), and how much it has to hold.
+struct Need {
+  std::int64_t object = 0, at_least = 0;
 };
 
 // What an operation waits for. It may change only through operations whose footprints conflict with the waiting one's.
@@ -73,6 +84,8 @@ class Condition {
   virtual bool Ready() const = 0;
   virtual std::string Describe() const = 0;              // "semaphore 'full' to hold 1; it holds 0"
   virtual bool MaySignal(AgentOrdinal agent) const = 0;  // can this agent, if it goes on, make it ready?
+  // Of a wait for a count: ready exactly where that holds as much. Without a value: it is another kind of wait.
+  virtual std::optional<Need> Needs() const { return std::nullopt; }
   // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: nobody did what
   // would have to be undone. Without a value: anyone who may signal.
   virtual std::optional<AgentOrdinal> Holder() const { return std::nullopt; }

@@ -72,20 +72,29 @@ class RunLoop final : private Gate {
   absl::StatusOr<LoopResult> Run(Policy& policy);
 
   // One operation at a time, for exhaustive search: Start, then Step for one of the candidates until there is none.
-  absl::Status Start();
-  Candidates candidates() const { return runnable_; }
+  // kSnapshots: what agents hold is saved and restored, so no agent is given back to the source, and all of the
+  // source's must be resident.
+  enum class Search : std::uint8_t { kSnapshots, kFromTheStart };
+  absl::Status Start(Search search);
+  Candidates candidates() const { return state_.runnable; }
   absl::Status Step(const Candidate& candidate);
-  const Footprint& touched() const { return touched_; }  // by the operation of the last Step
-  absl::StatusOr<LoopResult> Finish();                   // when there are no candidates
+  absl::StatusOr<LoopResult> Finish();  // when there are no candidates
+  std::int64_t started() const { return state_.started; }
+  // f(candidate, ready, spawned) for every agent that has not ended.
+  template <class F>
+  void ForEachLive(const F& f) const {
+    for (const Resident& resident : state_.slots) {
+      if (resident.live) f(resident.candidate, resident.ready, resident.owned != nullptr);
+    }
+  }
 
-  // All that the loop itself and its agents hold, and back. Only between steps; agents stay alive meanwhile, so all of
-  // the source's must be resident.
+  // All that the loop itself and its agents hold, and back. Only between steps of Search::kSnapshots.
   struct Saved;
   absl::StatusOr<std::shared_ptr<const Saved>> Save() const;
   void Restore(const Saved& saved);
 
   // Whoever is running, or ran last; invalid before the first operation.
-  AgentOrdinal running() const { return running_; }
+  AgentOrdinal running() const { return state_.running; }
 
  private:
   struct Resident {
@@ -101,7 +110,6 @@ class RunLoop final : private Gate {
 
   bool MayGo(const Operation& operation) override;
   bool TakeGrant() override;
-  void Touched(const Footprint& footprint) override { touched_ = footprint; }
   AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) override;
 
   absl::Status Admit();
@@ -126,37 +134,42 @@ class RunLoop final : private Gate {
   bool FoundPartialDeadlock();
   absl::StatusOr<LoopResult> TakeResult(Outcome outcome);
 
+  // All that changes while the loop runs. Saved and restored as a whole.
+  struct State {
+    std::deque<Resident> slots;
+    std::vector<std::uint32_t> free_slots;
+    CandidateList runnable;
+    // Slots whose operation has a condition, ready or not: by what it waits on, and where that is not known.
+    absl::flat_hash_map<std::int64_t, Slots> waiting_on;
+    Slots waiting;
+    std::vector<std::int64_t> owed;  // objects that have changed, and not all who wait on them have been asked since
+    std::size_t resident = 0;        // of the source's agents
+    bool source_empty = false;
+    std::int64_t started = 0;
+
+    AgentOrdinal running;  // did the last operation, or does it now
+    std::uint32_t running_slot = 0;
+    std::int64_t running_operations = 0;  // of that agent
+    std::int64_t in_a_row = 0;            // of these, since the last switch
+    std::uint32_t active_slot = 0;        // whose Resume is under way
+    bool admitting = false;               // to its first operation only
+    bool granted = false;                 // it was resumed for an operation that it has not begun yet
+    bool held = false;                    // it was told to return
+    bool in_operation = false;            // running's operation has begun, and its effect is not accounted for
+    std::optional<std::uint32_t> chosen;  // the answer that ended the last Resume: the slot of who goes next
+    std::int64_t since_end = 0;           // work since an agent of the source ended
+    bool look_for_deadlock = false;       // somebody began to wait or was done since the last look
+    std::int64_t looked_at_step = 0;
+    LoopResult result;
+  };
+  void Relink();  // what refers to the slots, after these have been copied
+
   AgentSource& source_;
   Changes* const changes_;  // the source's; nullptr: it tells none
   const LoopOptions options_;
   Policy* policy_ = nullptr;
-
-  std::deque<Resident> slots_;
-  std::vector<std::uint32_t> free_slots_;
-  CandidateList runnable_;
-  // Slots whose operation has a condition, ready or not: by what it waits on, and where that is not known.
-  absl::flat_hash_map<std::int64_t, Slots> waiting_on_;
-  Slots waiting_;
-  std::vector<std::int64_t> owed_;  // objects that have changed, and not all who wait on them have been asked since
-  std::size_t resident_ = 0;        // of the source's agents
-  bool source_empty_ = false;
-  std::int64_t started_ = 0;
-
-  AgentOrdinal running_;  // did the last operation, or does it now
-  std::uint32_t running_slot_ = 0;
-  std::int64_t running_operations_ = 0;  // of that agent
-  std::int64_t in_a_row_ = 0;            // of these, since the last switch
-  std::uint32_t active_slot_ = 0;        // whose Resume is under way
-  bool admitting_ = false;               // to its first operation only
-  bool granted_ = false;                 // it was resumed for an operation that it has not begun yet
-  bool held_ = false;                    // it was told to return
-  bool in_operation_ = false;            // running_'s operation has begun, and its effect is not accounted for
-  std::optional<std::uint32_t> chosen_;  // the answer that ended the last Resume: the slot of who goes next
-  Footprint touched_;
-  std::int64_t since_end_ = 0;      // work since an agent of the source ended
-  bool look_for_deadlock_ = false;  // somebody began to wait or was done since the last look
-  std::int64_t looked_at_step_ = 0;
-  LoopResult result_;
+  bool keeps_agents_ = false;  // Search::kSnapshots
+  State state_;
 };
 
 }  // namespace palladion::scheduler

@@ -116,7 +116,7 @@ class Owed final : public AgentSource {
 TEST(RunLoop, ALoopThatGoesBackAsksAboutWhatWasChangedBefore) {
   Owed owed;
   RunLoop loop(owed);
-  ASSERT_TRUE(loop.Start().ok());
+  ASSERT_TRUE(loop.Start(RunLoop::Search::kSnapshots).ok());
   ASSERT_TRUE(loop.Step(loop.candidates().front()).ok());
   const absl::StatusOr<std::shared_ptr<const RunLoop::Saved>> saved = loop.Save();
   ASSERT_TRUE(saved.ok());

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "emu/agents/footprints.h"
-#include "memory_model/sets/region.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -27,38 +26,6 @@ SharedMemory::SharedMemory(LaunchState& state) {
 scheduler::Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) const {
   if (step.ref.valid() && !Has(frame.ref(step.ref).buffer)) return {};
   return agents::FootprintOf(step, frame);
-}
-
-// From the first byte to the last: what lies between counts too.
-void TouchRecorder::Box(const Who&, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-                        const std::byte*) {
-  if (!shared_.Has(access.buffer) || reach.empty || reach.none_copied) return;
-  const absl::Span<const std::int64_t> shape = memory_.ShapeOf(access.buffer);
-  std::int64_t bytes = memory_.ElementSizeOf(access.buffer).value();
-  std::int64_t first = 0, last = bytes - 1;
-  for (std::size_t d = shape.size(); d-- > 0;) {
-    const memory_model::Range& range = reach.copy[d];
-    const std::int64_t a = access.start[d] + range.begin * access.step[d];
-    const std::int64_t b = access.start[d] + (range.end - 1) * access.step[d];
-    first += std::min(a, b) * bytes;
-    last += std::max(a, b) * bytes;
-    bytes *= shape[d];
-  }
-  touched_.Add({.object = access.buffer.value, .first = first, .last = last, .writes = kind != AccessKind::kRead});
-}
-
-void TouchRecorder::Points(const Who&, AccessKind kind, const PointAccess& access, const std::byte*) {
-  if (!shared_.Has(access.buffer)) return;
-  scheduler::Touch touch{.object = access.buffer.value, .writes = kind != AccessKind::kRead};
-  std::int64_t first = touch.last, last = -1;
-  for (std::size_t p = 0; p < access.offset.size(); ++p) {
-    if (!memory_model::Touches(access, p)) continue;
-    first = std::min(first, access.offset[p]);
-    last = std::max(last, access.offset[p] + static_cast<std::int64_t>(access.piece_bytes) - 1);
-  }
-  if (last < 0) return;
-  touch.first = first, touch.last = last;
-  touched_.Add(touch);
 }
 
 // ---- scratch that is handed on
@@ -190,6 +157,7 @@ std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }
 
 bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
   if (gate_->TakeGrant()) {
+    if (step.loop >= 0 && watching_.touches != nullptr) watching_.touches->Add(spin_.footprint());
     spin_.Wake();
     return true;
   }
@@ -222,8 +190,6 @@ void ProgramAgent::After(const Step& step, Frame& frame) {
   if (step.fn == RunBeginProgram) begun_ = {frame.agent, frame.grid_index};
   if (watching_.spins != nullptr) watching_.spins->Settle();
   if (step.lasting) spin_.Changed();
-  if (watching_.recorder != nullptr && step.visible && !shared_.FootprintOf(step, frame).empty())
-    gate_->Touched(watching_.recorder->Take());
 }
 
 // ---- all of them

@@ -11,7 +11,7 @@
 #include "emu/agents/agent_ordinals.h"
 #include "emu/agents/launch_state.h"
 #include "emu/agents/spin.h"
-#include "memory_model/bytes/events.h"
+#include "emu/agents/touch_log.h"
 #include "scheduler/agent.h"
 
 namespace palladion::agents {
@@ -30,23 +30,6 @@ class SharedMemory {
 
  private:
   std::vector<bool> shared_;  // by buffer
-};
-
-// What an operation really touched, in bytes: keeps exhaustive search small.
-class TouchRecorder final : public memory_model::MemoryWatcher {
- public:
-  TouchRecorder(const memory_model::Memory& memory, const SharedMemory& shared) : memory_(memory), shared_(shared) {}
-  scheduler::Footprint Take() { return std::exchange(touched_, {}); }
-
-  memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
-  void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
-           const std::byte* value) override;
-  void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
-
- private:
-  const memory_model::Memory& memory_;
-  const SharedMemory& shared_;
-  scheduler::Footprint touched_;
 };
 
 // Scratch on `generic`, which goes from program to program (docs/spec/grid.md#scratch) whichever way they run: one that
@@ -78,7 +61,7 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
   // `spins`: of kernels whose loops may wait; else nullptr.
   struct Watching {
     StepHooks* watcher = nullptr;
-    TouchRecorder* recorder = nullptr;
+    TouchLog* touches = nullptr;  // of a search
     SpinWatch* spins = nullptr;
     HandedScratch* scratch = nullptr;  // nullptr: it is each agent's own
   };
@@ -125,7 +108,7 @@ class ProgramAgent final : public scheduler::Agent, private StepHooks {
 // Operation::work of a step: of the loops before it too.
 std::int64_t WorkOf(const Step& step, Frame& frame);
 
-// In program order. Frames of programs that are done serve others, unless their state may be restored (`recorder`).
+// In program order. Frames of programs that are done serve others, unless their state may be restored (`touches`).
 class ProgramAgents final : public scheduler::AgentSource {
  public:
   ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching)

@@ -24,8 +24,9 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
   const std::string schedules = Cat(tried, tried == 1 ? " schedule" : " schedules");
   if (!ran.options.replay.empty()) return "one schedule was replayed, beside program order";
   if (ran.options.exhaustive && ran.explored.complete) {
-    return Cat("all schedules were run: ", ran.explored.schedules, ", and ", ran.explored.pruned,
-               " more that differ only in the order of operations that do not conflict");
+    const std::int64_t classes = ran.explored.schedules;
+    return Cat("all schedules were run: ", classes, classes == 1 ? " class" : " classes",
+               ", one schedule of each; those of a class differ only in the order of operations that do not conflict");
   }
   if (ran.options.exhaustive) return Cat("not all schedules were run: the search stopped after ", tried);
   if (ran.livelock) return Cat("the check stopped after ", schedules, ", at one that does not end");

@@ -3,6 +3,7 @@
 //   build/hunt [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--states N] [--resume FILE]
 //     [--record FILE --commit NAME]
 //   build/hunt [FAMILY] [KERNELS [FIRST]] --policies N
+//   build/hunt ends [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--interleavings N] [--ops N]
 //
 // `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
 // `clusters`: of two blocks that copy together, `warps`: of threads whose warps do something of their own, `credits`:
@@ -15,6 +16,11 @@
 // needs, then a table by verdict. Exits nonzero when there was one.
 // `--policies N`: no hunt, but for each kernel which of so many seeds of each policy shows its deadlock or race
 // (hunt_seeds.h).
+// `ends`: runs every schedule of those kernels whose reference machine has at most 120 states, and says of how many
+// that came to an end; `--show`: of each; `--seeds`: so many random schedules must end as one of the search does, and
+// `--interleavings`: all that there are, where these are no more. `--ops`: of kernels that are cut to so many
+// operations. Exits nonzero where one did not end, or ended in other ways.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +31,7 @@
 
 #include "absl/types/span.h"
 #include "emu/hunt/hunt_cancel.h"
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
@@ -48,12 +55,15 @@ void Print(std::uint64_t seed, const HuntKernel& kernel, const Contradiction& co
 }
 
 struct Arguments {
+  bool ends = false;
   Kernels which = Kernels::kAll;
   std::string family = "all", commit = "unknown", resume, record;
   std::uint64_t kernels = 10'000, first = 1;
   std::int64_t more_seeds = 0;  // 0: kMany of every fifth kernel, kFew of the others
   bool show = false;
   std::int64_t max_schedules = 3'000, max_states = 200'000;
+  std::int64_t interleavings = 0;
+  int ops = 0;                // of kernels that are cut; 0: none is
   std::int64_t policies = 0;  // seeds of each policy, instead of a hunt
 };
 
@@ -70,7 +80,9 @@ Arguments Read(absl::Span<char* const> given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
     const auto value = [&] { return i + 1 < given.size() ? given[++i] : ""; };
-    if (const auto family = kFamilies.find(word); family != kFamilies.end()) {
+    if (word == "ends") {
+      read.ends = true;
+    } else if (const auto family = kFamilies.find(word); family != kFamilies.end()) {
       read.which = family->second;
       read.family = word;
     } else if (word == "--show") {
@@ -81,6 +93,10 @@ Arguments Read(absl::Span<char* const> given) {
       read.max_schedules = std::atoi(value());
     } else if (word == "--states") {
       read.max_states = std::atoi(value());
+    } else if (word == "--interleavings") {
+      read.interleavings = std::atoi(value());
+    } else if (word == "--ops") {
+      read.ops = std::atoi(value());
     } else if (word == "--policies") {
       read.policies = std::atoi(value());
     } else if (word == "--commit") {
@@ -96,6 +112,47 @@ Arguments Read(absl::Span<char* const> given) {
   if (!numbers.empty()) read.kernels = numbers[0];
   if (numbers.size() > 1) read.first = numbers[1];
   return read;
+}
+
+int CountEnds(const Arguments& arguments) {
+  int asked = 0, ended = 0, slow = 0, others = 0;
+  std::int64_t schedules = 0, pruned = 0, compared = 0, interleavings = 0;
+  double seconds = 0, longest = 0;
+  for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
+    HuntKernel kernel = RandomKernel(seed, arguments.which);
+    if (arguments.ops > 0) kernel = CutTo(std::move(kernel), arguments.ops, seed);
+    const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds, .interleavings = arguments.interleavings});
+    if (!ends.asked) continue;
+    ++asked;
+    ended += ends.ended;
+    slow += ends.seconds > 1;
+    schedules += ends.schedules;
+    pruned += ends.pruned;
+    compared += ends.interleavings > 0;
+    interleavings += ends.interleavings;
+    seconds += ends.seconds;
+    longest = std::max(longest, ends.seconds);
+    const bool differs = ends.ended && !ends.expected.empty() && ends.found != ends.expected;
+    others += differs || !ends.unseen.empty();
+    for (const std::string& way : ends.unseen)
+      std::printf("%llu: no schedule of the search ends so: %s\n", static_cast<unsigned long long>(seed), way.c_str());
+    if (arguments.show) std::printf("%s", Write(kernel).text.c_str());
+    if (arguments.show || differs || !ends.ended || !ends.error.empty())
+      std::printf("%llu: %s%s, %lld states, %lld schedules, %lld given up, %.2f s %s\n",
+                  static_cast<unsigned long long>(seed), ends.ended ? "ended" : "did not end",
+                  differs ? ", with other outcomes than the reference machine" : "",
+                  static_cast<long long>(ends.states), static_cast<long long>(ends.schedules),
+                  static_cast<long long>(ends.pruned), ends.seconds, ends.error.c_str());
+    std::fflush(stdout);
+  }
+  std::printf(
+      "%d kernels of at most 120 states; every schedule of %d was run, in %.1f s; more than a second each: %d, "
+      "the longest %.2f s; schedules %lld, given up %lld; all interleavings of %lld were compared: %lld; outcomes "
+      "differ: "
+      "%d\n",
+      asked, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned),
+      static_cast<long long>(compared), static_cast<long long>(interleavings), others);
+  return ended == asked && others == 0 ? 0 : 1;
 }
 
 void PrintTotals(const HuntTotals& totals) {
@@ -159,6 +216,7 @@ int Hunt(const Arguments& arguments) {
 }  // namespace palladion::hunt
 
 int main(int argc, char** argv) {
-  return palladion::hunt::Hunt(
-      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1))));
+  const palladion::hunt::Arguments arguments =
+      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1)));
+  return arguments.ends ? palladion::hunt::CountEnds(arguments) : palladion::hunt::Hunt(arguments);
 }

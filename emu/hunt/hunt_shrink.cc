@@ -1,8 +1,11 @@
-// Counterexamples made small: operations are left out one by one, as long as the contradiction stays.
+// Kernels made small: counterexamples, whose operations are left out one by one as long as the contradiction stays, and
+// kernels for whoever tries every interleaving.
 #include <algorithm>
 #include <vector>
 
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
+#include "scheduler/policies/random.h"
 
 namespace palladion::hunt {
 namespace {
@@ -30,27 +33,33 @@ void Smaller(std::vector<Op>* ops, HuntKernel* kernel, std::vector<HuntKernel>* 
   }
 }
 
+// The same, and those that have a thread less, one that does nothing.
+std::vector<HuntKernel> AllSmaller(const HuntKernel& kernel) {
+  std::vector<HuntKernel> all;
+  HuntKernel work = kernel;
+  const bool fewer = work.family != Family::kTpu && work.blocks == 1;
+  if (fewer && work.later.empty() && work.agents.size() > 1 && work.agents.back().empty()) {
+    all.push_back(work);
+    all.back().agents.pop_back();
+  }
+  const bool both = !work.later.empty() && work.agents.back().empty() && work.later.back().empty();
+  if (fewer && both && work.agents.size() > 1) {
+    all.push_back(work);
+    all.back().agents.pop_back();
+    all.back().later.pop_back();
+  }
+  for (std::vector<Op>& ops : work.agents) Smaller(&ops, &work, &all);
+  for (std::vector<Op>& ops : work.later) Smaller(&ops, &work, &all);
+  return all;
+}
+
 }  // namespace
 
 HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const HuntOptions& options) {
   HuntKernel best = kernel;
   for (bool smaller = true; smaller;) {
     smaller = false;
-    std::vector<HuntKernel> candidates;
-    HuntKernel work = best;
-    const bool fewer = work.family != Family::kTpu && work.blocks == 1;
-    if (fewer && work.later.empty() && work.agents.size() > 1 && work.agents.back().empty()) {
-      candidates.push_back(work);
-      candidates.back().agents.pop_back();
-    }
-    if (!work.later.empty() && work.agents.size() > 1 && work.agents.back().empty() && work.later.back().empty()) {
-      candidates.push_back(work);
-      candidates.back().agents.pop_back();
-      candidates.back().later.pop_back();
-    }
-    for (std::vector<Op>& ops : work.agents) Smaller(&ops, &work, &candidates);
-    for (std::vector<Op>& ops : work.later) Smaller(&ops, &work, &candidates);
-    for (const HuntKernel& candidate : candidates) {
+    for (const HuntKernel& candidate : AllSmaller(best)) {
       if (!Shows(candidate, kind, options)) continue;
       best = candidate;
       smaller = true;
@@ -58,6 +67,15 @@ HuntKernel ShrinkKernel(const HuntKernel& kernel, const std::string& kind, const
     }
   }
   return best;
+}
+
+HuntKernel CutTo(HuntKernel kernel, int ops, std::uint64_t seed) {
+  scheduler::Random random(seed);
+  while (CountOps(kernel) > ops) {
+    const std::vector<HuntKernel> smaller = AllSmaller(kernel);
+    kernel = smaller[random.Below(smaller.size())];
+  }
+  return kernel;
 }
 
 int CountOps(const std::vector<Op>& ops) {

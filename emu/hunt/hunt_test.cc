@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "emu/hunt/hunt_cancel.h"
+#include "emu/hunt/hunt_ends.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
@@ -306,6 +308,45 @@ TEST(Hunt, DamagedTensorOrderIsCaught) {
     damaged.mutation = mutation;
     const Tally tally = JudgeMany(1, kTensorKernels, damaged, false, Kernels::kTensor);
     EXPECT_GT(tally.by_kind.count(kind), 0u) << "mutation " << static_cast<int>(mutation);
+  }
+}
+
+// Every schedule of small kernels: it ends, and the outcomes are those of the reference machine.
+TEST(Hunt, EveryScheduleOfAFewStatesEnds) {
+  for (const Kernels which : {Kernels::kAll, Kernels::kTensor}) {
+    int asked = 0, compared = 0, several = 0;
+    for (std::uint64_t seed = 1; seed < 1 + static_cast<std::uint64_t>(kKernels); ++seed) {
+      const Ends ends = EndsOf(RandomKernel(seed, which), {.max_states = 60, .max_schedules = 20'000});
+      if (!ends.asked) continue;
+      ++asked;
+      EXPECT_TRUE(ends.ended) << "kernel " << seed << ": " << ends.schedules << " schedules " << ends.error;
+      if (!ends.ended || ends.expected.empty()) continue;
+      ++compared;
+      several += ends.expected.size() > 1;
+      EXPECT_EQ(ends.found, ends.expected) << "kernel " << seed;
+    }
+    EXPECT_GT(compared, asked / 4);
+    EXPECT_GT(several, 0);
+  }
+}
+
+// Each way in which an interleaving of a kernel ends, and each set of findings, is one of the search's. Limits: of
+// kernels cut to a few operations, those with few interleavings.
+TEST(Hunt, TheSearchLeavesNoWayToEndOut) {
+  for (const auto& [which, ops] : std::map<Kernels, int>{{Kernels::kAll, 5},
+                                                         {Kernels::kTensor, 5},
+                                                         {Kernels::kTpu, 2},
+                                                         {Kernels::kClusters, 3},
+                                                         {Kernels::kWarps, 4}}) {
+    int compared = 0;
+    for (std::uint64_t seed = 1; seed < 1 + kKernels / 10; ++seed) {
+      const EndsOptions options{.max_schedules = 500, .interleavings = 300};
+      const Ends ends = EndsOf(CutTo(RandomKernel(seed, which), ops, seed), options);
+      EXPECT_EQ(ends.error, "") << "kernel " << seed;
+      EXPECT_EQ(ends.unseen, std::set<std::string>()) << "kernel " << seed;
+      compared += ends.interleavings > 1;
+    }
+    EXPECT_GT(compared, 0) << static_cast<int>(which);
   }
 }
 

@@ -1,4 +1,4 @@
-// Who runs in a launch under a policy, and the memory they share: the one driver (scheduled_launch.cc) binds operands,
+// Who runs in a launch under a policy, and the memory they share: the one driver (run.cc) binds operands,
 // runs the loop and tells the result; here is what differs between programs that are agents of their own, the threads
 // of GPU blocks, and functions in C++ (emu/cpp). A TPU's cores, warps and engines are agents of one of these.
 #ifndef PALLADION_EMU_LAUNCH_AGENTS_OF_LAUNCH_H_
@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "emu/launch/run.h"
 #include "scheduler/agent.h"
 #include "scheduler/run_loop.h"
+#include "scheduler/touches.h"
 
 namespace palladion::launch {
 
@@ -30,8 +32,10 @@ class AgentsOfLaunch {
 
   virtual scheduler::AgentSource& source() = 0;
   virtual scheduler::LoopOptions Fitting(
-      scheduler::LoopOptions loop) const = 0;      // with as many agents at once as there is room for
-  virtual bool copyable() const { return false; }  // for a search: may memory and agents be copied?
+      scheduler::LoopOptions loop) const = 0;  // with as many agents at once as there is room for
+  // For a search: may memory and agents be copied, and what has the last operation touched?
+  virtual bool copyable() const { return false; }
+  virtual std::optional<scheduler::Touches> TakeTouched() { return std::nullopt; }
 
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}

@@ -21,13 +21,13 @@ class Programs final : public AgentsOfLaunch {
     shared_.emplace(state_);
     scratch_.emplace(state_);
     if (search) {
-      recorder_.emplace(state_.memory(), *shared_);
-      state_.memory().Observe(&*recorder_);
+      touches_.emplace(state_.memory(), [this](BufferId buffer) { return shared_->Has(buffer); });
+      state_.memory().Observe(&*touches_);
     }
     if (!state_.program().loops.empty()) state_.memory().Observe(&spins_.emplace(state_.memory()));
     agents_.emplace(state_, *shared_,
                     agents::ProgramAgent::Watching{.watcher = state_.watchers(),
-                                                   .recorder = recorder_.has_value() ? &*recorder_ : nullptr,
+                                                   .touches = touches_.has_value() ? &*touches_ : nullptr,
                                                    .spins = spins_.has_value() ? &*spins_ : nullptr,
                                                    .scratch = scratch_->any() ? &*scratch_ : nullptr});
   }
@@ -35,6 +35,10 @@ class Programs final : public AgentsOfLaunch {
   scheduler::AgentSource& source() override { return *agents_; }
   bool copyable() const override {
     return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr && !scratch_->any();
+  }
+
+  std::optional<scheduler::Touches> TakeTouched() override {
+    return touches_.has_value() ? std::optional(touches_->Take()) : std::nullopt;
   }
 
   scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
@@ -77,7 +81,7 @@ class Programs final : public AgentsOfLaunch {
   const agents::LaunchOptions& options_;
   std::optional<agents::SharedMemory> shared_;
   std::optional<agents::HandedScratch> scratch_;
-  std::optional<agents::TouchRecorder> recorder_;
+  std::optional<agents::TouchLog> touches_;  // of a search
   std::optional<agents::SpinWatch> spins_;
   std::optional<agents::ProgramAgents> agents_;
 };

@@ -42,6 +42,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
   scheduler::AgentSource& agents() override { return who_->source(); }
   AgentsOfLaunch& who() override { return *who_; }
   bool copyable() const { return who_->copyable(); }
+  std::optional<scheduler::Touches> TakeTouched() override { return who_->TakeTouched(); }
   std::string_view budget_name() const override { return options_.run.budget_name; }
   scheduler::LoopOptions Loop() const override {
     scheduler::LoopOptions loop = options_.loop;
@@ -176,7 +177,7 @@ absl::StatusOr<scheduler::Explored> RunExhaustive(
   };
   const AgentsLaunch shape(call.kernel, each);
   return scheduler::Explore(make,
-                            {.sleep_sets = search.sleep_sets,
+                            {.reduce = search.reduce,
                              .snapshots = search.snapshots && shape.copyable(),
                              .max_schedules = search.max_schedules,
                              .loop = shape.Loop()},

@@ -39,7 +39,7 @@ absl::StatusOr<std::optional<Finding>> StartOrderNote(const agents::LaunchCall& 
 struct SearchOptions {
   std::int64_t max_schedules = 100'000;
   std::int64_t budget = 10'000;  // visible operations of one schedule, and no more than options.loop has
-  bool sleep_sets = true;
+  bool reduce = true;            // false: every interleaving
   // Back to a choice by copies of frames and memory; without, and with observers or definedness, which cannot be
   // copied, each schedule runs from the start.
   bool snapshots = true;

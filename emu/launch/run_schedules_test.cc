@@ -185,7 +185,7 @@ TEST(RunExhaustive, TicketsComeInEveryOrderOnce) {
   EXPECT_TRUE(few.explored.complete);
   EXPECT_EQ(few.explored.schedules, 6);  // 3!: stores to different places are not reordered
   EXPECT_EQ(Set(few).size(), 6u);
-  const Seen all = Exhaust(kernel, {.sleep_sets = false});
+  const Seen all = Exhaust(kernel, {.reduce = false});
   EXPECT_EQ(all.explored.schedules, 90);  // 6! / (2! 2! 2!)
   EXPECT_EQ(Set(all), Set(few));
   EXPECT_EQ(Exhaust(kernel, {.snapshots = false}).outputs, few.outputs);
@@ -210,7 +210,7 @@ TEST(RunExhaustive, SplitUpdatesLoseSome) {
   const Seen seen = Exhaust(kernel);
   EXPECT_TRUE(seen.explored.complete);
   EXPECT_EQ(Set(seen).size(), 2u);  // 1 and 2
-  EXPECT_EQ(Exhaust(kernel, {.sleep_sets = false}).explored.schedules, 6);
+  EXPECT_EQ(Exhaust(kernel, {.reduce = false}).explored.schedules, 6);
 }
 
 // Who waits does not go round and round, so there is an end of schedules; and both orders of the lock are among them.
@@ -221,7 +221,7 @@ TEST(RunExhaustive, ProgramsThatSpinHaveAnEndOfSchedules) {
   EXPECT_EQ(seen.livelocks, 0);
   EXPECT_EQ(Set(seen).size(), 2u);
   EXPECT_EQ(Set(Exhaust(kernel, {.snapshots = false})), Set(seen));
-  EXPECT_EQ(Set(Exhaust(kernel, {.sleep_sets = false})), Set(seen));
+  EXPECT_EQ(Set(Exhaust(kernel, {.reduce = false})), Set(seen));
 }
 
 TEST(RunExhaustive, ProgramsThatChangeSomethingForEverHaveNoEndOfSchedules) {

@@ -11,6 +11,7 @@
 #include "emu/threads/thread_accesses.h"
 #include "emu/threads/thread_agents.h"
 #include "emu/threads/thread_machine.h"
+#include "emu/threads/thread_touches.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/registry/op_row.h"
@@ -80,7 +81,11 @@ class Threads final : public AgentsOfLaunch {
     }
     const std::int64_t of_device = state_.walk().programs() / state_.program().devices;
     if (residency.Limits(of_device) && !options_.begin_backwards) state_.WalkInOrder();
-    if (search) machine_->launch_control().OfferAll();
+    if (search) {
+      machine_->launch_control().OfferAll();
+      machine_->TellTouches(&touches_.emplace(state_.memory(), *machine_));
+      state_.memory().Observe(&touches_->log());
+    }
     agents_.emplace(state_, *machine_, kernel_, std::move(residency));
   }
 
@@ -88,6 +93,10 @@ class Threads final : public AgentsOfLaunch {
   scheduler::LoopOptions Fitting(scheduler::LoopOptions loop) const override {
     loop.resident = std::numeric_limits<std::size_t>::max();  // ThreadAgents decides
     return loop;
+  }
+
+  std::optional<scheduler::Touches> TakeTouched() override {
+    return touches_.has_value() ? std::optional(touches_->log().Take()) : std::nullopt;
   }
 
   void End() override {
@@ -178,6 +187,7 @@ class Threads final : public AgentsOfLaunch {
   std::optional<threads::ThreadMachine> machine_;
   std::optional<threads::ThreadAccesses> accesses_;
   std::optional<threads::RepeatedWork> repeated_;
+  std::optional<threads::ThreadTouches> touches_;  // of a search
   std::optional<threads::ThreadAgents> agents_;
   agents::LaunchLeft left_;
   absl::flat_hash_map<std::pair<std::int32_t, int>, std::string> places_;  // by place, and line of the text

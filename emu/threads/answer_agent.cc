@@ -21,6 +21,7 @@ AnswerAgent::AnswerAgent(ThreadMachine& machine, std::shared_ptr<Request> reques
 absl::Status AnswerAgent::Resume(scheduler::Gate& gate) {
   if (!gate.TakeGrant() && !gate.MayGo(next_)) return absl::OkStatus();
   done_ = true;
+  if (machine_.touches() != nullptr) machine_.touches()->Everything();
   if (std::exchange(request_->answered, true)) return absl::OkStatus();
   around_.EngineResumes(ordinal_);
   machine_.launch_control().Answer(choice_);

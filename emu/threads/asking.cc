@@ -15,6 +15,16 @@ void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operat
   operation->footprint = FootprintOf(machine_, thread, target);
 }
 
+std::optional<scheduler::Need> ThreadWait::Needs() const {
+  if (target_.kind == WaitTarget::Kind::kSemaphore)
+    return scheduler::Need{machine_.syncs().ObjectOf(target_.object), target_.value};
+  if (target_.kind != WaitTarget::Kind::kBarrier) return std::nullopt;
+  const memory_model::Barrier& barrier = machine_.model().Of(machine_.syncs().BarrierOf(target_.object));
+  const std::optional<std::uint64_t> needed = barrier.NeededBy(thread_, machine_.model().agents());
+  if (!needed.has_value()) return std::nullopt;
+  return scheduler::Need{machine_.syncs().ObjectOf(target_.object), static_cast<std::int64_t>(*needed)};
+}
+
 bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
   if (target.kind == WaitTarget::Kind::kGroups) return machine.queues().Awaits(waiter, target.queue, request.queue);
   const bool of_threads = target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kSpawned ||

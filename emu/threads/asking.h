@@ -4,6 +4,7 @@
 #ifndef PALLADION_EMU_THREADS_ASKING_H_
 #define PALLADION_EMU_THREADS_ASKING_H_
 
+#include <optional>
 #include <string>
 
 #include "emu/threads/thread_machine.h"
@@ -35,6 +36,7 @@ class ThreadWait final : public scheduler::Condition {
   bool Ready() const override { return machine_.CanWait(thread_, target_); }
   std::string Describe() const override { return machine_.DescribeWait(thread_, target_); }
   bool MaySignal(scheduler::AgentOrdinal other) const override { return around_.MaySignal(thread_, target_, other); }
+  std::optional<scheduler::Need> Needs() const override;
   std::string NameOf(scheduler::AgentOrdinal other) const override { return around_.NameOf(other); }
 
  private:

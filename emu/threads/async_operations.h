@@ -25,6 +25,7 @@ class AsyncOperations {
 
   // Copies between one device and another land in the order they were started. Before the first.
   void OrderLinks() { ordered_links_ = true; }
+  bool orders_links() const { return ordered_links_; }
   // Called for every operation that is started: somebody has to schedule its halves.
   void OnStart(std::function<void(AgentId operation)> spawn) { spawn_ = std::move(spawn); }
 

@@ -49,13 +49,42 @@ absl::StatusOr<BufferId> BlockMemory::Make(const AllocRequest& request, const me
   return id;
 }
 
+// What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
+bool BlockMemory::IsOwn(AgentId thread, const AllocationPlace& place) const {
+  const bool several = place.memory == PlaceLevel::kDevice || base_.residents.BlockOf(thread).threads.size() > 1;
+  return place.memory == PlaceLevel::kThread || (place.owner == PlaceLevel::kThread && several);
+}
+
+bool BlockMemory::HasUnreached(BlockId block) const {
+  return std::any_of(shared_.begin(), shared_.end(), [&](const auto& each) {
+    const auto& [of, name] = each.second;
+    const SharedBuffer* const shared = of == block ? StackOf(base_.residents.Of(of), name).Find(name) : nullptr;
+    return shared != nullptr && !shared->reached;
+  });
+}
+
+std::vector<BufferId> BlockMemory::BuffersOf(BlockId block) const {
+  std::vector<BufferId> buffers;
+  for (const auto& [buffer, name] : shared_) {
+    if (name.first == block) buffers.push_back(BufferId{buffer});
+  }
+  return buffers;
+}
+
+// Peers may have made the bytes another's while some have not left.
+std::vector<BufferId> BlockMemory::Replaceable(BlockId block) const {
+  std::vector<BufferId> buffers;
+  for (const auto& [buffer, name] : shared_) {
+    if (name.first != block) continue;
+    const bool over = StackOf(base_.residents.Of(block), name.second).FindLeft(name.second) != nullptr;
+    if (over || base_.shape.has_block_peers()) buffers.push_back(BufferId{buffer});
+  }
+  return buffers;
+}
+
 absl::StatusOr<BufferId> BlockMemory::Alloc(AgentId thread, const AllocRequest& request) {
   const PlaceLevel memory = request.place->memory;
-  const Block& block = base_.residents.BlockOf(thread);
-  // What one of several threads allocates alone is its own; so is global memory of one, which has no peers.
-  const bool alone = request.place->owner == PlaceLevel::kThread;
-  const bool own = alone && (memory == PlaceLevel::kDevice || block.threads.size() > 1);
-  if (memory == PlaceLevel::kThread || own) return Make(request, block.place);
+  if (IsOwn(thread, *request.place)) return Make(request, base_.residents.BlockOf(thread).place);
   return memory == PlaceLevel::kDevice ? AllocGlobal(thread, request) : AllocShared(thread, request);
 }
 

@@ -28,7 +28,11 @@ class BlockMemory {
       : base_(base), peers_(peers), operands_(operands), syncs_(syncs), races_(races) {}
 
   absl::StatusOr<BufferId> Alloc(AgentId thread, const AllocRequest& request);
-  void Leave(BufferId buffer, const Site& site);  // of a thread, by one of its users
+  bool IsOwn(AgentId thread, const AllocationPlace& place) const;  // no other thread finds what is allocated there
+  bool HasUnreached(BlockId block) const;                          // memory that only peers have come to
+  std::vector<BufferId> BuffersOf(BlockId block) const;            // its shared and tensor memory
+  std::vector<BufferId> Replaceable(BlockId block) const;          // whose bytes what is made next may have
+  void Leave(BufferId buffer, const Site& site);                   // of a thread, by one of its users
   // The same memory of another block; of an operand, of another device.
   BufferId OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
   void BlockEnds(BlockId block);

@@ -100,6 +100,7 @@ class Residents {
   // Who has the queues, and the memory, of a thread or of a warp: the thread.
   const Thread& OwnerOf(const Thread& thread) const { return thread.is_warp() ? Of(thread.parent) : thread; }
   Cluster& ClusterOf(std::int64_t number) { return clusters_.at(number); }
+  const Cluster& ClusterOf(std::int64_t number) const { return clusters_.at(number); }
 
   // Of the blocks that have begun and have not been retired, the one with this number; invalid: there is none.
   BlockId At(std::int64_t number) const {

@@ -32,6 +32,11 @@ inline std::int64_t NamedBarrierObjectOf(BlockId block, std::int64_t number) {
 // What a block's threads have given to its tensor core: products follow those of other threads, too. Blocks of clusters
 // that have the same number share it.
 inline std::int64_t TensorCoreObjectOf(std::int64_t block) { return 9 * kObjectsOfAKind + block; }
+// What a block's threads have allocated together, and which blocks are there: of what was done (thread_touches.h).
+inline std::int64_t ScopesObjectOf(BlockId block) { return 10 * kObjectsOfAKind + block.value; }
+inline constexpr std::int64_t kPeersObject = 11 * kObjectsOfAKind;
+inline std::int64_t EndsObjectOf(std::int64_t cluster) { return 13 * kObjectsOfAKind + cluster; }  // of its threads
+inline constexpr std::int64_t kGridScopesObject = 12 * kObjectsOfAKind;  // what is found by all blocks of a device
 // Which clusters have begun.
 inline constexpr std::int64_t kLaunchControlObject = 7 * kObjectsOfAKind;
 

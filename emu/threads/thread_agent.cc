@@ -75,6 +75,7 @@ bool ThreadAgent::MayBegin() {
   LaunchControl& control = machine_.launch_control();
   if (!control.used()) return true;
   if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = FootprintOf(BeginRequest{})})) return false;
+  if (machine_.touches() != nullptr) machine_.touches()->Object(kLaunchControlObject, /*writes=*/false);
   if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
   frame_->pc = frame_->program().steps.size();
   return false;
@@ -114,6 +115,7 @@ bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
 
 bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   if (gate_->TakeGrant()) {
+    if (step.loop >= 0 && machine_.touches() != nullptr) machine_.touches()->log().Add(spin_.footprint());
     spin_.Wake();
     return true;
   }

@@ -142,6 +142,7 @@ void ThreadAgents::Retire(scheduler::Agent* agent) {
   if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   started_.Ends(thread->id());
+  if (!order_.AllHaveBegun() && machine_.touches() != nullptr) machine_.touches()->Everything();  // others may begin
   if (machine_.EndThread(thread->id())) order_.ClusterEnds(thread->frame().program_number);
   free_.push_back(thread);
 }

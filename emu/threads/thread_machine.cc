@@ -1,7 +1,6 @@
 #include "emu/threads/thread_machine.h"
 
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,26 +9,6 @@
 #include "semantics/base/status.h"
 
 namespace palladion::threads {
-namespace {
-
-std::string_view WordFor(AsyncQueue queue) {
-  switch (queue) {
-    case AsyncQueue::kMma:
-      return "wgmma";
-    case AsyncQueue::kTmemLoads:
-      return "reads of tensor memory";
-    case AsyncQueue::kTmemStores:
-      return "writes of tensor memory";
-    case AsyncQueue::kFetches:
-      return "copies of blocks from their arrays";
-    case AsyncQueue::kFlushes:
-      return "copies of blocks to their arrays";
-    default:
-      return "copies to global memory";
-  }
-}
-
-}  // namespace
 
 ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memory, absl::Span<const std::int64_t> grid,
                              const ThreadMachineOptions& options)
@@ -59,113 +38,15 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
 // ---- memory
 
 absl::StatusOr<BufferId> ThreadMachine::Alloc(const AllocRequest& request) {
-  return request.place.has_value() ? block_memory_.Alloc(current_, request) : memory_.Alloc(request);
+  if (!request.place.has_value()) return memory_.Alloc(request);
+  const auto alloc = [&] { return block_memory_.Alloc(current_, request); };
+  if (touches_ == nullptr || block_memory_.IsOwn(current_, *request.place)) return alloc();
+  return touches_->Allocates(current_, request.place->memory == PlaceLevel::kDevice, alloc);
 }
 
-// ---- what threads wait for
-
-bool ThreadMachine::CanWait(AgentId id, const WaitTarget& target) const {
-  switch (target.kind) {
-    case WaitTarget::Kind::kNothing:
-    case WaitTarget::Kind::kQueue:  // of blocks, which are copied where that is asked for
-      return true;
-    case WaitTarget::Kind::kBarrier:
-      return model_.CanWait(id, syncs_.BarrierOf(target.object));
-    case WaitTarget::Kind::kSemaphore:
-      return model_.CanWait(syncs_.SemaphoreOf(target.object), target.value);
-    case WaitTarget::Kind::kGroups:
-      return queues_.CanAwait(id, target);
-    case WaitTarget::Kind::kMeeting:
-      return model_.CanLeave(id, MeetingOf(id));
-    case WaitTarget::Kind::kSpawned:
-      return residents_.Of(id).warps_running == 0;
-    case WaitTarget::Kind::kNamedBarrier:
-      return named_.CanWait(id, target.value);
-  }
-  return true;
-}
-
-std::string ThreadMachine::DescribeWait(AgentId id, const WaitTarget& target) const {
-  const auto words = [](const memory_model::WaitRecord& wait) {
-    return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
-  };
-  switch (target.kind) {
-    case WaitTarget::Kind::kBarrier:
-      return words(model_.Of(syncs_.BarrierOf(target.object)).Waiting(id, {}));
-    case WaitTarget::Kind::kSemaphore:
-      return words(model_.Of(syncs_.SemaphoreOf(target.object)).Waiting(id, target.value, {}));
-    case WaitTarget::Kind::kGroups:
-      return Cat("all but ", target.value, " of its groups of ", WordFor(target.queue));
-    case WaitTarget::Kind::kMeeting:
-      return words(model_.Of(MeetingOf(id)).Waiting(id, {}, model_.agents()));
-    case WaitTarget::Kind::kNamedBarrier:
-      return named_.DescribeWait(id, target.value);
-    default:
-      return "its warps";
-  }
-}
-
-std::int64_t ThreadMachine::ObjectOf(AgentId id, const WaitTarget& target) const {
-  switch (target.kind) {
-    case WaitTarget::Kind::kBarrier:
-    case WaitTarget::Kind::kSemaphore:
-      return syncs_.ObjectOf(target.object);
-    case WaitTarget::Kind::kGroups:
-      return queues_.ObjectOf(id, target.queue);
-    case WaitTarget::Kind::kSpawned:
-      return WarpsObjectOf(id);
-    case WaitTarget::Kind::kNamedBarrier:
-      return named_.ObjectOf(id, target.value);
-    default:
-      return threads::ObjectOf(MeetingOf(id));
-  }
-}
-
-// What brings the lanes of a thread together without JAX's automatic barriers: waits for copies, tensor memory and
-// semaphores end with a barrier of the warpgroup, and every lane takes part in its thread's arrivals, so a wait for a
-// barrier knows of all that was before an arrival of the thread's own. A wgmma is each warp's own to wait for. Limits:
-// a commit of the tensor core is one lane's arrival, and counts as all of them; who proves something of lanes has to
-// look at it (emu/checks/lane_races.h).
-void ThreadMachine::TellLanes(const WaitTarget& target) {
-  using Kind = WaitTarget::Kind;
-  const bool copies = target.kind == Kind::kGroups && target.queue != AsyncQueue::kMma;
-  if (copies || target.kind == Kind::kSemaphore || target.kind == Kind::kNamedBarrier) return memory_.TellLanesMet();
-  if (target.kind == Kind::kBarrier)
-    memory_.TellLanesMetUntil(model_.Of(syncs_.BarrierOf(target.object)).TellsOf(current_));
-}
-
-absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
-  using Kind = WaitTarget::Kind;
-  if (target.kind != Kind::kNothing && target.kind != Kind::kQueue) changes_.Add(ObjectOf(current_, target));
-  TellLanes(target);
-  switch (target.kind) {
-    case WaitTarget::Kind::kQueue:
-      return memory_.Wait(target, site);
-    case WaitTarget::Kind::kBarrier:
-      model_.Wait(current_, syncs_.BarrierOf(target.object), CodeSite::Of(site));
-      break;
-    case WaitTarget::Kind::kSemaphore:
-      model_.Wait(current_, syncs_.SemaphoreOf(target.object), target.value,
-                  {.decrement = target.decrement, .scope = target.scope});
-      break;
-    case WaitTarget::Kind::kGroups:
-      queues_.Await(current_, target, CodeSite::Of(site));
-      break;
-    case WaitTarget::Kind::kMeeting:
-      model_.Leave(current_, MeetingOf(current_));
-      break;
-    case WaitTarget::Kind::kSpawned:
-      JoinWarps();
-      break;
-    case WaitTarget::Kind::kNamedBarrier:
-      named_.Wait(current_, target.value);
-      break;
-    case WaitTarget::Kind::kNothing:
-      return absl::OkStatus();
-  }
-  memory_.watchers().Each(memory_model::EventKind::kWait,
-                          [&](memory_model::MemoryWatcher& watcher) { watcher.Awaited(memory_.who(), target); });
-  return absl::OkStatus();
+BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) {
+  const auto find = [&] { return block_memory_.OfPeer(current_, buffer, where, site); };
+  return touches_ == nullptr ? find() : touches_->Reaches(current_, find);
 }
 
 // ---- barriers and semaphores
@@ -176,7 +57,10 @@ void ThreadMachine::TellArrival(const memory_model::Arrival& arrival) const {
 }
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
-  PALLADION_ASSIGN_OR_RETURN(const SyncId id, syncs_.Alloc(current_, request));
+  const auto alloc = [&] { return syncs_.Alloc(current_, request); };
+  const bool of_grid = request.place.owner == PlaceLevel::kDevice;
+  PALLADION_ASSIGN_OR_RETURN(const SyncId id,
+                             touches_ == nullptr ? alloc() : touches_->Allocates(current_, of_grid, alloc));
   PALLADION_RETURN_IF_ERROR(Resume(syncs_[id]));
   return id;
 }
@@ -186,11 +70,12 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
   const std::int64_t device = shape_.DeviceOf(residents_.BlockOf(current_).index);
   const auto arriving = session_.Restore(array, device);
   if (!arriving.has_value()) return absl::OkStatus();
+  if (touches_ != nullptr) touches_->Everything();
   changes_.AddAnything();
-  model_.agents().Act(current_);
+  memory_model::AgentTable& agents = model_.agents();
+  agents.Act(current_);
   for (const agents::ArrivingCopy* copy : *arriving) {
     AsyncRequest request = session_.RequestFor(array, *copy);
-    memory_model::AgentTable& agents = model_.agents();
     agents.Acquire(residents_.Before(), agents.ClockOf(current_));  // that the device has entered
     PALLADION_RETURN_IF_ERROR(operations_.Start(current_, std::move(request), copy));
   }
@@ -201,16 +86,19 @@ absl::Status ThreadMachine::Resume(const SyncArray& array) {
 SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) {
   const std::int64_t owner = syncs_[element.array].number;
   const std::vector<std::int64_t> index = owner < 0 ? residents_.BlockOf(current_).index : shape_.IndexOf(owner);
-  return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site);
+  const auto find = [&] { return syncs_.OfPeer(current_, element, LaunchShape::PeerOf(index, where), site); };
+  return touches_ == nullptr ? find() : touches_->Reaches(current_, find);
 }
 
 absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
+  if (touches_ != nullptr) touches_->Arrives(barrier);
   TellArrival({.at = barrier});
   syncs_.Arrive(current_, barrier, site, &changes_);
   return absl::OkStatus();
 }
 
 absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
+  if (touches_ != nullptr) touches_->Looks(barrier);
   const BarrierId id = syncs_.BarrierOf(barrier);
   if (!model_.CanWait(current_, id)) return false;
   changes_.Add(threads::ObjectOf(id));
@@ -220,6 +108,7 @@ absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) 
 }
 
 absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
+  if (touches_ != nullptr) touches_->Signals(semaphore);
   TellArrival({.at = semaphore, .semaphore = true, .amount = amount});
   syncs_.ExpectEntered(current_, semaphore, site);
   changes_.Add(syncs_.ObjectOf(semaphore));
@@ -228,10 +117,12 @@ absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, c
 }
 
 absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
+  if (touches_ != nullptr) touches_->Looks(semaphore);
   return model_.Read(current_, syncs_.SemaphoreOf(semaphore));
 }
 
 absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site& site) {
+  if (touches_ != nullptr) touches_->Object(named_.ObjectOf(current_, arrival.barrier));
   changes_.Add(named_.ObjectOf(current_, arrival.barrier));
   named_.Arrive(current_, arrival, site);
   return absl::OkStatus();
@@ -251,10 +142,13 @@ absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
   std::string& words = meeting_words_[{what, site.loc.value, site.text_line}];
   if (words.empty()) words = Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site)));
   model_.Enter(current_, MeetingOf(current_), {words, site.text_line}, CodeSite::Of(site));
+  if (touches_ != nullptr)
+    touches_->Meets(current_, Cat(words, site.text_line), model_.CanLeave(current_, MeetingOf(current_)));
   return absl::OkStatus();
 }
 
 absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   collectives_.Enter(current_, step, CodeSite::Of(site));
   return absl::OkStatus();
 }
@@ -272,6 +166,10 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
 }
 
 void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
+  if (touches_ != nullptr) {
+    touches_->Object(turn.from.value);
+    touches_->Object(turn.to.value);
+  }
   if (turn.input) {
     model_.Overwrite(current_, turn.from, CodeSite::Of(site));
   } else {
@@ -280,21 +178,28 @@ void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
 }
 
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
-  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks)) {
+    if (touches_ != nullptr) touches_->Everything();
     return memory_.Start(std::move(request));
-  const bool goes_back = request.block != nullptr && request.block->flush;
-  if (goes_back && model_.Tracks(request.destinations[0].buffer())) SayKeptBytes(memory_, request);
+  }
+  if (request.block != nullptr && request.block->flush && model_.Tracks(request.destinations[0].buffer())) {
+    if (touches_ != nullptr) touches_->Object(request.destinations[0].buffer().value, /*writes=*/false);
+    SayKeptBytes(memory_, request);
+  }
   if (request.expects_at.valid()) changes_.Add(threads::ObjectOf(request.expects_at));
+  if (touches_ != nullptr) operations_.orders_links() ? touches_->Everything() : touches_->Starts(current_, request);
   return operations_.Start(current_, std::move(request));
 }
 
 absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
+  if (touches_ != nullptr) touches_->Object(queues_.ObjectOf(current_, queue));
   changes_.Add(queues_.ObjectOf(current_, queue));
   queues_.CommitGroup(current_, queue);
   return absl::OkStatus();
 }
 
 void ThreadMachine::Perform(AgentId operation, Half half) {
+  if (touches_ != nullptr) touches_->Performs(operation, half);
   const AsyncRequest& request = model_.RequestOf(operation);
   if (request.queue.valid()) changes_.Add(queues_.ObjectOf(request.queue));
   for (const Completion& completion : request.completions) {
@@ -305,17 +210,20 @@ void ThreadMachine::Perform(AgentId operation, Half half) {
 }
 
 absl::Status ThreadMachine::TryCancel(const CancelRequest& request, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   changes_.Add(syncs_.ObjectOf(request.barrier));
   return control_.Try(current_, request, site);
 }
 
 absl::StatusOr<CancelAnswer> ThreadMachine::ReadAnswer(const std::byte* answer, const Site& site) {
+  if (touches_ != nullptr) touches_->Everything();
   return control_.Read(current_, answer, site);
 }
 
 // ---- warps, and what has ended
 
 absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site) {
+  if (touches_ != nullptr) touches_->Object(WarpsObjectOf(current_));
   const AgentId parent = current_;
   for (std::int64_t w = 0; w < request.count; ++w) {
     const AgentId warp = residents_.Fork(parent, w, CodeSite::Of(site));
@@ -331,6 +239,7 @@ void ThreadMachine::JoinWarps() {
 }
 
 bool ThreadMachine::EndThread(AgentId id) {
+  if (touches_ != nullptr) touches_->EndsThread(id);
   // What it has read of tensor memory is in its registers.
   queues_.Await(id, {.kind = WaitTarget::Kind::kGroups, .queue = AsyncQueue::kTmemLoads}, {});
   model_.AgentEnds(id);

@@ -29,6 +29,7 @@
 #include "emu/threads/schedule_objects.h"
 #include "emu/threads/session_semaphores.h"
 #include "emu/threads/sync_arrays.h"
+#include "emu/threads/thread_touches.h"
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
 #include "scheduler/operation.h"
@@ -61,6 +62,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   const SyncArrays& syncs() const { return syncs_; }
   const AsyncQueues& queues() const { return queues_; }
   const AsyncOperations& operations() const { return operations_; }
+  const BlockMemory& block_memory() const { return block_memory_; }
   OperandArrays& operands() { return operands_; }
   LaunchControl& launch_control() { return control_; }
   memory_model::ConcurrencyModel& model() { return model_; }
@@ -77,6 +79,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   AgentId current() const { return current_; }
   std::string NameOf(AgentId thread) const { return model_.agents().NameOf(thread); }
   void EndWarp(AgentId warp) {  // it has come to its end
+    if (touches_ != nullptr) touches_->EndsWarp(residents_.Of(warp).parent);
     changes_.Add(WarpsObjectOf(residents_.Of(warp).parent));
     residents_.WarpEnds(warp);
   }
@@ -89,6 +92,10 @@ class ThreadMachine final : public memory_model::OverMemory {
   std::int64_t ObjectOf(AgentId thread, const WaitTarget& target) const;
   // What of that the operations under way have changed: whatever is done often says which objects.
   scheduler::Changes& changes() { return changes_; }
+
+  // From here on every request tells what it has touched: for exhaustive search. It outlives the machine's requests.
+  void TellTouches(ThreadTouches* touches) { touches_ = touches; }
+  ThreadTouches* touches() const { return touches_; }  // nullptr: nobody asks
 
   // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
@@ -113,18 +120,23 @@ class ThreadMachine final : public memory_model::OverMemory {
   };
   Kept kept() const;
 
+  void Running(const RunningAgent& now) override {
+    if (now.begins && touches_ != nullptr) touches_->Peers();
+    OverMemory::Running(now);
+  }
   // No hardware writes what is undefined: what is under way reads what was there.
   void Poison(BufferId buffer) override {
+    if (touches_ != nullptr) touches_->Object(buffer.value);
     operations_.ReadAhead(buffer);
     OverMemory::Poison(buffer);
   }
   // The port, for the current thread. Blocks of a kernel's operands are the memory's own, and so are their copies.
   absl::StatusOr<BufferId> Alloc(const AllocRequest& request) override;
-  void Leave(BufferId buffer, const Site& site) override { block_memory_.Leave(buffer, site); }
-  void Turn(const BlockTurn& turn, const Site& site) override;
-  BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override {
-    return block_memory_.OfPeer(current_, buffer, where, site);
+  void Leave(BufferId buffer, const Site& site) override {
+    if (touches_ != nullptr) touches_->LeavesScope(current_);
+    block_memory_.Leave(buffer, site);
   }
+  BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override;
   AsyncRequest NewRequest() override { return model_.NewRequest(); }
   absl::Status Start(AsyncRequest&& request) override;
   QueueId QueueOf(AsyncQueue queue) override;
@@ -135,7 +147,10 @@ class ThreadMachine final : public memory_model::OverMemory {
   absl::Status Collective(const CollectiveStep& step, const Site& site) override;
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
   absl::StatusOr<SyncId> AllocSync(const SyncRequest& request) override;
-  void LeaveSync(SyncId array, const Site& site) override { syncs_.Leave(array, site); }
+  void LeaveSync(SyncId array, const Site& site) override {
+    if (touches_ != nullptr) touches_->LeavesScope(current_);
+    syncs_.Leave(array, site);
+  }
   SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) override;
   absl::Status Arrive(SyncElement barrier, const Site& site) override;
   absl::StatusOr<bool> Test(SyncElement barrier, const Site& site) override;
@@ -177,6 +192,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // What threads meet for, in words, by what and where: every thread of every block comes there.
   absl::flat_hash_map<std::tuple<std::string, std::int32_t, int>, std::string> meeting_words_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
+  ThreadTouches* touches_ = nullptr;  // of a search
   AgentId current_;
 };
 

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,6 +58,10 @@ class Barrier {
   // Is there a completion that the agent has not seen? A wait that can go takes it; so does a test that says yes.
   std::string WaitCall() const;  // the call that waits for it, for messages: "plgpu.barrier_wait(full.at[1])"
   bool CanWait(AgentId agent, const AgentTable& agents) const { return completed_ > SeenBy(agent, &agents); }
+  // So many completions that wait needs, whatever else happens; none where a finding has changed which those are.
+  std::optional<std::uint64_t> NeededBy(AgentId agent, const AgentTable& agents) const {
+    return forgiven_ > 0 ? std::nullopt : std::optional(SeenBy(agent, &agents) + 1);
+  }
   void Wait(AgentId agent, const CodeSite& site, AgentTable* agents, FindingLog* log);
   WaitRecord Waiting(AgentId agent, const CodeSite& site,
                      const AgentTable* agents = nullptr) const;  // nullptr: no warp

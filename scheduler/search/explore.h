@@ -1,5 +1,8 @@
-// Every schedule of a small system. Depth first over the choices; with sleep sets (Godefroid, LNCS 1032, 1996) of
-// schedules that differ only in the order of operations that do not conflict one is run. Back to a choice by snapshots
+// Every schedule of a small system, of those that differ only in the order of operations that do not conflict one:
+// dynamic partial order reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas, POPL 2014).
+// One schedule is run to its end; wherever two of its operations conflict and could come in the other order, a way on
+// from the choice before the first is added (trace.h). Operations that wait are what the paper leaves out: they race
+// with all that may have kept them waiting, and those that wait until the end count too. Back to a choice by snapshots
 // where every agent can be copied, else by running again from the start.
 // Limits: agents that spin have no end of schedules; what is explored is then cut at the budget, and not complete.
 #ifndef PALLADION_SCHEDULER_SEARCH_EXPLORE_H_
@@ -8,9 +11,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "scheduler/run_loop.h"
+#include "scheduler/touches.h"
 
 namespace palladion::scheduler {
 
@@ -24,13 +29,16 @@ class Explorable {
     return absl::UnimplementedError("what these agents share cannot be copied");
   }
   virtual void Restore(const void* /*saved*/) {}
+  // What the last operation has touched, with all that its agent did until it asked for the next one. Without a value:
+  // what its footprint says.
+  virtual std::optional<Touches> TakeTouched() { return std::nullopt; }
 };
 
 struct ExploreOptions {
-  bool sleep_sets = true;
-  bool snapshots = true;  // false: run again from the start
-  std::int64_t max_schedules = 1'000'000;
-  LoopOptions loop = {.budget = 10'000};  // of each schedule
+  bool reduce = true;                      // false: every interleaving
+  bool snapshots = true;                   // false: run again from the start
+  std::int64_t max_schedules = 1'000'000;  // those that are given up too
+  LoopOptions loop = {.budget = 10'000};   // of each schedule
 };
 
 struct Explored {

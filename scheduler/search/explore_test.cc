@@ -131,9 +131,9 @@ TEST(Explore, CountsEveryInterleavingOnce) {
       {SameCell({1, 1, 1, 1, 1}), 120},
   };
   for (const auto& [script, count] : cases) {
-    for (bool sleep_sets : {false, true}) {
+    for (bool reduce : {false, true}) {
       for (bool snapshots : {false, true}) {
-        const Seen seen = ExploreScript(script, {.sleep_sets = sleep_sets, .snapshots = snapshots});
+        const Seen seen = ExploreScript(script, {.reduce = reduce, .snapshots = snapshots});
         EXPECT_EQ(seen.explored.schedules, count);
         EXPECT_EQ(seen.explored.pruned, 0);  // all conflict: nothing to leave out
         EXPECT_TRUE(seen.explored.complete);
@@ -146,7 +146,7 @@ TEST(Explore, CountsEveryInterleavingOnce) {
 TEST(Explore, WithoutConflictsOneScheduleIsEnough) {
   const Script script = {{{0, true}, {0, true}}, {{1, true}, {1, false}}, {{2, false}, {3, false}}, {{3, false}}};
   EXPECT_EQ(ExploreScript(script).explored.schedules, 1);
-  EXPECT_EQ(ExploreScript(script, {.sleep_sets = false}).explored.schedules, 630);  // 7! / (2! 2! 2! 1!)
+  EXPECT_EQ(ExploreScript(script, {.reduce = false}).explored.schedules, 630);  // 7! / (2! 2! 2! 1!)
 }
 
 // The class of a schedule under swaps of neighbours that do not conflict: the least of its orders, built greedily.
@@ -185,7 +185,7 @@ TEST(Explore, SleepSetsSeeEveryClassOnceAndLoseNoState) {
       for (std::uint64_t n = 1 + random.Below(3); n > 0; --n)
         agent.push_back({static_cast<std::int64_t>(random.Below(3)), random.Below(2) == 0});
     }
-    const Seen all = ExploreScript(script, {.sleep_sets = false});
+    const Seen all = ExploreScript(script, {.reduce = false});
     const Seen fewer = ExploreScript(script);
     const Seen again = ExploreScript(script, {.snapshots = false});
     std::set<std::string> classes;
