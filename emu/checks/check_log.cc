@@ -35,6 +35,9 @@ std::optional<std::size_t> CheckLog::Known(const Finding& finding) const {
   const std::optional<std::size_t> known = log_.Find(FindingLog::Key(finding));
   if (known.has_value() || !generic_ || finding.code != FindingCode::kGridOrder || !finding.first.has_value())
     return known;
+  for (const FindingLog::Key& key : WithOtherValues(finding)) {
+    if (log_.Find(key).has_value()) return std::nullopt;  // it takes the place of that note
+  }
   for (std::size_t i = 0; i < size(); ++i) {
     const Finding& other = log_[i];
     if (other.code == finding.code && other.first.has_value() && !shown_[i].difference &&

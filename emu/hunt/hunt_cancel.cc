@@ -245,8 +245,7 @@ class Search {
       if (other >= 0 && state.blocks[static_cast<std::size_t>(other)].state != Block::kWaits) continue;
       State next = state;
       next.blocks[b].answers[s] = other;
-      if (other >= 0 && mutation_ != Mutation::kTakenBegin)
-        next.blocks[static_cast<std::size_t>(other)].state = Block::kTakenBy;
+      if (other >= 0) next.blocks[static_cast<std::size_t>(other)].state = Block::kTakenBy;
       go(std::move(next));
     }
   }

@@ -28,8 +28,7 @@ enum class Mutation : std::uint8_t {
   kNoMeshes,
   // The reference machine: a wait for a semaphore takes nothing.
   kCreditsStay,
-  // The one of launch control: a block whose work is taken begins all the same; work that is not done is not lost.
-  kTakenBegin,
+  // The one of launch control: work that is not done is not lost.
   kNothingLost,
 };
 
