@@ -33,7 +33,7 @@ WRONG = {
     "DEADLOCK": (1, {13: "DEADLOCK"}),
     "DIV_ZERO": (0, {8: "DIV_ZERO"}),
     "F2I": (0, {9: "F2I"}),
-    "GRID_ORDER": (1, {10: "GRID_ORDER@a", 14: "GRID_ORDER@a GRID_ORDER@b", 16: "GRID_ORDER@b"}),
+    "GRID_ORDER": (1, {10: "GRID_ORDER@a", 14: "GRID_ORDER@a"}),
     "ILLEGAL": (1, {8: "ILLEGAL", 9: "ILLEGAL"}),
     "INDEX_TYPE": (1, {5: "INDEX_TYPE", 6: "ILLEGAL", 7: "ILLEGAL"}),
     "LAUNCH_CONTROL": (1, {5: "OUT_MISSING", 10: "LAUNCH_CONTROL", 13: "NONDET"}),
