@@ -136,6 +136,7 @@ class ThreadMachine final : public memory_model::OverMemory {
     if (touches_ != nullptr) touches_->LeavesScope(current_);
     block_memory_.Leave(buffer, site);
   }
+  void Turn(const BlockTurn& turn, const Site& site) override;
   BufferId PeerBuffer(BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site) override;
   AsyncRequest NewRequest() override { return model_.NewRequest(); }
   absl::Status Start(AsyncRequest&& request) override;
