@@ -95,7 +95,8 @@ class RacesOfTasks final : public Checker {
       : program_(run.program),
         // Where there are engines, the clocks of their machine know the rest of the order.
         judges_(run.races && run.way != Way::kThreads && launch::NothingOrdersTasks(program_)),
-        watches_(run.races || !run.backwards || run.way != Way::kInOrder),
+        in_order_(run.way == Way::kInOrder),
+        watches_(run.races || !run.backwards || !in_order_),
         definedness_(run.definedness),
         counts_blocks_(run.races),
         checks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/run.way != Way::kInOrder}) {}
@@ -113,9 +114,10 @@ class RacesOfTasks final : public Checker {
     const absl::Status status = watches_ ? checks_.Finish(rerun) : absl::OkStatus();
     if (watches_) Append(checks_.findings(), ran.findings);
     if (counts_blocks_ && checks_.looks_at_blocks()) looked.tallies["block residency"] += checks_.block_copies();
+    // Whether the kernel has atomic sums of floats is read from its text, whether or not races are looked for.
+    if (judges_ || in_order_) looked.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     if (!judges_) return status;
     const bool alike = checks_.order_is_no_matter();
-    looked.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     looked.facts.Set(Fact::kNoConflict, alike && !ran.stuck());
     // docs/checks.md: why the reverse order need not be watched.
     looked.every_order_alike = alike && definedness_ && found_nothing && !UpdatesAtomically(program_);
@@ -130,7 +132,7 @@ class RacesOfTasks final : public Checker {
   }
 
   const Program& program_;
-  const bool judges_, watches_, definedness_, counts_blocks_;
+  const bool judges_, in_order_, watches_, definedness_, counts_blocks_;
   launch::GridChecks checks_;
 };
 
