@@ -30,12 +30,17 @@ scheduler::Footprint SharedMemory::FootprintOf(const Step& step, Frame& frame) c
 
 // ---- scratch that is handed on
 
-HandedScratch::HandedScratch(LaunchState& state) : state_(state) {
-  if (state.program().target.backend != TargetBackend::kGeneric) return;
-  const std::vector<OperandInfo>& infos = state.program().operand_infos;
+std::vector<std::size_t> HandedScratch::OperandsOf(const Program& program) {
+  std::vector<std::size_t> operands;
+  if (program.target.backend != TargetBackend::kGeneric) return operands;
+  const std::vector<OperandInfo>& infos = program.operand_infos;
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].role == Role::kScratch && infos[i].mode != BlockMode::kScoped) operands_.push_back(i);
+    if (infos[i].role == Role::kScratch && infos[i].mode != BlockMode::kScoped) operands.push_back(i);
   }
+  return operands;
+}
+
+HandedScratch::HandedScratch(LaunchState& state) : state_(state), operands_(OperandsOf(state.program())) {
   left_.push_back(PiecesOf(state.frame()));  // no program has left it: it holds poison
 }
 

@@ -37,6 +37,8 @@ class SharedMemory {
 class HandedScratch {
  public:
   explicit HandedScratch(LaunchState& state);
+  // Those that are handed on.
+  static std::vector<std::size_t> OperandsOf(const Program& program);
 
   bool any() const { return !operands_.empty(); }
   // Of a beginning, which has to be some agent's turn: it looks at what others have left. Two of them may go in either
@@ -51,7 +53,7 @@ class HandedScratch {
   void Put(const Pieces& pieces, Frame& frame) const;
 
   LaunchState& state_;
-  std::vector<std::size_t> operands_;
+  const std::vector<std::size_t> operands_;
   std::vector<Pieces> left_, unused_;  // the latest last
 };
 

@@ -34,7 +34,8 @@ class Programs final : public AgentsOfLaunch {
 
   scheduler::AgentSource& source() override { return *agents_; }
   bool copyable() const override {
-    return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr && !scratch_->any();
+    return options_.observers.empty() && !options_.definedness && options_.contracts == nullptr &&
+           agents::HandedScratch::OperandsOf(state_.program()).empty();
   }
 
   std::optional<scheduler::Touches> TakeTouched() override {
