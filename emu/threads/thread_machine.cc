@@ -178,10 +178,8 @@ void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
 }
 
 absl::Status ThreadMachine::Start(AsyncRequest&& request) {
-  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks)) {
-    if (touches_ != nullptr) touches_->Everything();
+  if (request.queue.valid() && request.queue == memory_.QueueOf(AsyncQueue::kBlocks))
     return memory_.Start(std::move(request));
-  }
   if (request.block != nullptr && request.block->flush && model_.Tracks(request.destinations[0].buffer())) {
     if (touches_ != nullptr) touches_->Object(request.destinations[0].buffer().value, /*writes=*/false);
     SayKeptBytes(memory_, request);
@@ -192,7 +190,7 @@ absl::Status ThreadMachine::Start(AsyncRequest&& request) {
 }
 
 absl::Status ThreadMachine::CommitGroup(AsyncQueue queue, const Site&) {
-  if (touches_ != nullptr) touches_->Object(queues_.ObjectOf(current_, queue));
+  if (touches_ != nullptr) touches_->Commits(current_, queue);
   changes_.Add(queues_.ObjectOf(current_, queue));
   queues_.CommitGroup(current_, queue);
   return absl::OkStatus();

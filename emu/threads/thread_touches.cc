@@ -8,7 +8,7 @@ namespace palladion::threads {
 namespace {
 
 // What may come in any order (Touched::commutes). Meetings have larger numbers.
-constexpr std::int64_t kArrivals = 1, kEnds = 2, kMeetings = 3;
+constexpr std::int64_t kArrivals = 1, kEnds = 2, kPipeline = 3, kMeetings = 4;
 
 // Of a meeting's object: who has come, and that all have. Of a block's scopes: what there is; then each by its name.
 constexpr std::int64_t kGathering = 0, kMet = 1, kStack = 0;
@@ -87,16 +87,28 @@ void ThreadTouches::Meets(AgentId thread, const std::string& work, bool last) {
   if (last) Closing(Part(meeting, kMet));
 }
 
+// Copies of a TPU's pipeline are asked for, committed and completed in any order: none waits for another one (they have
+// no QueueOrder), and a group is over when all of it is, which a wait for it alone looks at.
+void ThreadTouches::OfQueue(std::int64_t object, bool of_pipeline) {
+  scheduler::Touched touched{{.object = object, .writes = true}};
+  touched.commutes = of_pipeline ? kPipeline : 0;
+  log_.Add(touched);
+}
+
+void ThreadTouches::Commits(AgentId thread, AsyncQueue queue) {
+  OfQueue(machine_.queues().ObjectOf(thread, queue), queue == AsyncQueue::kFetches || queue == AsyncQueue::kFlushes);
+}
+
 void ThreadTouches::Starts(AgentId thread, const AsyncRequest& request) {
   if (request.expects_at.valid()) Object(ObjectOf(request.expects_at));
-  if (request.queue.valid()) Object(machine_.queues().ObjectOf(request.queue));
+  if (request.queue.valid()) OfQueue(machine_.queues().ObjectOf(request.queue), request.block != nullptr);
   if (!request.pipelined.has_value()) return;
   Object(TensorCoreObjectOf(machine_.model().agents().PlaceOf(thread).at(PlaceLevel::kBlock)));
 }
 
 void ThreadTouches::Performs(AgentId operation, Half half) {
   const AsyncRequest& request = machine_.model().RequestOf(operation);
-  if (request.queue.valid()) Object(machine_.queues().ObjectOf(request.queue));
+  if (request.queue.valid()) OfQueue(machine_.queues().ObjectOf(request.queue), request.block != nullptr);
   if (request.pipelined.has_value()) {  // it begins where those that it follows have ended
     const std::int64_t block = machine_.model().agents().PlaceOf(operation).at(PlaceLevel::kBlock);
     Object(TensorCoreObjectOf(block), half == Half::kWrite);

@@ -2,7 +2,7 @@
 // that memory tells the log itself. Where footprints.h says what a request may touch at most, here is what it did. Two
 // that touch nothing of each other's leave the same state, the same knowledge and the same findings in either order.
 // Limits: what makes memory or barriers that several devices find, makes a peer's, asks for others' work, meets a
-// cluster, or moves a TPU's blocks touches everything.
+// cluster touches everything.
 #ifndef PALLADION_EMU_THREADS_THREAD_TOUCHES_H_
 #define PALLADION_EMU_THREADS_THREAD_TOUCHES_H_
 
@@ -38,6 +38,7 @@ class ThreadTouches {
   void Arrives(SyncElement barrier);
   void Meets(AgentId thread, const std::string& work, bool last);  // `last`: all have come now
   void Starts(AgentId thread, const AsyncRequest& request);
+  void Commits(AgentId thread, AsyncQueue queue);
   void Performs(AgentId operation, Half half);
   void EndsThread(AgentId thread);  // the last of its block, too
   void EndsWarp(AgentId parent);
@@ -68,6 +69,7 @@ class ThreadTouches {
   void Count(std::int64_t object, std::int64_t held, bool writes);
   void Element(SyncElement element, bool writes);
   void Closing(scheduler::Touched touched);
+  void OfQueue(std::int64_t object, bool of_pipeline);
   std::vector<std::int64_t> EndedFor(AgentId thread);
   bool PeersAhead(AgentId thread) const;  // they have made what the block's threads have not come to yet
   void EndsBlocks(const std::vector<BlockId>& blocks);
