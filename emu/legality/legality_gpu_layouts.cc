@@ -12,6 +12,7 @@
 #include "emu/legality/layout_walk.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
@@ -104,8 +105,8 @@ std::int64_t HandedOver(const LayoutSite& site) {
 std::optional<std::string> ReductionScratch(const LayoutSite& site) {
   const std::int64_t lanes = site.shape.size() == 1 ? 1 : kLanesOfWarp;
   const std::int64_t needed = kWarpsOfGroup * lanes * HandedOver(site) * site.bits / 8;
-  const std::int64_t given =
-      IntOf(site.facts.kernel->params, "reduction_scratch_bytes").value_or(kReductionBytes) * 8 / site.bits * site.bits;
+  const std::int64_t asked = IntOf(site.facts.kernel->params, "reduction_scratch_bytes").value_or(kReductionBytes);
+  const std::int64_t given = SaturatingMultiply(asked, 8) / site.bits * site.bits;
   if (needed <= given / 8) return std::nullopt;
   return Cat(given / 8, " bytes for a reduction of ", ToString(site.shape), " in the layout ", NameOf(site.layout),
              ", which needs ", needed);
