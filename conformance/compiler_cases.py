@@ -113,7 +113,7 @@ def product(a, b):
 def take(lanes):
     array, indices = f"f32[8,{lanes}]", f"i32[8,{lanes},1]"
     return kernel([("in", "x", array), ("out", "o", array)],
-                  [f"%a = get(%xr) : {array};", f"%i = iota{{dim=1, shape=[8,{lanes},1]}}() : {indices};",
+                  [f"%a = get(%xr) : {array};", f"%i = iota{{dim=1}}() : {indices};",
                    f"%z = gather{{{TAKE}}}(%a, %i) : {array};  //~ COMPILER", f"_ = swap(%or, %z) : {array};"])
 
 

@@ -7,16 +7,16 @@
 #include "emu/legality/gpu_facts.h"
 #include "emu/legality/rule_rows.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
 namespace {
 
 constexpr ByteCount kBarrierBytes(8), kReductionBytes(2048);
+constexpr std::int64_t kFarTooMuch = std::int64_t{1} << 40;  // a text may give any number; sums with it stay sums
 
-ByteCount Aligned(ByteCount bytes) {
-  return ByteCount((bytes.value() + kSharedMemoryAlignment - 1) / kSharedMemoryAlignment * kSharedMemoryAlignment);
-}
+ByteCount Aligned(ByteCount bytes) { return ByteCount(RoundUp(bytes.value(), kSharedMemoryAlignment)); }
 
 struct Held {
   ByteCount bytes;
@@ -47,7 +47,8 @@ class Estimate {
  public:
   explicit Estimate(const Kernel& kernel)
       : kernel_(kernel),
-        reduction_(IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes.value())) {}
+        reduction_(std::clamp<std::int64_t>(
+            IntOf(kernel.params, "reduction_scratch_bytes").value_or(kReductionBytes.value()), 0, kFarTooMuch)) {}
 
   Held Of(const Region& region) const {
     static const RuleRows kReductions("reduce_sum", "reduce_max", "reduce_min");
