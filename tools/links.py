@@ -33,7 +33,7 @@ def rules(text: str) -> set[str]:
     found |= {f"flow.{name}" for name in found}
     for part in re.split(r"^#+ +", FENCE.sub("", text), flags=re.MULTILINE):
         heading, number = part.partition("\n")[0], 0
-        prefix = f"{heading}." if f"\n## {heading}\n" in text else ""
+        prefix = f"{slug(heading)}." if f"\n## {heading}\n" in text else ""
         for line in part.splitlines():
             if line.startswith(f"{number + 1}. "):
                 number += 1
