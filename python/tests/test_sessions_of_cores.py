@@ -192,7 +192,8 @@ def prefetched(x, cores):
 def test_a_pipeline_with_blocks_of_a_kernel_before():
     result, codes, report = emulated(lambda x: prefetched(x, 1))
     np.testing.assert_array_equal(result, 2 * X)
-    assert codes == set() and report.verdict == "proved", report
+    # Blocks of 64 columns cut the tiles of an array of 128, which a TPU's compiler may refuse; nothing else is found.
+    assert codes == {"COMPILER"} and report.verdict == "warning", report
 
 
 @WITH_PREFETCH
