@@ -249,7 +249,8 @@ absl::Status RunPop(const void* params, const Step& step, Frame& frame) {
                                         "documented, so a slice is used as a whole"));
   }
   if (there) unit->accumulators.erase(found);
-  std::memcpy(frame.slot(out), sums.value->bytes.data(), sums.value->bytes.size());
+  const auto& bytes = sums.value->bytes;  // none of an array of no elements
+  if (!bytes.empty()) std::memcpy(frame.slot(out), bytes.data(), bytes.size());
   if (frame.shadow != nullptr) frame.shadow->Set(out, {!sums.value->marks.empty(), sums.value->marks.data()});
   return absl::OkStatus();
 }
