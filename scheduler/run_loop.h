@@ -158,7 +158,7 @@ class RunLoop final : private Gate {
     bool in_operation = false;            // running's operation has begun, and its effect is not accounted for
     std::optional<std::uint32_t> chosen;  // the answer that ended the last Resume: the slot of who goes next
     std::int64_t since_end = 0;           // work since an agent of the source ended
-    bool look_for_deadlock = false;       // somebody began to wait or was done since the last look
+    bool look_for_deadlock = false;       // an agent began to wait or was done since the last look
     std::int64_t looked_at_step = 0;
     LoopResult result;
   };

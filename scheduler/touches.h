@@ -1,6 +1,6 @@
 // What an operation has touched, as exhaustive search compares it: exactly, where a footprint says beforehand what it
 // may touch at most. Two operations that do not conflict give the same state, and the same happens-before, in either
-// order. Limits: what is told of too many pieces is told of as one that has them all.
+// order. Limits: too many pieces count as one that has them all.
 #ifndef PALLADION_SCHEDULER_TOUCHES_H_
 #define PALLADION_SCHEDULER_TOUCHES_H_
 
@@ -19,7 +19,7 @@ struct Touched : Touch {
   std::int64_t commutes = 0;
   bool turns = false;
   // Comes after those it commutes with, and whichever had been the last would have been this one: the last end of a
-  // block's threads, the last of a meeting. `closing`: what comes of that, whoever it was.
+  // block's threads, the last of a meeting. `closing`: what comes of that, whichever it was.
   bool closes = false, closing = false;
   std::int64_t held = -1;  // of a count: what it held before; -1: not told
 };

@@ -29,7 +29,7 @@ namespace palladion::agents {
 struct StaticReport {
   std::vector<Finding> findings;
   std::vector<CheckTally> tallies;
-  // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where somebody asks.
+  // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where that is asked for.
   std::vector<Finding> may_refuse = {};
   bool from_jax = false;
   std::optional<ReportedFidelity> fidelity = std::nullopt;

@@ -1,5 +1,5 @@
 // Kernels made small: counterexamples, whose operations are left out one by one as long as the contradiction stays, and
-// kernels for whoever tries every interleaving.
+// kernels for a trial of every interleaving.
 #include <algorithm>
 #include <vector>
 

@@ -5,8 +5,8 @@
 // once.
 //
 // Limits: blocks that are copied beside the bodies (semantics/program/block_pipeline.h) are in races like others, which
-// clocks find; of these only visits are looked at. The programs of a core run one after another. Whether a flush that left the bytes of a fetch as they were
-// would do so with other operands is asked by a check (other_operands.h).
+// clocks find; of these only visits are looked at. The programs of a core run one after another. Whether a flush that
+// left the bytes of a fetch as they were would do so with other operands is asked by a check (other_operands.h).
 #ifndef PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 #define PALLADION_EMU_LAUNCH_BLOCK_CHECKS_H_
 

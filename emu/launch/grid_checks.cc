@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/agents/program_agents.h"
 #include "emu/launch/equal_writes.h"
 #include "emu/launch/interaction.h"
 #include "semantics/base/cat.h"
@@ -49,12 +50,6 @@ bool HasResidentOutput(const Program& program) {
 
 bool IsOfPrograms(const OperandInfo& info) { return info.role == Role::kScratch && info.mode != BlockMode::kScoped; }
 
-bool HandsScratchOn(const Program& program) {
-  return program.target.backend == TargetBackend::kGeneric &&
-         std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
-                     [](const OperandInfo& info) { return IsOfPrograms(info); });
-}
-
 }  // namespace
 
 GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
@@ -72,7 +67,8 @@ GridChecks::GridChecks(const agents::PreparedKernelState& kernel, absl::Span<con
       findings_(kernel.program().target.backend == TargetBackend::kGeneric) {
   const Program& program = kernel.program();
   judges_arrays_ = looks_ == Looks::kAll && HasTasks(dims_);
-  judges_scratch_ = looks_ != Looks::kRevisits && HasTasks(dims_) && HandsScratchOn(program);
+  judges_scratch_ =
+      looks_ != Looks::kRevisits && HasTasks(dims_) && !agents::HandedScratch::OperandsOf(program).empty();
   checks_blocks_ = program.grid_in_agent && HasResidentOutput(program);
   const auto stored = [](const OperandInfo& info) { return info.role == Role::kPrefetch && info.written; };
   checks_maps_ = program.grid_in_agent && looks_ != Looks::kRevisits && maps_.any() &&

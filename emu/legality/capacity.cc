@@ -77,13 +77,6 @@ class Holdings {
   std::vector<Holding> parts_;
 };
 
-Shape BlockShape(const Operand& operand, const Type& array) {
-  if (!operand.block.has_value()) return array.shape;
-  Shape shape;
-  for (const BlockDim& dim : operand.block->dims) shape.push_back(dim.size);
-  return shape;
-}
-
 void CheckTpuMemories(Legality& legality) {
   CheckTpuVmem(legality);
   Holdings smem(legality);

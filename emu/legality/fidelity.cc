@@ -28,8 +28,8 @@ bool IsOfFloats(const Kernel& kernel, const Instr& op) {
 class Flows {
  public:
   explicit Flows(const Kernel& kernel) : kernel_(kernel), of_(kernel.values.size(), nullptr) {
-    constexpr int kMostRounds = 8;  // loops feed back; a longer way through several loops is rare
-    for (int round = 0; round < kMostRounds && changed_; ++round) {
+    // Loops feed back. A value is set once, so there is an end.
+    while (changed_) {
       changed_ = false;
       for (const Body& body : kernel.bodies) Walk(body.region);
     }

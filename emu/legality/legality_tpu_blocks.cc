@@ -5,6 +5,7 @@
 #include "emu/legality/rule_rows.h"
 #include "emu/legality/tpu_limits.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
@@ -79,7 +80,7 @@ std::optional<std::string> NoTile(const TpuOperandSite& site, std::size_t from_e
   if (IsFree(site) || block.size() < 2) return std::nullopt;
   const std::int64_t n = block[block.size() - from_end], all = array[array.size() - from_end];
   if (n == all || n % multiple == 0) return std::nullopt;
-  return Cat(n, " in ", Blocks(site), ": the next multiple is ", (n + multiple - 1) / multiple * multiple);
+  return Cat(n, " in ", Blocks(site), ": the next multiple is ", RoundUp(n, multiple));
 }
 std::optional<std::string> Sublanes(const TpuOperandSite& site) { return NoTile(site, 2, kSublanes); }
 std::optional<std::string> Lanes(const TpuOperandSite& site) { return NoTile(site, 1, kLanes); }

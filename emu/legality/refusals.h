@@ -24,7 +24,7 @@ namespace palladion::legality {
 
 enum class Certainty : std::uint8_t {
   kSource,    // it stood in the compiler's source while that was public
-  kReported,  // the compiler said so to somebody
+  kReported,  // a message of the compiler in a public report
   kLifted,    // it was so, and later releases take some of it or all: a note
   kFollows,   // it follows from a rule that is sure, and no report is known: a note
 };

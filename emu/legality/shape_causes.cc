@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "emu/legality/gpu_facts.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
@@ -23,8 +24,6 @@ constexpr std::int64_t kMostOfBox = 256;                       // elements of a 
 constexpr std::int64_t kMostOfTriton = std::int64_t{1} << 20;  // TRITON_MAX_TENSOR_NUMEL
 constexpr int kSplatBits = 64;                                 // what a lane stores of a splat at once
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-std::int64_t UpTo(std::int64_t n, std::int64_t multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // The last dimensions of the other?
 bool AreLastOf(const Shape& dims, const Shape& all) {
@@ -42,7 +41,7 @@ Shape FitsTriton(Shape shape) {
 // Each of a warpgroup's 128 lanes has as many elements, of a splat as many vectors; a copy has 256 of a dimension.
 Shape FitsMosaicGpu(Shape shape, int bits) {
   for (std::int64_t& n : shape) n = std::min(n, kMostOfBox);
-  shape.back() = std::min(UpTo(shape.back(), kLanesOfWarpgroup), kMostOfBox);
+  shape.back() = std::min(RoundUp(shape.back(), kLanesOfWarpgroup), kMostOfBox);
   const std::int64_t multiple = kLanesOfWarpgroup * std::max<std::int64_t>(1, kSplatBits / bits);
   const bool small = NumElements(shape) < multiple;  // a splat of fewer goes one by one
   std::int64_t& rows = shape.size() > 1 ? shape[shape.size() - 2] : shape.back();
@@ -52,10 +51,10 @@ Shape FitsMosaicGpu(Shape shape, int bits) {
 }
 
 Shape FitsTpu(Shape shape, const Shape& array) {
-  if (shape.size() == 1) return {UpTo(shape[0], kTileOfRankOne)};
+  if (shape.size() == 1) return {RoundUp(shape[0], kTileOfRankOne)};
   const std::size_t n = shape.size();
-  if (shape[n - 1] != array[n - 1]) shape[n - 1] = UpTo(shape[n - 1], kLanesOfTpu);
-  if (shape[n - 2] != array[n - 2]) shape[n - 2] = UpTo(shape[n - 2], kSublanes);
+  if (shape[n - 1] != array[n - 1]) shape[n - 1] = RoundUp(shape[n - 1], kLanesOfTpu);
+  if (shape[n - 2] != array[n - 2]) shape[n - 2] = RoundUp(shape[n - 2], kSublanes);
   return shape;
 }
 

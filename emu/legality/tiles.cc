@@ -40,4 +40,11 @@ std::int64_t DenseBytes(const Type& type, const Shape& shape) {
   return static_cast<std::int64_t>(BytesPerElement(type)) * NumElements(shape);
 }
 
+Shape BlockShape(const Operand& operand, const Type& array) {
+  if (!operand.block.has_value()) return array.shape;
+  Shape shape;
+  for (const BlockDim& dim : operand.block->dims) shape.push_back(dim.size);
+  return shape;
+}
+
 }  // namespace palladion::legality

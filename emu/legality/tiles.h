@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "emu/machines/chip.h"
-#include "semantics/ir/type.h"
+#include "semantics/ir/module.h"
 
 namespace palladion::legality {
 
@@ -24,6 +24,9 @@ std::int64_t PackingOf(DType dtype);
 std::int64_t TiledBytes(const Type& type, const Shape& shape, const machines::Chip& chip,
                         Tiling tiling = Tiling::kOperand);
 std::int64_t DenseBytes(const Type& type, const Shape& shape);  // without padding
+
+// What is held of an operand at once: its block, or the whole array.
+Shape BlockShape(const Operand& operand, const Type& array);
 
 }  // namespace palladion::legality
 

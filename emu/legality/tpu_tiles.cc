@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/legality/tiles.h"
 #include "emu/legality/tpu_limits.h"
 #include "semantics/ir/view_type.h"
 
@@ -10,12 +11,6 @@ namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kLanes = 128, kSublanes = 8, kWord = 32;
-
-std::int64_t RowsFor(std::int64_t rows, std::int64_t packing) {
-  std::int64_t tile = packing;
-  while (tile < std::min(rows, kSublanes)) tile *= 2;
-  return tile;
-}
 
 // From where on 16-bit arrays have tiles of 16 rows.
 bool HasTallTiles(std::int64_t bits, TileOwner owner, const machines::Chip* chip) {
@@ -103,13 +98,13 @@ std::optional<Slicing> SliceBy(const Kernel& kernel, const Transform& at, const 
 
 Tiling TilingOf(DType dtype, const Shape& shape, TileOwner owner, const machines::Chip* chip) {
   const std::int64_t bits = IsBool(dtype) ? kWord : Info(dtype).bits;
-  const std::int64_t packing = std::max<std::int64_t>(1, kWord / bits);
+  const std::int64_t packing = PackingOf(dtype);
   if (shape.empty()) return {};
-  if (shape.size() == 1) return {1, 1, RowsFor((shape[0] + kLanes - 1) / kLanes, packing) * kLanes};
+  if (shape.size() == 1) return {1, 1, TileRows((shape[0] + kLanes - 1) / kLanes, packing, kSublanes) * kLanes};
   const std::int64_t rows = shape[shape.size() - 2], tall = kSublanes * packing;
   if (bits == kWord && shape.back() <= kLanes) return {};  // rows are free
   if (packing > 1 && rows % tall == 0 && HasTallTiles(bits, owner, chip)) return {tall, kSublanes, kLanes};
-  const std::int64_t tile = RowsFor(rows, packing);
+  const std::int64_t tile = TileRows(rows, packing, kSublanes);
   return {tile, tile, kLanes};
 }
 

@@ -29,13 +29,6 @@ std::int64_t Sum(const std::vector<VmemPart>& parts) {
   return sum;
 }
 
-Shape BlockShape(const Operand& operand, const Type& array) {
-  if (!operand.block.has_value()) return array.shape;
-  Shape shape;
-  for (const BlockDim& dim : operand.block->dims) shape.push_back(dim.size);
-  return shape;
-}
-
 // Of VMEM or of SMEM.
 class Memory {
  public:

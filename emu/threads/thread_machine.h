@@ -95,7 +95,7 @@ class ThreadMachine final : public memory_model::OverMemory {
 
   // From here on every request tells what it has touched: for exhaustive search. It outlives the machine's requests.
   void TellTouches(ThreadTouches* touches) { touches_ = touches; }
-  ThreadTouches* touches() const { return touches_; }  // nullptr: nobody asks
+  ThreadTouches* touches() const { return touches_; }  // nullptr: no search
 
   // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {

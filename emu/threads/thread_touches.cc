@@ -61,7 +61,7 @@ void ThreadTouches::Waits(AgentId thread, const WaitTarget& target) {
 void ThreadTouches::Looks(SyncElement element) { Element(element, /*writes=*/false); }
 void ThreadTouches::Signals(SyncElement semaphore) { Element(semaphore, /*writes=*/true); }
 
-// Arrivals of a phase may come in any order; who comes last is told apart, for messages name it.
+// Arrivals of a phase may come in any order; the last one is distinguished, for messages name it.
 void ThreadTouches::Arrives(SyncElement element) {
   const SyncArray& array = machine_.syncs()[element.array];
   if (array.request.kind == SyncKind::kClusterBarrier || array.request.leader_tracked) return Everything();
@@ -74,8 +74,8 @@ void ThreadTouches::Arrives(SyncElement element) {
   log_.Add(touched);
 }
 
-// Those who come to do the same may come in any order; who is the last, nobody sees. Who has left the meeting before is
-// no matter to those who come to the next.
+// Those who come to do the same may come in any order; who is the last shows nowhere. Who has left the meeting before
+// is no matter to those who come to the next.
 void ThreadTouches::Meets(AgentId thread, const std::string& work, bool last) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : work) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -123,9 +123,9 @@ void ThreadTouches::Performs(AgentId operation, Half half) {
   }
 }
 
-// Threads may end in any order, and who is the last of its cluster nobody sees: what ends with that does so in the name
-// of all (BlockMemory::BlockEnds). But where operations are under way, a thread may end before one of them while the
-// memory is still there after it, because another one has not ended: then who is the last is told apart.
+// Threads may end in any order, and who is the last of its cluster shows nowhere: what ends with that does so in the
+// name of all (BlockMemory::BlockEnds). But where operations are under way, a thread may end before one of them while
+// the memory is still there after it, because another one has not ended: then the last one is distinguished.
 void ThreadTouches::EndsThread(AgentId thread) {
   scheduler::Touched ends{{.object = kPeersObject}};
   ends.commutes = kEnds;

@@ -1,4 +1,4 @@
-// An array of which few elements may ever be set: pages of it exist from the first Set, and what no page holds reads as
+// An array of which few elements may ever be set: pages of it exist from the first At, and what no page holds reads as
 // T{}. For what a checker keeps of each element of a large array, of which a launch touches a part: memory that is
 // never touched costs no page fault, which was half the time of a check of kernels with a cache of megabytes.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_PAGED_ARRAY_H_
@@ -27,8 +27,8 @@ class PagedArray {
     return (*pages_[page])[i % kPage];
   }
 
-  // Does it hold of every element of a page? fits(index, value); the elements of a last page may go on behind the
-  // array.
+  // Does it hold of every element of every page? The elements of a last page may go on behind the array.
+  // fits(index, value).
   template <class Fits>
   bool AllOf(const Fits& fits) const {
     for (std::size_t page = 0; page < pages_.size(); ++page) {

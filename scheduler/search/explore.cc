@@ -124,7 +124,7 @@ class Explorer {
     return action;
   }
 
-  // Has the operation let somebody go on, or kept somebody from it, by what it says that it did not touch?
+  // Has the operation let another one go on, or kept it from that, by what it says that it did not touch?
   bool ChangedUnseen(const Action& done) const {
     bool unseen = false;
     loop_->ForEachLive([&](const Candidate& candidate, bool ready, bool) {

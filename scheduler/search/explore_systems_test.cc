@@ -42,8 +42,8 @@ constexpr std::int64_t kObjects = 2, kSemaphores = 10, kBarriers = 20, kEnds = 3
 struct World {
   std::array<std::int64_t, kObjects> cells{}, counts{}, arrived{}, completed{};
   std::vector<std::string> saw;  // of each agent; an engine shows in what it writes
-  // Agents and engines that have not ended. The last agent's end takes the cells away, whoever that is: what they held
-  // then, and how often an engine has written to one since.
+  // Agents and engines that have not ended. The last agent's end takes the cells away, whichever that is: what they
+  // held then, and how often an engine has written to one since.
   std::int64_t running = 0, engines = 0, late = 0;
   std::string left;
   std::array<std::int64_t, kObjects> places{};  // 0: it is not there

@@ -17,7 +17,7 @@ void Trace::AddAgent(AgentOrdinal ordinal, bool spawned) {
   agent_of_.push_back(at->second);
 }
 
-// They are the source's: nobody ends before its first operation whom another agent has made.
+// They are the source's: no agent that another one has made ends before its first operation.
 void Trace::SkipAgents(std::int64_t started) {
   for (; this->started() < started; ++begun_) agent_of_.push_back(-1);
 }

@@ -6,7 +6,7 @@
 //
 // In the order of their steps, once the maps of the program are known: BeginBlocks, the maps of the next one,
 // FetchNext, AwaitFetches, the body, FlushIfOver, AwaitFlushes. Each has its groups in two queues of the core, which
-// nobody else waits for: so what a wait takes is the same in every schedule.
+// no other agent waits for: so what a wait takes is the same in every schedule.
 #ifndef PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 #define PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 
