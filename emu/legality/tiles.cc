@@ -20,7 +20,7 @@ std::int64_t TileRows(std::int64_t rows, std::int64_t packing, std::int64_t subl
   return tile;
 }
 
-std::int64_t TiledBytes(const Type& type, const Shape& shape, const machines::Chip& chip, Tiling tiling) {
+std::int64_t TiledBytes(const Type& type, const Shape& shape, const machines::Chip& chip, PaddedAs as) {
   const std::int64_t bits = BitsOf(type.dtype), packing = PackingOf(type.dtype);
   if (shape.empty()) return 4;
   Shape padded = shape;
@@ -29,7 +29,7 @@ std::int64_t TiledBytes(const Type& type, const Shape& shape, const machines::Ch
     padded[0] = RoundUp(padded[0], TileRows(rows, packing, chip.sublanes) * chip.lanes);
   } else {
     std::int64_t& rows = padded[padded.size() - 2];
-    const bool by_row = tiling == Tiling::kScoped && bits == 32 && padded.back() <= chip.lanes;
+    const bool by_row = as == PaddedAs::kScoped && bits == 32 && padded.back() <= chip.lanes;
     if (!by_row) rows = RoundUp(rows, TileRows(rows, packing, chip.sublanes));
     padded.back() = RoundUp(padded.back(), chip.lanes);
   }

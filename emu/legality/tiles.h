@@ -13,7 +13,7 @@ namespace palladion::legality {
 
 // Who allocates the array: an operand and scratch have whole tiles; 32-bit arrays of run_scoped with at most 128 lanes
 // have rows of their own.
-enum class Tiling : std::uint8_t { kOperand, kScoped };
+enum class PaddedAs : std::uint8_t { kOperand, kScoped };
 
 // How many rows the tile of an array of this many rows has; `packing`: elements of 32 bits.
 std::int64_t TileRows(std::int64_t rows, std::int64_t packing, std::int64_t sublanes);
@@ -22,7 +22,7 @@ std::int64_t TileRows(std::int64_t rows, std::int64_t packing, std::int64_t subl
 std::int64_t PackingOf(DType dtype);
 
 std::int64_t TiledBytes(const Type& type, const Shape& shape, const machines::Chip& chip,
-                        Tiling tiling = Tiling::kOperand);
+                        PaddedAs as = PaddedAs::kOperand);
 std::int64_t DenseBytes(const Type& type, const Shape& shape);  // without padding
 
 // What is held of an operand at once: its block, or the whole array.

@@ -8,8 +8,8 @@
 namespace palladion::legality {
 namespace {
 
-std::int64_t Bytes(DType dtype, const Shape& shape, Tiling tiling = Tiling::kOperand) {
-  return TiledBytes(ArrayType(dtype, shape), shape, *machines::FindChip("v6e"), tiling);
+std::int64_t Bytes(DType dtype, const Shape& shape, PaddedAs as = PaddedAs::kOperand) {
+  return TiledBytes(ArrayType(dtype, shape), shape, *machines::FindChip("v6e"), as);
 }
 
 struct RowsOfTile {
@@ -62,11 +62,11 @@ TEST(Tiles, RankOneIsOfUpTo1024Elements) {
 TEST(Tiles, BoolsTake32Bits) { EXPECT_EQ(8 * 128 * 4, Bytes(DType::kBool, {8, 100})); }
 
 TEST(Tiles, NarrowScopedArraysOf32BitsKeepTheirRows) {
-  EXPECT_EQ(3 * 128 * 4, Bytes(DType::kF32, {3, 128}, Tiling::kScoped));
-  EXPECT_EQ(9 * 128 * 4, Bytes(DType::kI32, {9, 1}, Tiling::kScoped));
-  EXPECT_EQ(4 * 256 * 4, Bytes(DType::kF32, {3, 129}, Tiling::kScoped));
-  EXPECT_EQ(4 * 128 * 2, Bytes(DType::kBF16, {3, 128}, Tiling::kScoped));
-  EXPECT_EQ(512 * 4, Bytes(DType::kF32, {300}, Tiling::kScoped));
+  EXPECT_EQ(3 * 128 * 4, Bytes(DType::kF32, {3, 128}, PaddedAs::kScoped));
+  EXPECT_EQ(9 * 128 * 4, Bytes(DType::kI32, {9, 1}, PaddedAs::kScoped));
+  EXPECT_EQ(4 * 256 * 4, Bytes(DType::kF32, {3, 129}, PaddedAs::kScoped));
+  EXPECT_EQ(4 * 128 * 2, Bytes(DType::kBF16, {3, 128}, PaddedAs::kScoped));
+  EXPECT_EQ(512 * 4, Bytes(DType::kF32, {300}, PaddedAs::kScoped));
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class Memory {
                        .name = legality_.NameOf(operand),
                        .array = ArrayText(type, shape),
                        .buffers = buffers.count,
-                       .one = Bytes(type, shape, Tiling::kOperand),
+                       .one = Bytes(type, shape, PaddedAs::kOperand),
                        .unpadded = DenseBytes(type, shape),
                        .why = scratch ? "" : buffers.why});
     }
@@ -60,8 +60,8 @@ class Memory {
  private:
   bool Holds(Space space) const { return vmem_ ? IsVmem(space) : IsSmem(space); }
 
-  std::int64_t Bytes(const Type& type, const Shape& shape, Tiling tiling) const {
-    return vmem_ ? TiledBytes(type, shape, *legality_.chip(), tiling) : DenseBytes(type, shape);
+  std::int64_t Bytes(const Type& type, const Shape& shape, PaddedAs as) const {
+    return vmem_ ? TiledBytes(type, shape, *legality_.chip(), as) : DenseBytes(type, shape);
   }
 
   void AddScoped(ValueId value, const Type& type, std::vector<VmemPart>* parts) const {
@@ -70,7 +70,7 @@ class Memory {
     parts->push_back({.kind = VmemPart::Kind::kScope,
                       .name = info.label.empty() ? info.name : info.label,
                       .array = ArrayText(type, type.shape),
-                      .one = Bytes(type, type.shape, Tiling::kScoped),
+                      .one = Bytes(type, type.shape, PaddedAs::kScoped),
                       .unpadded = DenseBytes(type, type.shape)});
   }
 
