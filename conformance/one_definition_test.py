@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import includes  # noqa: E402
 
 _LINE = re.compile(
-    r"^(?:template <.*> *)?(?:struct|class|enum class|enum|union) (?:PALLADION_EXPORT )?(?P<name>\w+)(?!\w|::)(?P<rest>[^;]*)$"
+    r"^(?:template <.*> *)?(?:struct|class|enum class|enum|union) (?:PALLADION_EXPORT )?(?P<name>\w+)(?!\w|::)(?P<rest>[^;{]*(?:\{.*)?)$"
     r"|^namespace (?P<opens>[\w:]*) ?\{"
     r"|^\}  // namespace(?: (?P<closes>[\w:]+))?$"
 )
@@ -42,6 +42,7 @@ class OneDefinition(unittest.TestCase):
         text = "namespace a {\nnamespace {\nstruct Own {\n};\n}  // namespace\nclass B final : public C {\nstruct D;\n}  // namespace a\n"
         self.assertEqual(definitions(text), ["a::B"])
         self.assertEqual(definitions("namespace a {\nclass PALLADION_EXPORT E {\n};\n"), ["a::E"])
+        self.assertEqual(definitions("namespace a {\nenum class F : int { kG, kH };\nenum class I : int;\n"), ["a::F"])
 
     def test_no_type_is_defined_twice(self):
         where = collections.defaultdict(set)
