@@ -270,10 +270,18 @@ void UnitOwners::Disown(Line& line) {
 
 namespace {
 
-// Is every one the first one? libc's comparison uses vectors.
+// The units begin <= u < end, each by update(unit's record, u, now). Most often all have one record, and get one.
 template <class T>
-bool AllEqual(const T* units, std::int64_t count) {
-  return std::memcmp(units, units + 1, static_cast<std::size_t>(count - 1) * sizeof(T)) == 0;
+void UpdateAll(T* units, std::int64_t begin, std::int64_t end, const UnitOwners::Toucher& now,
+               T (*update)(T, std::int64_t, const UnitOwners::Toucher&)) {
+  const std::int64_t count = end - begin;
+  // libc's comparison uses vectors.
+  if (std::memcmp(units, units + 1, static_cast<std::size_t>(count - 1) * sizeof(T)) != 0) {
+    for (std::int64_t i = 0; i < count; ++i) units[i] = update(units[i], begin + i, now);
+    return;
+  }
+  const T is = update(units[0], begin, now);
+  if (is != units[0]) std::fill(units, units + count, is);
 }
 
 // An access to unit `u`, which others touched as `theirs` says.
@@ -286,45 +294,31 @@ void Compare(KindSet kind, KindSet theirs, std::int64_t u, Conflicts* conflicts)
 
 }  // namespace
 
-void UnitOwners::TouchLines(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind,
-                            Conflicts* conflicts) {
-  for (std::int64_t begin = first; begin < last;) {
-    const std::int64_t end = std::min(last, (begin / kLine + 1) * kLine);
-    std::uint8_t* kinds = LineFor(begin, task).kinds.data() + begin % kLine;
-    if ((kinds[0] == 0 || kinds[0] == kind) && AllEqual(kinds, end - begin)) {
-      std::fill(kinds, kinds + (end - begin), static_cast<std::uint8_t>(kind));
-      begin = end;
-      continue;
-    }
-    for (std::int64_t u = begin; u < end; ++u) {
-      std::uint8_t& both = kinds[u - begin];
-      if ((both & kWriteKind) != 0 && task != kSeveral) continue;
-      Compare(kind, both >> kOthersShift, u, conflicts);
-      both = static_cast<std::uint8_t>(both | kind);
-    }
-    begin = end;
-  }
+// An access by the owner of a line. What it reads after it wrote it needs no record.
+std::uint8_t UnitOwners::InLine(std::uint8_t both, std::int64_t unit, const Toucher& now) {
+  if ((both & kWriteKind) != 0 && now.task != kSeveral) return both;
+  Compare(now.kind, both >> kOthersShift, unit, now.conflicts);
+  return static_cast<std::uint8_t>(both | now.kind);
+}
+
+std::uint32_t UnitOwners::InWord(std::uint32_t word, std::int64_t unit, const Toucher& now) {
+  const KindSet own = word & kAllKinds, others = word >> kOthersShift & kAllKinds;
+  const bool same = word >> kOwnerShift == now.task;
+  if (same && (own & kWriteKind) != 0 && now.task != kSeveral) return word;
+  const KindSet theirs = same ? others : own | others;
+  Compare(now.kind, theirs, unit, now.conflicts);
+  return now.task << kOwnerShift | theirs << kOthersShift | (same ? own : 0) | now.kind;
 }
 
 void UnitOwners::Touch(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts) {
-  if (!tasks_return_) return TouchLines(first, last, task, kind, conflicts);
+  const Toucher now{task, kind, conflicts};
+  const std::int64_t part = tasks_return_ ? kPage : kLine;
   for (std::int64_t begin = first; begin < last;) {
-    const std::int64_t end = std::min(last, (begin / kPage + 1) * kPage);
-    std::uint32_t* words = PageOf(begin) + begin % kPage;
-    const std::uint32_t alone = task << kOwnerShift | kind;
-    if ((words[0] == 0 || words[0] == alone) && AllEqual(words, end - begin)) {
-      std::fill(words, words + (end - begin), alone);
-      begin = end;
-      continue;
-    }
-    for (std::int64_t u = begin; u < end; ++u) {
-      std::uint32_t& word = words[u - begin];
-      const KindSet own = word & kAllKinds, others = word >> kOthersShift & kAllKinds;
-      const bool same = word >> kOwnerShift == task;
-      if (same && (own & kWriteKind) != 0 && task != kSeveral) continue;
-      const KindSet theirs = same ? others : own | others;
-      Compare(kind, theirs, u, conflicts);
-      word = task << kOwnerShift | theirs << kOthersShift | (same ? own : 0) | kind;
+    const std::int64_t end = std::min(last, (begin / part + 1) * part);
+    if (tasks_return_) {
+      UpdateAll(PageOf(begin) + begin % kPage, begin, end, now, InWord);
+    } else {
+      UpdateAll(LineFor(begin, task).kinds.data() + begin % kLine, begin, end, now, InLine);
     }
     begin = end;
   }

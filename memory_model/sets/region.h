@@ -86,6 +86,11 @@ class UnitOwners {
  public:
   static constexpr std::uint32_t kSeveral = 1;  // a task that has ended, or several: nobody who asks
   static constexpr std::uint32_t kFirstTask = 2, kMaxTask = (std::uint32_t{1} << 26) - 1;
+  struct Toucher {  // an access
+    std::uint32_t task;
+    KindSet kind;
+    Conflicts* conflicts;
+  };
 
   // `tasks_return`: may a task go on after others ran? Else an eighth more than a byte for each unit will do.
   explicit UnitOwners(std::int64_t units, bool tasks_return = false)
@@ -119,7 +124,8 @@ class UnitOwners {
   const Line* FindLine(std::int64_t unit) const;  // nullptr: nobody touched the page
   Line& LineFor(std::int64_t unit, std::uint32_t task);
   static void Disown(Line& line);  // what the owner did is others' from here on
-  void TouchLines(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts);
+  static std::uint8_t InLine(std::uint8_t both, std::int64_t unit, const Toucher& now);
+  static std::uint32_t InWord(std::uint32_t word, std::int64_t unit, const Toucher& now);
 
   std::int64_t units_;
   bool tasks_return_;
