@@ -68,8 +68,8 @@ Frame::Frame(const Program& program, Machine& machine)
     : program_(&program),
       machine_(&machine),
       arena_(AllocateArena(program.arena_bytes + program.scratch_bytes + kAlignment)),
-      scratch_(arena_.get() + program.arena_bytes),
-      refs_(program.refs.size()) {
+      scratch_(arena_.get() + program.arena_bytes) {
+  refs_.resize(program.refs.size());
   slots_.reserve(program.slots.size());
   for (const SlotInfo& slot : program.slots) {
     // Constants are never written: no step has one among its results.

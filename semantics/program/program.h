@@ -227,8 +227,29 @@ struct CoreGenerator {
   std::uint64_t drawn = 0;
 };
 
+// What changes in a frame while a program runs, beside the bytes of its arena. A search that returns to a choice
+// copies it whole, so a new member cannot be left out.
+class FrameState {
+ public:
+  std::size_t pc = 0;
+  AgentId agent;  // who runs
+  std::vector<std::int64_t> grid_index;
+  std::int64_t program_number = 0;  // of the walk; grid_index is its place in the grid
+  std::int64_t end_program = 0;     // an agent that walks the grid itself stops before it
+  bool first_program = true;        // of this agent
+  bool new_task = false;            // tasks_apart: this program's index along a parallel dimension is another
+  std::int64_t back_edges = 0;      // loop iterations of this program so far
+  std::int64_t spent = 0;           // the same, one of much work counting several times: the budget is of these
+  CoreGenerator generator;
+  std::shared_ptr<const MatrixUnits> matrix_units;  // nullptr: they hold nothing
+
+ protected:
+  std::vector<std::byte*> slots_;
+  std::vector<RefState> refs_;
+};
+
 // One agent's values: everything that changes while a program runs. Plain data over one arena.
-class Frame {
+class Frame : public FrameState {
  public:
   Frame(const Program& program, Machine& machine);
 
@@ -248,18 +269,10 @@ class Frame {
   SlotId out(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + step.n_in + i]; }
   Site site(const Step& step) const { return {step.loc, step.text_line, grid_index}; }
 
-  std::size_t pc = 0;
-  AgentId agent;      // who runs
   AgentId forked_by;  // of a warp: its thread; else invalid
-  std::vector<std::int64_t> grid_index, grid_size;
-  std::int64_t program_number = 0;  // of the walk; grid_index is its place in the grid
-  std::int64_t end_program = 0;     // an agent that walks the grid itself stops before it
+  std::vector<std::int64_t> grid_size;
   const GridWalk* walk = nullptr;
-  bool first_program = true;           // of this agent
   bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
-  bool new_task = false;               // tasks_apart: this program's index along a parallel dimension is another
-  std::int64_t back_edges = 0;         // loop iterations of this program so far
-  std::int64_t spent = 0;              // the same, one of much work counting several times: the budget is of these
   std::int64_t back_edge_budget = 0;   // 0: none
   std::int64_t look_at = 0;            // `spent` at which Look is due
   RunControl* control = nullptr;       // nullptr: nobody ends the run or asks how far it is
@@ -268,12 +281,10 @@ class Frame {
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
-  std::int64_t warp = -1;  // of a warp that a thread forked; else the agent is a whole thread
-  CoreGenerator generator;
-  std::shared_ptr<const MatrixUnits> matrix_units;  // nullptr: they hold nothing
-  std::uint8_t* ran = nullptr;                      // one for each step, set to 1 when it runs; nullptr: nobody asks
-  FrameShadow* shadow = nullptr;                    // nullptr: definedness is not tracked
-  Inspections* inspections = nullptr;               // nullptr: what values break is not looked for
+  std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
+  std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
+  FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
+  Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
 
   // Runs from `pc` to the end of the steps, to the first error, or to a step that the hooks hold back.
   absl::Status Run();
@@ -306,9 +317,7 @@ class Frame {
   Machine* machine_;
   std::unique_ptr<std::byte[], Free> arena_;
   std::byte* scratch_;
-  std::int64_t charged_ = 0;
-  std::vector<std::byte*> slots_;
-  std::vector<RefState> refs_;
+  std::int64_t charged_ = 0;  // of `spent`
 };
 
 // What Frame::Run returns when it has come to `pause_at`: no error, and Run goes on from there.
