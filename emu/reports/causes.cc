@@ -12,7 +12,8 @@ namespace {
 
 using Side = std::optional<ReportedAccess>;
 
-constexpr std::string_view kIssuedBy = " issued by ";  // in the name of an asynchronous operation
+constexpr std::string_view kIssuedBy = " issued by ";       // in the name of an asynchronous operation
+constexpr std::string_view kPipeline = "the pipeline of ";  // the name of its copies of blocks
 
 template <std::size_t n>
 bool IsOneOf(const ReportedFinding& finding, const std::array<std::string_view, n>& codes) {
@@ -49,6 +50,11 @@ bool SameObject(const Side& a, const Side& b) {
 }
 bool IsOperation(const Side& side) { return side.has_value() && side->agent.find(kIssuedBy) != std::string::npos; }
 
+bool IsOfPipeline(const ReportedFinding& finding) {
+  const auto copies = [](const Side& side) { return side.has_value() && side->agent.rfind(kPipeline, 0) == 0; };
+  return copies(finding.first) || copies(finding.second);
+}
+
 bool SamePlaceAsEither(const Side& side, const ReportedFinding& finding) {
   return IsOperation(side) && (SamePlace(side, finding.first) || SamePlace(side, finding.second));
 }
@@ -62,10 +68,11 @@ bool HasIssueOf(const ReportedFinding& finding, const Side& issued) {
 }
 
 // One missing wait or barrier leaves several pairs of lines without an order: those of one operation, or of the same
-// two agents.
+// two agents. A wait in a body orders no copy that a pipeline makes beside it.
 bool IsAnotherPair(const ReportedFinding& pair, const ReportedFinding& cause) {
   const bool alike = pair.code == cause.code || (IsRace(pair) && IsRace(cause));
   if (!alike || !IsOfPair(pair) || !SameObject(pair.second, cause.second)) return false;
+  if (IsOfPipeline(pair) != IsOfPipeline(cause)) return false;
   const bool operations = IsOperation(pair.first) || IsOperation(pair.second);
   if (operations) return HasIssueOf(cause, pair.first) || HasIssueOf(cause, pair.second);
   if (!pair.first.has_value() || !cause.first.has_value() || IsOperation(cause.first) || IsOperation(cause.second))

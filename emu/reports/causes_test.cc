@@ -90,6 +90,18 @@ TEST(Causes, PairsOfTwoAgents) {
   EXPECT_EQ(CausesOf(report), (Causes{kNone, 0, kNone, kNone}));
 }
 
+// To await the first of two copies orders them, but not the block that the pipeline fetches meanwhile.
+TEST(Causes, ACopyOfThePipelineIsAnotherMistake) {
+  Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
+  const ReportedAccess copy = Side("write", kCopy, "o", 4);
+  report.findings = {
+      Found("RACE_WW", Side("write", "DMA #1 issued by the core", "o", 5), copy),
+      Found("RACE_ASYNC", Side("read", "the pipeline of the core", "o", 2), copy),
+      Found("RACE_ASYNC", Side("read", "the core", "o", 6), copy),
+  };
+  EXPECT_EQ(CausesOf(report), (Causes{kNone, kNone, 0}));
+}
+
 TEST(Causes, ABlockThatIsVisitedAgainHoldsNothing) {
   Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
   report.findings = {Found("UNINIT", Side("read", "program (2)", "o", 9), Side("write", "program (2)", "o", 9)),
