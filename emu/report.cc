@@ -57,7 +57,7 @@ absl::Span<const VerdictRow> AllVerdicts() {
       {Verdict::kProved, "proved",
        "no schedule can do anything else on this input: all facts of one of the proofs were established, and nothing "
        "worse than a note was found, nor a note that speaks against one of them",
-       "other inputs, other shapes, other chips; what a check was told not to look for"},
+       "other inputs, other shapes, other chips; what a check was set not to look for"},
       {Verdict::kClean, "clean", "nothing worse than a note was found in the schedules that were tried",
        "schedules that were not tried: the report says how many were, and what that is worth"},
       {Verdict::kRan, "ran",

@@ -149,14 +149,14 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
   }
   if (AgentTable::IsOperation(other)) {
     const bool read = vantage.clock[ClockPart::kGeneric].Covers(Epoch{other, 1});
-    return Cat(me, read ? " knows that " : " does not know whether ", you,
-               read ? " has read its source, not that it has written" : " is complete");
+    return read ? Cat(me, " is ordered after the reads of ", you, ", not after its writes")
+                : Cat("nothing orders ", me, " after the completion of ", you);
   }
   const AgentTable::Heard heard = agents_.LastHeard(vantage.clock, other);
-  if (heard.time == 0) return Cat(me, " has never heard of ", you);
-  if (!heard.known) return Cat("what ", me, " last heard of ", you, " is from before that access");
-  return Cat("what ", me, " last heard of ", you, " is what it published", At(" at ", heard.site),
-             ", before that access");
+  if (heard.time == 0) return Cat("no synchronisation path leads from ", you, " to ", me);
+  if (!heard.known) return Cat("the last synchronisation path from ", you, " to ", me, " starts before that access");
+  return Cat("the last synchronisation path from ", you, " to ", me, " starts", At(" at ", heard.site),
+             heard.site.text_line > 0 ? ", before that access" : " before that access");
 }
 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
@@ -233,7 +233,7 @@ Finding AccessFindings::NotAwaited(const AsyncEngine::Record& operation) const {
   const std::string name = agents_.NameOf(operation.id);
   const bool read = operation.must_await == Half::kRead;
   Finding finding{.code = FindingCode::kNotAwaited,
-                  .message = Cat("the kernel ends, and nobody has waited for ", read ? "the reads of " : "", name),
+                  .message = Cat("the kernel ends, and no agent has waited for ", read ? "the reads of " : "", name),
                   .loc = site.loc,
                   .text_line = site.text_line,
                   .fix = AwaitOf(operation.id, operation.awaited_halves()) +

@@ -133,7 +133,7 @@ TEST(FreeAfter, WhatIsInFlightWhenTheBlockEnds) {
       const Finding& found = *s.Find(FindingCode::kUseAfterScope);
       EXPECT_EQ(found.message,
                 "the end of block 0 frees smem[0:4]; copy #0 issued by b reads it, and nothing orders the two");
-      EXPECT_EQ(found.why, "the end of block 0 does not know whether copy #0 issued by b is complete");
+      EXPECT_EQ(found.why, "nothing orders the end of block 0 after the completion of copy #0 issued by b");
       EXPECT_EQ(found.fix, "wait for the completion of copy #0 issued by b before the scope of 'smem' ends");
     }
   }

@@ -340,7 +340,7 @@ std::string Spin::Describe(const std::function<std::string(scheduler::AgentOrdin
                               : name,
              writer == agent_ ? " itself wrote last" : " wrote last");
     } else if (watch_->knows_writers()) {
-      Append(&held, held.empty() ? "" : ", and ", "nobody has written it");
+      Append(&held, held.empty() ? "" : ", and ", "no agent has written it");
     }
     std::string part = Cat("'", watch_->NameOf(place), "' to change", held.empty() ? "" : Cat(" (", held, ")"));
     if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(std::move(part));

@@ -41,7 +41,7 @@ TEST(RunUnderPolicy, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
     EXPECT_LE(result.run.steps, 12) << seed;
     ASSERT_NE(DeadlockOf(result), nullptr);
     EXPECT_EQ(0u, DeadlockOf(result)->message.find("no program can go on: program (0) waits for 'd[0]' to change (it "
-                                                   "holds 0, and nobody has written it); program (1)"))
+                                                   "holds 0, and no agent has written it); program (1)"))
         << DeadlockOf(result)->message;
     EXPECT_EQ(DeadlockOf(result)->text_line, 11);
   }

@@ -214,7 +214,7 @@ TEST(CApi, AReportIsToldInTheWordsOfTheCommand) {
   EXPECT_EQ(0u, told.find("error[OOB_BLOCK]: ")) << told;
   EXPECT_NE(std::string::npos, told.find("not checked (seeds=16 checks it); 1 finding\n")) << told;
   EXPECT_EQ(nullptr, palladion_tell("{", 1, &error));
-  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: not a report that can be told: "));
+  EXPECT_EQ(0u, Taken(error).find("INVALID_ARGUMENT: not a report that can be rendered: "));
   EXPECT_EQ(nullptr, palladion_tell(nullptr, 0, nullptr));
 }
 

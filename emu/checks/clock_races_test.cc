@@ -78,7 +78,7 @@ TEST(ClockRaces, ATicketOrdersOnlyWhatComesBeforeItAndAfterIt) {
     EXPECT_EQ("n_ref", finding.first->object);
     EXPECT_NE(finding.first->agent, finding.second->agent);
     EXPECT_EQ("proved", finding.confidence);
-    EXPECT_NE(std::string::npos, finding.why.find("last heard of program")) << finding.why;
+    EXPECT_NE(std::string::npos, finding.why.find("the last synchronisation path from program")) << finding.why;
     EXPECT_NE("", finding.replay);
   }
 }

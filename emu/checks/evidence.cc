@@ -15,10 +15,11 @@ constexpr FactRow kFacts[] = {
      "the program: no result of an atomic is used, and nothing that atomics update is read"},
     {Fact::kExactUpdates, "exact-updates", "atomic updates give the same in every order",
      "atomic updates of floats may round otherwise in another order", "",
-     "the program: what atomics update, and nobody looks at meanwhile, are integers"},
+     "the program: atomics update integers, and nothing reads those meanwhile"},
     {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on who came first",
      "an operation's result depends on who came first", "",
-     "the program: no count that is read, no named barrier, no test of a barrier, no request for work, no atomic, no "
+     "the program: no count that is read, no named barrier, no test of a barrier, no query of cluster launch control, "
+     "no atomic, no "
      "copy that reduces"},
     {Fact::kOrderedArrivals, "ordered-arrivals",
      "every arrival at a barrier comes while its block lives, and counts for the same phase in every schedule",
@@ -41,8 +42,8 @@ constexpr FactRow kFacts[] = {
      "accesses without an order meet at an element that one of them writes", "races were not looked for",
      "every access of every program: the sweep of their sets, or vector clocks"},
     {Fact::kNothingUndefined, "nothing-undefined",
-     "no memory that nobody wrote, and no padding, reached a branch, an index, a semaphore or an output",
-     "memory that nobody wrote, or padding, reached a branch, an index, a semaphore or an output",
+     "no unwritten memory and no padding reached a branch, an index, a semaphore or an output",
+     "unwritten memory, or padding, reached a branch, an index, a semaphore or an output",
      "definedness was not followed", "one bit for each element, followed through every operation"},
     {Fact::kSameOutputs, "same-outputs", "all schedules that ran gave the same bits",
      "schedules that ran gave other bits", "", "a comparison of the outputs"},

@@ -54,7 +54,7 @@ absl::Status ExpectParts(const CheckOptions& options, const TrialRunner& runner)
     if (part.schedules < 0 || part.schedules > part.last - part.first ||
         std::any_of(part.news.begin(), part.news.end(), outside) || !std::is_sorted(part.news.begin(), part.news.end()))
       return absl::InvalidArgumentError(
-          Cat("the part with the seeds ", part.first, " to ", part.last - 1, " tells of other seeds"));
+          Cat("the part with the seeds ", part.first, " to ", part.last - 1, " reports other seeds"));
     next = part.last;
   }
   return absl::OkStatus();

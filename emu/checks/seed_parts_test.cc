@@ -176,7 +176,7 @@ TEST(SeedParts, AreRefusedWhereTheyAreOfAnotherCheck) {
   EXPECT_NE(std::string::npos, refused({parts[0], parts[0]}).find("found seed 1 twice"));
   std::vector<CheckPart> changed = parts;
   changed[0].news = {21};
-  EXPECT_NE(std::string::npos, refused(changed).find("the seeds 1 to 20 tells of other seeds"));
+  EXPECT_NE(std::string::npos, refused(changed).find("the seeds 1 to 20 reports other seeds"));
   changed = parts;
   changed[1].last = 41;
   EXPECT_NE(std::string::npos, refused(changed).find("some of the seeds 1 to 39; found the seeds 21 to 40"));

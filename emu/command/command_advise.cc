@@ -48,7 +48,7 @@ absl::StatusOr<ExitCode> CommandAdvise(const CommandLine& line, const Console& c
   const ExitCode code = ExitCodeOf(advice->report);
   if (code != ExitCode::kClean)
     console.err << "palladion: note: the kernel as it is has findings, and a change is held against what it computes; "
-                   "`palladion check` tells them\n";
+                   "`palladion check` reports them\n";
   return code;
 }
 

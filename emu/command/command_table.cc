@@ -35,8 +35,8 @@ constexpr Option kLegality = {"legality", "on|off|compiler",
                               "behind JAX's lowering is a warning with `on`, and a defect with `compiler`."};
 constexpr Option kFidelity = {
     "fidelity", "", "[How faithful](reports.md#fidelity) the run is to its target, as a table behind the report."};
-constexpr Option kFill = {
-    "fill", "FILL", "What memory that nobody wrote holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
+constexpr Option kFill = {"fill", "FILL",
+                          "What unwritten memory holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
 constexpr Option kProxy = {
     "proxy", "pallas|strict|lax",
     "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."};
@@ -66,9 +66,8 @@ constexpr Option kRun[] = {
     {"trap", "nan|inf",
      "Names the first result element, in program order, that is one although nothing it was made of is: program, line, "
      "element, the elements it was made of. The run goes on; exit code 1. NaNs that the inputs bring are not born "
-     "here. The first that is read where nobody wrote (memory, padding, a lane masked off without `other`) is told "
-     "apart: "
-     "kernels mask most of these later."},
+     "here. The first that is read from unwritten memory, padding or a lane masked off without `other` is "
+     "reported apart: kernels mask most of these later."},
     {"dump", "REF@LINE",
      "What a ref holds each time execution has passed a line, as `DIR/dump_REF_N.npy` and a short text; without "
      "`--out` as a longer text. REF is a name of the ref, the user's or the text's; LINE is a line of the kernel text, "
@@ -261,7 +260,7 @@ constexpr Option kTime[] = {
     {"set", "NUMBER=VALUE",
      "What if a number of the chip were another, `l2.size=25MiB`; [as for a machine](machines.md#what-if).", 0, true},
     {"lines", "N",
-     "How many source lines the text tells, those that took most (default 12). JSON has every instruction."},
+     "How many source lines the text shows, those that took most (default 12). JSON has every instruction."},
     {"page", "PAGE.html",
      "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
      "each wait, the source beside them."},

@@ -68,11 +68,11 @@ absl::Status CheckTold(const CommandLine& line, const machines::Machine& machine
   if ((line.Has("page") || line.Has("trace")) && !timed.timeline.has_value())
     return absl::UnimplementedError(Cat("the model of ", machine.name(),
                                         " does not say yet what happened when; without --page and --trace its times "
-                                        "are told"));
+                                        "are printed"));
   if (line.Has("schedule") && !timed.schedule.has_value())
     return absl::UnimplementedError(Cat("on ", machine.name(),
                                         " programs run in the order of the text, so there is no schedule to write; "
-                                        "without --schedule its times are told"));
+                                        "without --schedule its times are printed"));
   return absl::OkStatus();
 }
 
@@ -162,7 +162,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
                                    [](const ReportedFinding& finding) { return finding.severity != "note"; });
   if (wrong > 0)
     console.err << "palladion: note: that run had " << wrong
-                << " findings, so its time is not that of a correct kernel; `palladion check` tells them\n";
+                << " findings, so its time is not that of a correct kernel; `palladion check` reports them\n";
   return ExitCodeOf(timed.report);
 }
 

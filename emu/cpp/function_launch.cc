@@ -33,7 +33,7 @@ class FunctionsOfLaunch final : public launch::AgentsOfLaunch {
   std::string WhyNotBegun() const override { return ""; }
   std::string_view begin_fix() const override { return ""; }
   std::string_view why_endless() const override {
-    return "they look for what nobody writes or change something for ever";
+    return "they wait for a value that no thread writes, or change something for ever";
   }
   Unfinished unfinished(std::size_t) const override {
     const FunctionThread* const thread = agents_.FirstUnfinished();

@@ -263,7 +263,7 @@ std::string Trap::Text() const {
   std::string text = hit_.has_value() ? Cat("trap: the first ", what, " is born in ", HitText(*hit_))
                                       : Cat("trap: no ", what, " was born\n");
   if (undefined_.has_value()) {
-    Append(&text, "  one was read where nobody had written: memory, padding, or a lane masked off without `other`; ",
+    Append(&text, "  one was read from unwritten memory, padding, or a lane masked off without `other`; ",
            "`palladion check` says whether it matters\n  first in ", HitText(*undefined_));
   }
   return text;

@@ -150,7 +150,7 @@ absl::StatusOr<Checkpoints> CompareCheckpoints(const Bundle& bundle, const Check
   if (!bounds.ok() && absl::IsCancelled(bounds.status())) return bounds.status();
   if (zeros.size() != ours.size())
     return absl::InvalidArgumentError(
-        "--dump: how often the kernel passes the line depends on memory that nobody wrote; choose another line");
+        "--dump: how often the kernel passes the line depends on unwritten memory; choose another line");
   const bool bounded = bounds.ok() && bounds->size() == ours.size();
   Checkpoints out{.expected = static_cast<std::int64_t>(ours.size())};
   out.bounds = bounded       ? "each is held to its own bound"

@@ -26,7 +26,7 @@ agents::HeldFinding HeldFindingOf(const agents::PreparedKernelState& kernel, con
   if (copy != nullptr) {
     finding = {.code = FindingCode::kNotAwaited,
                .message = Cat("no kernel of the session has waited for ", copy->name, " of kernel @",
-                              program.kernel_name, ", which tells its semaphore ", semaphore),
+                              program.kernel_name, ", which signals semaphore ", semaphore),
                .loc = copy->site.loc,
                .text_line = copy->site.text_line,
                .fix = "pass the semaphore, and the array that the copy writes, to a kernel that waits for it"};

@@ -83,7 +83,7 @@ absl::Status Machine::Absent(std::size_t row) const {
     return absl::NotFoundError(Cat(name_, " is no machine with a number ", key.name, " (", key.meaning, ")"));
   const std::string_view unit = BaseUnit(key.dimension);
   return absl::NotFoundError(Cat(name_, " has no number ", key.name, " (", key.meaning,
-                                 "): nobody published it; give one by --set ", key.name, "=N", unit));
+                                 "): it is not published; give one by --set ", key.name, "=N", unit));
 }
 
 }  // namespace palladion::machines

@@ -247,7 +247,7 @@ TEST(WhatIf, ANumberThatNobodyPublishedCanBeGiven) {
   Machine h100 = The("h100");
   ASSERT_TRUE(h100.Set({"cluster.barrier=370"}).ok());
   EXPECT_EQ(370, h100.Get(Key<Cycles>("cluster.barrier"))->value());
-  ExpectIn("# whatif: set; nobody published it", h100.Print());
+  ExpectIn("# whatif: set; it is not published", h100.Print());
 }
 
 }  // namespace

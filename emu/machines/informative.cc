@@ -72,7 +72,7 @@ std::string InformativeText(const Machine& machine) {
     const std::string_view name = key_table::kRows[row].name;
     if (machine.At(row).has_value() && IsInformative(name)) Append(&text, "# informative: ", name, "\n");
   }
-  return text.empty() ? "" : Cat("\n# Only told: no law of time and no check reads these.\n", text);
+  return text.empty() ? "" : Cat("\n# For information: no timing law and no check reads these.\n", text);
 }
 
 }  // namespace palladion::machines

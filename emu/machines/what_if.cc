@@ -57,7 +57,7 @@ absl::StatusOr<Change> ParseChange(std::string_view text, const Machine& machine
   const std::string before = machine.At(row).has_value()
                                  ? Cat("it is ", PrintValue(machine.At(row)->written),
                                        machine.At(row)->unit.empty() ? "" : " ", machine.At(row)->unit)
-                                 : std::string("nobody published it");
+                                 : std::string("it is not published");
   return Change{row, Number{.written = written->value,
                             .unit = unit->spelled,
                             .basis = Basis::kWhatIf,

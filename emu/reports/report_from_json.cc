@@ -177,7 +177,7 @@ absl::StatusOr<std::string> TellJson(std::string_view request) {
   try {
     return Form(Json::parse(request.begin(), request.end()));
   } catch (const Json::exception& error) {
-    return absl::InvalidArgumentError(Cat("not a report that can be told: ", error.what()));
+    return absl::InvalidArgumentError(Cat("not a report that can be rendered: ", error.what()));
   }
 }
 

@@ -169,7 +169,7 @@ class Evaluator {
   std::map<int, Value> values_;
 };
 
-// What memory that nobody wrote holds, and whether programs hand their scratch on, as on one core, or begin with it
+// What unwritten memory holds, and whether programs hand their scratch on, as on one core, or begin with it
 // anew.
 template <class E>
 struct Unwritten {

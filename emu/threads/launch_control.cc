@@ -183,7 +183,7 @@ void LaunchControl::End() {
   for (const Given& given : given_) {
     if (!given.work.has_value() || !given.readers.empty()) continue;
     Report(Cat("the work of ", NameOfWork(*given.work),
-               " was taken and is lost: it never runs, and nobody has read the answer that says whose work it is"),
+               " was taken and is lost: it never runs, and no agent has read the answer that names it"),
            "query each answer after its barrier, and do the work where success is true", given.asked);
   }
 }

@@ -133,7 +133,7 @@ void SessionSemaphores::ReportLostCopies() const {
         {.code = FindingCode::kUseAfterScope,
          .message = Cat("the kernel waits for ", noted.copy.again->name, ", and the array that the copy writes, ",
                         TypeString(noted.copy.again->dtype, noted.copy.again->shape),
-                        ", is none of its operands: nobody holds its memory until the copy is complete"),
+                        ", is none of its operands: its memory may be given away before the copy is complete"),
          .loc = noted.copy.site.loc,
          .text_line = noted.copy.site.text_line,
          .fix = "pass the array, as the kernel that started the copy gave it, to the kernel that waits, "

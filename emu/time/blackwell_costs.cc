@@ -28,7 +28,7 @@ absl::StatusOr<BlackwellCosts::Form> FormOf(const BlackwellCosts& costs, const T
     if (product.m == 256 && product.pair) return costs.pair_ss256;
   }
   return absl::UnimplementedError(
-      Cat("nobody published how long a tcgen05.mma of ", product.m, " rows by ", product.pair ? "two SMs" : "one SM",
+      Cat("no source says how long a tcgen05.mma of ", product.m, " rows by ", product.pair ? "two SMs" : "one SM",
           " with its left operand in ", product.left_in_tensor_memory ? "tensor" : "shared",
           " memory takes; known are 64 and 128 rows by one SM, 128 and 256 by two, and 128 by one and 256 by two with "
           "the left operand in tensor memory"));

@@ -210,7 +210,7 @@ class Planner {
     const auto* blackwell = std::get_if<BlackwellCosts>(&chip_);
     if (blackwell == nullptr) return absl::UnimplementedError("tensor memory is of Blackwell");
     if (FindOperand(instr_, "a_sparse_metadata") != nullptr)
-      return absl::UnimplementedError("nobody published how long sparse products take");
+      return absl::UnimplementedError("no source says how long sparse products take");
     PALLADION_ASSIGN_OR_RETURN(const Type b, SeenType(kernel_, *FindOperand(instr_, "b")));
     PALLADION_ASSIGN_OR_RETURN(const std::int64_t deep, Tcgen05Instructions(a.shape[1], a.dtype, b.dtype));
     plan_.pair = HasAttr(instr_, "collective_axis");

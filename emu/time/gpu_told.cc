@@ -282,7 +282,7 @@ std::vector<std::string> LeftOut(const ToTell& what) {
     left.push_back(Cat("an order without bank conflicts, which JAX looks for and does not find, so it may refuse the ",
                        "kernel: ", LinesText(what, refused)));
   }
-  if (tensor_memory) left.emplace_back("the latency of tensor memory, which nobody published");
+  if (tensor_memory) left.emplace_back("the latency of tensor memory, which is not published");
   if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
   const RegisterNeed need = NeedOf(what);
   if (need.spilled > 0) left.push_back(SpillText(what, need));
@@ -316,7 +316,7 @@ Missed MissedBy(machines::Family family, bool products, bool spills) {
   if (!products) return {.share = std::nullopt, .why = "no published times of such kernels were compared"};
   return {.share = 0.49,
           .why =
-              "the largest miss of the steps of JAX's Blackwell tutorial, whose clock nobody published; with "
+              "the largest miss of the steps of JAX's Blackwell tutorial, whose clock is not published; with "
               "clock.short=1.304GHz it is 34 %"};
 }
 

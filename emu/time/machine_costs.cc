@@ -157,7 +157,7 @@ absl::Status ReadPair(const machines::Machine& machine, BlackwellCosts* costs) {
   whole.commit = machine.Get(Key<Cycles>("tcgen05.pair_ss256_commit"));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Cycles>("tcgen05.pair_ts256_per_n"), &tensor.per_n));
   tensor.commit = absl::NotFoundError(
-      Cat("how long the commit of a pair's product takes whose A is in tensor memory, nobody published for ",
+      Cat("no source says how long the commit of a pair's product takes whose A is in tensor memory, for ",
           machine.name()));
   return absl::OkStatus();
 }

@@ -223,7 +223,7 @@ std::string PathText(const Timing& timing, const Module& module, const TimingTex
   if (rows.empty()) return "";
   std::string text = "critical path: what the last to end waited for, back to the start; all of it is the time\n" +
                      TextTable(rows, LastColumn::kWords);
-  if (sorted.size() > rows.size()) Append(&text, "  parts not told: ", sorted.size() - rows.size(), " (--lines N)\n");
+  if (sorted.size() > rows.size()) Append(&text, "  parts not shown: ", sorted.size() - rows.size(), " (--lines N)\n");
   return text;
 }
 
@@ -238,7 +238,8 @@ std::string LinesText(const Timing& timing, const Module& module, const TimingTe
   }
   if (rows.size() == 1) return "";
   std::string text = "where the time of threads went, all of them together\n" + TextTable(rows, LastColumn::kWords);
-  if (lines.size() > options.lines) Append(&text, "  lines not told: ", lines.size() - options.lines, " (--lines N)\n");
+  if (lines.size() > options.lines)
+    Append(&text, "  lines not shown: ", lines.size() - options.lines, " (--lines N)\n");
   return text;
 }
 

@@ -112,14 +112,14 @@ TEST(TimingTold, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
                                              "  k.pkir:9  20000 cycles  23.6 %  copy\n"
                                              "             4000 cycles  4.73 %  (waits for x)\n"))
       << told(12);
-  EXPECT_NE(std::string::npos, told(1).find("(under way)\n  parts not told: 2 (--lines N)\n")) << told(1);
+  EXPECT_NE(std::string::npos, told(1).find("(under way)\n  parts not shown: 2 (--lines N)\n")) << told(1);
   EXPECT_NE(std::string::npos,
             TimingJson(timing, Module())
                 .find(R"("critical_path": [{"text_line": 9, "op": "copy", "doing": "under way", "cycles": 60000, )"));
 }
 
 TEST(TimingTold, LinesThatAreNotToldAreCounted) {
-  EXPECT_NE(std::string::npos, Text(1).find("lines not told: 1 (--lines N)\n")) << Text(1);
+  EXPECT_NE(std::string::npos, Text(1).find("lines not shown: 1 (--lines N)\n")) << Text(1);
   EXPECT_EQ(std::string::npos, Text(1).find("k.pkir:7")) << Text(1);
 }
 

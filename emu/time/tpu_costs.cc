@@ -169,7 +169,7 @@ absl::StatusOr<TpuWork> WorkOf(const TpuCosts& costs, const TpuProduct& product)
   if (bits == 8) {
     PALLADION_ASSIGN_OR_RETURN(rate, IsFloat(product.type) ? costs.fp8_rate : costs.int8_rate);
   } else if (product.type != DType::kBF16 && product.type != DType::kF32) {
-    return absl::UnimplementedError(Cat("nobody published how fast the matrix units multiply ", Name(product.type),
+    return absl::UnimplementedError(Cat("no source says how fast the matrix units multiply ", Name(product.type),
                                         "; known are bf16, f32 and "
                                         "types of 8 bits"));
   }

@@ -134,12 +134,11 @@ class Telling {
           "an elementwise operation counts as one vector operation on each register of 32-bit elements; "
           "compilers make several of a division, a power, a sine");
     if (!costs_.pace_is_known)
-      left_out.push_back(Cat("a bundle is issued each cycle; of ", machine_.name(),
-                             " nobody published how many are, "
-                             "on a v7x it was one in 1.32 cycles"));
+      left_out.push_back(Cat("a bundle is issued each cycle: the pace of ", machine_.name(),
+                             " is not published, that of a v7x is one in 1.32 cycles"));
     if (costs_.hbm_is_peak && timing_.memory.value() > 0)
-      left_out.push_back(Cat("main memory gives its peak rate; what of it a ", machine_.name(),
-                             " reaches nobody published, a v7x reaches 86 %"));
+      left_out.push_back(Cat("main memory gives its peak rate: what ", machine_.name(),
+                             " reaches of it is not published, a v7x reaches 86 %"));
     if (run_.met().prints) left_out.push_back("prints and checks take no time");
     if (run_.met().copies_within)
       left_out.push_back("copies that stay within the core's memory take as long as it takes to start one");
@@ -153,8 +152,7 @@ class Telling {
   void TellUncertainty() {
     timing_.uncertainty = kTpuUncertainty;
     timing_.uncertainty_why =
-        "the mean error over a v7x's published rates of units and copies (docs/time.md); nobody published the time of "
-        "a "
+        "the mean error over a v7x's published rates of units and copies (docs/time.md); no source gives the time of a "
         "Pallas kernel on a TPU at a known clock";
   }
 

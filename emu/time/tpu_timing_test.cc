@@ -166,7 +166,7 @@ TEST(TpuTiming, WhatHasNoCostIsRefusedWithItsLine) {
   const absl::StatusOr<Timed> timed = TimeOnTpu({*kernel, {&x, 1}, **machines::FindMachine("v5e"), {}});
   EXPECT_EQ(timed.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(std::string(timed.status().message()),
-            "line 4: 'cumsum' has no cost on a TPU: nobody published what it takes");
+            "line 4: 'cumsum' has no cost on a TPU: no source says what it takes");
 }
 
 TEST(TpuTiming, AProductOfATypeWithoutAPublishedRateNamesTheRate) {

@@ -96,7 +96,7 @@ class Costing {
       case RefAccess::kAccumulator:
         break;
     }
-    return NoCost("nobody published what such an access takes");
+    return NoCost("no source says what such an access takes");
   }
 
   Type Stored() const { return TypeOfArg(kernel_, instr_.args[row_.stored]); }
@@ -190,7 +190,7 @@ class Costing {
       case Flow::kAll:
         break;
     }
-    return NoCost("nobody published what it takes");
+    return NoCost("no source says what it takes");
   }
 
   std::int64_t Largest() const {

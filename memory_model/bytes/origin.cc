@@ -57,7 +57,7 @@ std::string WhereFrom(const Origin& origin, const std::string& reader, const std
     case OriginKind::kSeveral:
       break;
   }
-  return "one of more places than are told apart";
+  return "one of more places than are kept apart";
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
             .first = last_by_,
             .second = by,
             .message = Cat("barrier ", spec_->name, " completes for the ", completed_ + 1,
-                           ". time, and nobody has waited for the completion before"),
+                           ". time, and no agent has waited for the completion before"),
             .fix = Cat(WaitCall(), " for each completion before the arrivals of the next")},
            agents, log);
   }
@@ -135,7 +135,7 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
             .why = Cat("the wait of ", agents.NameOf(waiter.who),
                        " came first in this run, but nothing orders the arrival after it"),
             .fix = Cat("let ", agents.NameOf(waiter.who), " arrive at another barrier after its ", WaitCall(),
-                       ", and whoever arrives wait for that")},
+                       ", and let the arriving agents wait for that")},
            agents, log);
     if (!ordered) return;
   }

@@ -44,7 +44,7 @@ constexpr CodeRow kRows[] = {
     {C::kFloatToInt, "F2I", kNote, "A float outside the range of the integer type has no portable conversion."},
     {C::kUseAfterScope, "USE_AFTER_SCOPE", kDefect, "Memory must not be used after its scope has ended.",
      Denies::kOrder},
-    {C::kDeadlock, "DEADLOCK", kDefect, "Every wait must be one that somebody can still satisfy."},
+    {C::kDeadlock, "DEADLOCK", kDefect, "Every wait must be one that some agent can still satisfy."},
     {C::kLivelock, "LIVELOCK", kDefect, "A kernel must end under every fair schedule."},
     {C::kStartOrder, "START_ORDER", kNote,
      "A kernel that ends only because blocks begin in order counts on what chips do, and no document promises."},

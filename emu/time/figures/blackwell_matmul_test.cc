@@ -45,7 +45,7 @@ TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
     ASSERT_GT(timing.units.size(), 6U);
     EXPECT_EQ(timing.units[6].unit, "tensor memory reads");
     EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
-                        "the latency of tensor memory, which nobody published"),
+                        "the latency of tensor memory, which is not published"),
               timing.left_out.end());
   }
 }

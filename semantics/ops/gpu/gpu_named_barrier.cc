@@ -48,7 +48,7 @@ absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const std::int64_t number = ReadIndex(frame.slot(p.number), p.dtype, 0);
   if (const std::string why = WhyIllegal(p, number); !why.empty()) {
     frame.machine().Report({.code = FindingCode::kIllegal,
-                            .message = Cat(why, "; nobody arrives"),
+                            .message = Cat(why, "; no arrival is counted"),
                             .loc = step.loc,
                             .text_line = step.text_line,
                             .fix = "give a number and a count that PTX's bar has"});
