@@ -224,7 +224,7 @@ constexpr Option kReduce[] = {
      "kernel text that it points at, `RACE_RW@o:12`."},
     {"keep-exit", "CMD",
      "Instead: what a shell runs with the path of a kernel behind it, beside which its inputs lie as `NAME.npy`. Exit "
-     "code 0: still of interest. Without any `--in` all inputs are zeros."},
+     "code 0: the kernel is still interesting. Without any `--in` all inputs are zeros."},
     {"timeout", "S", "Seconds that CMD may take for one kernel; then it says no (default 60)."},
     {"out", "FILE.pkir",
      "Where the reduced kernel goes (default: `K.reduced.pkir`), and inputs of more than 64 elements that no word "

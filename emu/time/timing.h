@@ -84,7 +84,7 @@ struct Placement {
   std::int64_t blocks = 0, units = 0;  // units: SMs or cores that had any
   std::int64_t at_once = 0;            // blocks that one unit held at most
   std::optional<Waves> waves;          // of a GPU
-  std::string limit;                   // what made it no more: "shared memory", "the grid", "one program at a time"
+  std::string limit;                   // the limiting resource: "shared memory", "the grid", "one program at a time"
 };
 
 // The smallest time that a limit of the chip allows, whatever else happens.

@@ -20,7 +20,7 @@ constexpr CodeRow kRows[] = {
      Denies::kOrder},
     {C::kSameValue, "SAME_VALUE", kNote, "Unordered writes of one element that all store the same bytes do no harm.",
      Denies::kOrder},
-    {C::kGridOrder, "GRID_ORDER", kDefect, "The result must not depend on the order of programs that have none.",
+    {C::kGridOrder, "GRID_ORDER", kDefect, "The result must not depend on the order of programs that nothing orders.",
      Denies::kOrder},
     {C::kNondeterministic, "NONDET", kDefect, "Every schedule must give the same outputs, up to rounding order.",
      Denies::kOrder},
