@@ -1,8 +1,8 @@
 #include "emu/operations.h"
 
 #include "absl/strings/str_join.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/registry/shadow.h"
 
@@ -89,14 +89,12 @@ std::vector<OperationDescription> Operations() {
 std::string OperationsJson() {
   std::string json = "[";
   for (const OperationDescription& op : Operations()) {
-    Append(&json, json.size() == 1 ? "\n" : ",\n", "{\"dialect\": ", reports::JsonString(op.dialect),
-           ", \"name\": ", reports::JsonString(op.name), ", \"spec\": ", reports::JsonString(op.spec),
-           ", \"backends\": [",
-           absl::StrJoin(op.backends, ", ",
-                         [](std::string* out, const std::string& b) { *out += reports::JsonString(b); }),
-           "], \"effect\": ", reports::JsonString(op.effect), ", \"unit\": ", reports::JsonString(op.unit),
-           ", \"flow\": ", reports::JsonString(op.flow), ", \"status\": \"",
-           op.implemented ? "implemented" : "unsupported", "\", \"reason\": ", reports::JsonString(op.reason), "}");
+    Append(&json, json.size() == 1 ? "\n" : ",\n", "{\"dialect\": ", JsonString(op.dialect),
+           ", \"name\": ", JsonString(op.name), ", \"spec\": ", JsonString(op.spec), ", \"backends\": [",
+           absl::StrJoin(op.backends, ", ", [](std::string* out, const std::string& b) { *out += JsonString(b); }),
+           "], \"effect\": ", JsonString(op.effect), ", \"unit\": ", JsonString(op.unit),
+           ", \"flow\": ", JsonString(op.flow), ", \"status\": \"", op.implemented ? "implemented" : "unsupported",
+           "\", \"reason\": ", JsonString(op.reason), "}");
   }
   return json + "\n]\n";
 }

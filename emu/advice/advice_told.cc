@@ -6,17 +6,13 @@
 #include <vector>
 
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
-#include "emu/reports/text_table.h"
 #include "emu/time/timing_told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/text_table.h"
 
 namespace palladion::advice {
 namespace {
-
-using reports::LastColumn;
-using reports::TableRows;
-using reports::TextTable;
 
 // What rounds to no change of a tenth of a percent.
 constexpr double kNothing = 0.0005;
@@ -69,7 +65,7 @@ std::string WhatIfText(const Advice& advice) {
              refused);
 }
 
-void AddPlace(const Module& module, LocId loc, int line, reports::JsonWriter& json) {
+void AddPlace(const Module& module, LocId loc, int line, JsonWriter& json) {
   json.Key("text_line").Number(line).Key("frames").Open('[');
   for (const SourceFrame& frame : launch::FramesOf(module, loc)) {
     json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
@@ -78,7 +74,7 @@ void AddPlace(const Module& module, LocId loc, int line, reports::JsonWriter& js
   json.Close(']');
 }
 
-void AddTime(const std::optional<machines::Nanoseconds>& time, const Advice& advice, reports::JsonWriter& json) {
+void AddTime(const std::optional<machines::Nanoseconds>& time, const Advice& advice, JsonWriter& json) {
   json.Key("ns");
   if (!time.has_value()) {
     json.Null().Key("saved").Null();
@@ -103,7 +99,7 @@ std::string AdviceText(const Advice& advice, const Module& module) {
 }
 
 std::string AdviceJson(const Advice& advice, const Module& module) {
-  reports::JsonWriter json;
+  JsonWriter json;
   const time::Timing& timing = advice.timing;
   json.Open('{').Key("machine").String(timing.machine).Key("ns").Real(timing.time.value());
   json.Key("uncertainty").OptionalReal(timing.uncertainty).Key("uncertainty_why").String(timing.uncertainty_why);

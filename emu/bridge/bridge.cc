@@ -13,11 +13,11 @@
 #include "emu/bridge/timed_arrays.h"
 #include "emu/checks/check_into.h"
 #include "emu/checks/plain_run.h"
-#include "emu/reports/json.h"
-#include "emu/reports/source_lines.h"
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/json.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -38,8 +38,8 @@ std::string DepositText(const std::vector<std::int64_t>& grid, const Report& rep
 // Members of a deposit: the time, or why there is none.
 std::string TimeMembers(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run) {
   const absl::StatusOr<TimeTold> told = TimeOfArrays(kernel, inputs, {}, run);
-  if (!told.ok()) return Cat(", \"time_refused\": ", reports::JsonString(ToStd(told.status().message())));
-  return Cat(", \"time\": ", told->json, ", \"time_text\": ", reports::JsonString(told->text));
+  if (!told.ok()) return Cat(", \"time_refused\": ", JsonString(ToStd(told.status().message())));
+  return Cat(", \"time\": ", told->json, ", \"time_text\": ", JsonString(told->text));
 }
 
 // The outputs of a kernel that could not run.
@@ -79,7 +79,7 @@ absl::Status Raised(const BridgeOptions& how, const Report& report, std::int64_t
                               [&](const ReportedFinding& finding) { return !Raises(how, finding, report); }),
                raised.end());
   if (!raised.empty()) {
-    reports::SourceFiles sources;
+    SourceFiles sources;
     const reports::TellOptions options{.python = true,
                                        .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
     return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));

@@ -18,13 +18,13 @@
 #include "emu/machines/description.h"
 #include "emu/mutation/mutants.h"
 #include "emu/operations.h"
-#include "emu/reports/json.h"
 #include "emu/reports/machines_told.h"
 #include "emu/reports/part_json.h"
 #include "emu/reports/report_from_json.h"
 #include "emu/session.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 
 struct palladion_program {
@@ -80,7 +80,7 @@ int Reported(const palladion_program* program, const ArraysOfCaller& arrays, cha
     return absl::OkStatus();
   });
   if (status.ok()) return static_cast<int>(code);
-  SetText(report, Cat("{\"message\": ", palladion::reports::JsonString(ErrorText(status)), "}"));
+  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
   return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
@@ -228,7 +228,7 @@ char* palladion_text_json(const char* text, size_t size, char** error) {
 char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }
 
 char* palladion_finding_codes(void) {
-  palladion::reports::JsonWriter json;
+  palladion::JsonWriter json;
   json.Open('[');
   for (const palladion::CodeRow& row : palladion::AllCodes()) {
     json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
@@ -249,7 +249,7 @@ char* palladion_tell(const char* request, size_t size, char** error) {
 }
 
 char* palladion_chips(void) {
-  palladion::reports::JsonWriter json;
+  palladion::JsonWriter json;
   json.Open('[');
   for (const palladion::machines::Chip& chip : palladion::machines::AllChips()) {
     json.Open('{').Key("name").String(chip.name).Key("device_kind").String(chip.device_kind);

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "emu/reports/part_json.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/dtype.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -52,7 +52,7 @@ void SetText(char** place, const std::string& text) {
 }
 
 std::string ErrorText(const absl::Status& status) {
-  return reports::PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
+  return PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
 }
 
 std::string_view TextOf(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }

@@ -8,8 +8,8 @@
 #include "emu/c_api.h"
 #include "emu/golden/comparison.h"
 #include "emu/golden/error_map.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 #include "semantics/base/whole_file.h"
 #include "semantics/tensor/npy.h"
@@ -103,7 +103,7 @@ char* palladion_compare(const palladion_compare_request* request, char** text, c
     const std::string out(TextOf(request->out));
     if (!out.empty()) PALLADION_RETURN_IF_ERROR(WritePages(bundle, comparison, out));
     report = CopyText(palladion::golden::ToJson(comparison));
-    SetText(text, palladion::reports::PrintableLines(palladion::golden::ToText(comparison)));
+    SetText(text, palladion::PrintableLines(palladion::golden::ToText(comparison)));
     return absl::OkStatus();
   });
   if (!status.ok()) SetText(error, ErrorText(status));

@@ -9,8 +9,8 @@
 #include "emu/bridge/c_arrays.h"
 #include "emu/bridge/interrupt.h"
 #include "emu/reduce/start.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -54,7 +54,7 @@ absl::StatusOr<bool> Asked(const palladion_reduce_request& request, const State&
 
 std::string JsonOf(const reduce::Reduced& reduced, const std::string& replay) {
   constexpr std::string_view kEnded[] = {"smallest", "budget", "interrupted"};
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("text").String(reduced.state.text);
   json.Key("ended").String(kEnded[static_cast<std::size_t>(reduced.ended)]).Key("tried").Number(reduced.tried);
   json.Key("replay").String(replay).Key("inputs").Open('[');

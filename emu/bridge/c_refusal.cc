@@ -5,10 +5,10 @@
 
 #include "emu/bridge/c_arrays.h"
 #include "emu/checks/refusal.h"
-#include "emu/reports/json.h"
-#include "emu/reports/source_lines.h"
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::bridge {
 namespace {
@@ -18,7 +18,7 @@ std::string FindingsText(const Report& report) {
   reports::ReportDocument document;
   document.calls.push_back({.report = report});
   document.calls[0].report.error.reset();
-  reports::SourceFiles sources;
+  SourceFiles sources;
   const reports::TellOptions options{.python = true,
                                      .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
   return reports::ToText(document, options, {.end = false});
@@ -31,7 +31,7 @@ std::string RefusalJson(std::string_view text, const PrepareOptions& options) {
   Report report = checks::RefusalReport(refused, text, options);
   std::erase_if(report.findings, [](const ReportedFinding& finding) { return finding.severity == "note"; });
   if (report.findings.empty()) return "";
-  return Cat("{\"report\": ", ToJson(report), ", \"text\": ", reports::JsonString(FindingsText(report)), "}");
+  return Cat("{\"report\": ", ToJson(report), ", \"text\": ", JsonString(FindingsText(report)), "}");
 }
 
 }  // namespace

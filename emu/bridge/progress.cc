@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::bridge {
 namespace {
@@ -111,12 +111,12 @@ std::string RunsUnderWay() {
     const RunControl::Counts counts = entry.control->counts();
     const double seconds = SecondsSince(entry.start);
     const Progress progress = ProgressOf(counts, seconds);
-    Append(&json, json.size() > 1 ? ", " : "", "{\"kernel\": ", reports::JsonString(entry.kernel),
+    Append(&json, json.size() > 1 ? ", " : "", "{\"kernel\": ", JsonString(entry.kernel),
            ", \"session\": ", entry.session, ", \"seconds\": ", seconds,
-           ", \"unit\": ", reports::JsonString(std::string(progress.unit)), ", \"done\": ", progress.done,
+           ", \"unit\": ", JsonString(std::string(progress.unit)), ", \"done\": ", progress.done,
            ", \"total\": ", progress.total, ", \"rate\": ", progress.rate,
            ", \"seconds_left\": ", progress.seconds_left,
-           ", \"text\": ", reports::JsonString(ProgressText(entry.kernel, counts, seconds)), "}");
+           ", \"text\": ", JsonString(ProgressText(entry.kernel, counts, seconds)), "}");
   }
   return Cat(json, "]");
 }

@@ -8,12 +8,12 @@
 #include "emu/advice/advise.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
 #include "emu/time/timeline_page.h"
 #include "emu/time/timeline_trace.h"
 #include "emu/time/timing_told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -42,7 +42,7 @@ absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<c
           {.kernel = kernel, .inputs = inputs, .machine = machine, .run = run, .timeline = wanted.timeline}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   const Module& module = kernel.state().module();
-  reports::SourceFiles sources;
+  SourceFiles sources;
   const auto source_line = [&](const std::string& file, int line) { return sources.Line(file, line); };
   const time::TimingTextOptions options{.kernel_path = "<text>", .source_line = source_line};
   TimeTold told{.json = time::TimingJson(timed.timing, module),

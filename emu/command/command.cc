@@ -14,10 +14,10 @@
 #include "emu/command/help.h"
 #include "emu/emulate.h"
 #include "emu/operations.h"
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/edit_distance.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 #include "semantics/simd/target.h"
 
@@ -27,12 +27,12 @@ namespace {
 void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, std::ostream& out) {
   for (const OperandDescription& operand : operands) {
     out << "  " << role << " " << operand.name << ": " << TypeString(operand.dtype, operand.shape);
-    if (!operand.label.empty()) out << "  (" << reports::Printable(operand.label) << ")";
+    if (!operand.label.empty()) out << "  (" << Printable(operand.label) << ")";
     out << "\n";
   }
 }
 
-void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, reports::JsonWriter& json) {
+void ShowOperands(const std::vector<OperandDescription>& operands, std::string_view role, JsonWriter& json) {
   json.Key(role).Open('[');
   for (const OperandDescription& operand : operands) {
     json.Open('{').Key("name").String(operand.name).Key("label").String(operand.label);
@@ -50,7 +50,7 @@ absl::StatusOr<ExitCode> CommandShow(const CommandLine& line, const Console& con
   PALLADION_ASSIGN_OR_RETURN(std::vector<std::string> names, KernelNames(text, path));
   if (!line.Flag("kernel").empty()) names = {line.Flag("kernel")};
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("kernels").Open('[');
   for (const std::string& name : names) {
     PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel,
@@ -208,7 +208,7 @@ ExitCode RunCommand(const std::vector<std::string>& arguments, const Console& co
   }
   const absl::StatusOr<ExitCode> code = Guarded(arguments, console);
   if (code.ok()) return *code;
-  console.err << "palladion: " << reports::PrintableLines(ToStd(code.status().message())) << "\n";
+  console.err << "palladion: " << PrintableLines(ToStd(code.status().message())) << "\n";
   return ExitCodeOf(code.status());
 }
 

@@ -17,10 +17,10 @@
 #include "emu/command/output_file.h"
 #include "emu/reports/fidelity_text.h"
 #include "emu/reports/part_json.h"
-#include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
-#include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -157,7 +157,7 @@ class CheckCommand {
     if (file.has_value()) PALLADION_RETURN_IF_ERROR(file->Write(Formatted(report, false)));
     if (report.error.has_value()) {
       if (!file.has_value()) console_.out << Formatted(report, false);
-      console_.err << "palladion: " << reports::PrintableLines(report.error->message) << "\n";
+      console_.err << "palladion: " << PrintableLines(report.error->message) << "\n";
     } else {
       if (file.has_value()) format_ = "text";
       console_.out << Formatted(report, ColorWanted(color_, console_.out_is_terminal));
@@ -230,7 +230,7 @@ class CheckCommand {
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started_;
     if (format_ == "junit") return reports::ToJUnit(report, path, options, seconds.count());
     std::string printed;
-    for (const std::string& text : report.printed) Append(&printed, reports::PrintableLines(text), "\n");
+    for (const std::string& text : report.printed) Append(&printed, PrintableLines(text), "\n");
     reports::ReportDocument document;
     document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
     const reports::TellOptions told{
@@ -243,7 +243,7 @@ class CheckCommand {
   const Console& console_;
   std::string format_, color_, kernel_name_, target_, kernel_text_;
   bool prepared_ = false, contracts_ = true;
-  reports::SourceFiles sources_;
+  SourceFiles sources_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

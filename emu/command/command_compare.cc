@@ -11,8 +11,8 @@
 #include "emu/golden/checkpoints.h"
 #include "emu/golden/comparison.h"
 #include "emu/golden/error_map.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 #include "semantics/tensor/npy.h"
 
@@ -82,8 +82,7 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
   PALLADION_ASSIGN_OR_RETURN(const golden::Comparison comparison, golden::Compare(bundle, std::move(found), options));
   attended.reset();
   if (directory.has_value()) PALLADION_RETURN_IF_ERROR(WritePages(bundle, comparison, *directory));
-  console.out << (format == "json" ? golden::ToJson(comparison) + "\n"
-                                   : reports::PrintableLines(golden::ToText(comparison)));
+  console.out << (format == "json" ? golden::ToJson(comparison) + "\n" : PrintableLines(golden::ToText(comparison)));
   return golden::ExitCodeOf(comparison);
 }
 
@@ -98,8 +97,7 @@ absl::StatusOr<ExitCode> CommandDiffDumps(const CommandLine& line, const Console
   options.run.control = attended->control();
   PALLADION_ASSIGN_OR_RETURN(const golden::Checkpoints checkpoints, golden::CompareCheckpoints(bundle, options));
   attended.reset();
-  console.out << (format == "json" ? golden::ToJson(checkpoints) + "\n"
-                                   : reports::PrintableLines(golden::ToText(checkpoints)));
+  console.out << (format == "json" ? golden::ToJson(checkpoints) + "\n" : PrintableLines(golden::ToText(checkpoints)));
   return checkpoints.first.has_value() ? ExitCode::kDefect : ExitCode::kClean;
 }
 

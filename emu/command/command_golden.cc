@@ -4,8 +4,8 @@
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/golden/bundle.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -25,9 +25,8 @@ absl::StatusOr<ExitCode> CommandGolden(const CommandLine& line, const Console& c
   attended.reset();
   PALLADION_RETURN_IF_ERROR(golden::WriteBundle(bundle, line.Flag("out")));
   for (const golden::GoldenOutput& output : bundle.outputs)
-    console.out << reports::Printable(Cat(output.operand.name, ": ",
-                                          TypeString(output.operand.dtype, output.operand.shape), ": ",
-                                          output.derivation))
+    console.out << Printable(Cat(output.operand.name, ": ", TypeString(output.operand.dtype, output.operand.shape),
+                                 ": ", output.derivation))
                 << "\n";
   console.out << "wrote " << line.Flag("out") << "\n";
   if (!bundle.defect) return ExitCode::kClean;

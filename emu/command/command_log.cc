@@ -14,9 +14,9 @@
 #include "emu/debug/instruction_log.h"
 #include "emu/debug/log_diff.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/printable.h"
 #include "emu/watch/program_filter.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -86,7 +86,7 @@ absl::StatusOr<ExitCode> CommandDiff(const CommandLine& line, const Console& con
   PALLADION_ASSIGN_OR_RETURN(const debug::InstructionLog a, ReadLogFile(line.words[0]));
   PALLADION_ASSIGN_OR_RETURN(const debug::InstructionLog b, ReadLogFile(line.words[1]));
   PALLADION_ASSIGN_OR_RETURN(const debug::LogComparison comparison, debug::CompareLogs(a, b));
-  out << (format == "json" ? ToJson(comparison) + "\n" : reports::PrintableLines(ToText(comparison, a, b)));
+  out << (format == "json" ? ToJson(comparison) + "\n" : PrintableLines(ToText(comparison, a, b)));
   return comparison.first.has_value() ? ExitCode::kDefect : ExitCode::kClean;
 }
 

@@ -13,10 +13,10 @@
 #include "emu/debug/trap.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/fidelity_text.h"
-#include "emu/reports/printable.h"
-#include "emu/reports/source_lines.h"
 #include "emu/watch/program_filter.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -97,7 +97,7 @@ class Observed {
 };
 
 std::string TextOf(const Report& report, const std::string& text, const std::string& path, const Console& console) {
-  reports::SourceFiles sources;
+  SourceFiles sources;
   return ToText(report, {.color = ColorWanted("auto", console.out_is_terminal),
                          .kernel_text = text,
                          .kernel_path = path,
@@ -105,8 +105,8 @@ std::string TextOf(const Report& report, const std::string& text, const std::str
 }
 
 void PrintReport(const KernelFile& file, const Report& report, const Observed& observed, const Console& console) {
-  for (const std::string& printed : report.printed) console.out << reports::PrintableLines(printed) << "\n";
-  console.out << TextOf(report, file.text, file.path, console) << reports::PrintableLines(observed.Text());
+  for (const std::string& printed : report.printed) console.out << PrintableLines(printed) << "\n";
+  console.out << TextOf(report, file.text, file.path, console) << PrintableLines(observed.Text());
 }
 
 // A kernel that was not prepared: what its target refuses is said all the same, as `check` does.
@@ -119,7 +119,7 @@ absl::StatusOr<ExitCode> Refused(const CommandLine& line, const absl::Status& st
       status, *text, {.kernel = line.Flag("kernel"), .target = line.Flag("target"), .path = path});
   if (report.findings.empty()) return status;
   console.out << (line.Flag("format") == "json" ? ToJson(report) + "\n" : TextOf(report, *text, path, console));
-  console.err << "palladion: " << reports::PrintableLines(report.error->message) << "\n";
+  console.err << "palladion: " << PrintableLines(report.error->message) << "\n";
   return ExitCodeOf(report);
 }
 

@@ -19,10 +19,10 @@
 #include "emu/machines/description.h"
 #include "emu/machines/informative.h"
 #include "emu/machines/keys.h"
-#include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
 #include "emu/time/timing_told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -120,7 +120,7 @@ class Telling {
   const KernelFile& file_;
   const time::Timed& timed_;
   const Module& module_;
-  reports::SourceFiles sources_;
+  SourceFiles sources_;
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line_ =
       [this](const std::string& file, int line) { return sources_.Line(file, line); };
   bool json_ = false;

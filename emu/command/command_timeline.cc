@@ -37,7 +37,7 @@ absl::StatusOr<time::TimelineOptions> UnitDrawn(const CommandLine& line, const m
 }
 
 std::string TextOf(Picture picture, const KernelFile& file, const time::Timed& timed, const Report& report) {
-  reports::SourceFiles sources;
+  SourceFiles sources;
   const time::TimelineShown shown{
       .timeline = *timed.timeline,
       .timing = timed.timing,

@@ -7,8 +7,8 @@
 #include "absl/status/statusor.h"
 #include "emu/command/command_common.h"
 #include "emu/machines/description.h"
-#include "emu/reports/source_lines.h"
 #include "emu/time/time_kernel.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::command {
 

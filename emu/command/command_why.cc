@@ -7,7 +7,7 @@
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/debug/why.h"
-#include "emu/reports/printable.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
@@ -26,7 +26,7 @@ absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& cons
   options.run.control = attended->control();
   PALLADION_ASSIGN_OR_RETURN(const std::string answer, debug::Why(file.kernel, inputs, line.Flag("element"), options));
   attended.reset();
-  console.out << reports::PrintableLines(answer);
+  console.out << PrintableLines(answer);
   return ExitCode::kClean;
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::command {
 namespace {
@@ -74,7 +74,7 @@ std::string HelpText(const CommandInfo& command) {
 }
 
 std::string HelpJson() {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('[');
   for (const CommandInfo& command : AllCommands()) {
     json.Open('{').Key("name").String(command.name).Key("words").String(command.words);

@@ -10,10 +10,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "emu/reports/json.h"
 #include "emu/values.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 
 namespace palladion::debug {
@@ -209,9 +209,9 @@ std::string Dump::Text() const {
 std::string Dump::Json() const {
   std::string json = "[";
   for (const Written& written : written_) {
-    Append(&json, json.size() == 1 ? "" : ", ", "{\"what\": ", reports::JsonString(written.what),
-           ", \"path\": ", written.path.empty() ? "null" : reports::JsonString(written.path),
-           ", \"type\": ", reports::JsonString(written.type), "}");
+    Append(&json, json.size() == 1 ? "" : ", ", "{\"what\": ", JsonString(written.what),
+           ", \"path\": ", written.path.empty() ? "null" : JsonString(written.path),
+           ", \"type\": ", JsonString(written.type), "}");
   }
   return json + "]";
 }

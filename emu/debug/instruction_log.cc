@@ -7,12 +7,12 @@
 #include "absl/strings/str_join.h"
 #include "emu/agents/prepared_kernel.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/printable.h"
 #include "emu/watch/access_text.h"
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
 #include "emu/watch/value_hash.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::debug {
@@ -55,8 +55,7 @@ class LogWriter final : public run::Watcher {
   // What was found, as comments, and the mark without which a log is known to be cut off.
   void End(const Report& report) {
     for (const ReportedFinding& finding : report.findings)
-      out_ << "# " << finding.severity << " " << finding.code << ": " << reports::Printable(Field(finding.message))
-           << "\n";
+      out_ << "# " << finding.severity << " " << finding.code << ": " << Printable(Field(finding.message)) << "\n";
     out_ << "end " << records_ << "\n";
   }
 

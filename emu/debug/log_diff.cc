@@ -5,8 +5,8 @@
 #include <set>
 #include <tuple>
 
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 
 namespace palladion::debug {
@@ -210,16 +210,16 @@ std::string ToJson(const LogComparison& comparison) {
           ", \"differing\": ", comparison.differing, ", \"left_out\": ", comparison.left_out, ", \"first\": ");
   if (!comparison.first.has_value()) return json + "null}";
   const LogDifference& first = *comparison.first;
-  Append(&json, "{\"op\": ", reports::JsonString(first.a.op), ", \"text_line\": ", first.a.text_line,
-         ", \"source\": ", reports::JsonString(first.a.source), ", \"program\": ", reports::JsonString(first.a.program),
-         ", \"iterations\": ", reports::JsonString(first.a.iterations), ", \"what\": ", reports::JsonString(first.what),
+  Append(&json, "{\"op\": ", JsonString(first.a.op), ", \"text_line\": ", first.a.text_line,
+         ", \"source\": ", JsonString(first.a.source), ", \"program\": ", JsonString(first.a.program),
+         ", \"iterations\": ", JsonString(first.a.iterations), ", \"what\": ", JsonString(first.what),
          ", \"operands\": [");
   for (std::size_t i = 0; i < first.operands.size(); ++i) {
     const LogDifference::Operand& operand = first.operands[i];
-    Append(&json, i == 0 ? "" : ", ", "{\"name\": ", reports::JsonString(operand.name), ", \"state\": ",
-           reports::JsonString(!operand.known ? "unknown"
-                               : operand.same ? "same"
-                                              : "different"),
+    Append(&json, i == 0 ? "" : ", ", "{\"name\": ", JsonString(operand.name), ", \"state\": ",
+           JsonString(!operand.known ? "unknown"
+                      : operand.same ? "same"
+                                     : "different"),
            "}");
   }
   return json + "]}}";

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "emu/reports/json.h"
-#include "emu/reports/text_table.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/text_table.h"
 #include "semantics/program/builder.h"
 #include "semantics/registry/op_row.h"
 
@@ -199,7 +199,7 @@ std::string RunStats::Text() const {
                          stores_, " stores of ", stored_bytes_, " bytes, ", atomics_, " atomics\n");
   std::vector<std::vector<std::string>> rows = {{"space", "bytes"}};
   for (const auto& [space, bytes] : space_bytes_) rows.push_back({space, Cat(bytes)});
-  text += reports::TextTable(rows);
+  text += TextTable(rows);
   rows = {{"operand", "role", "read", "written", "fetched", "kept", "flushed"}};
   for (std::size_t i = 0; i < operands_.size(); ++i) {
     const OperandInfo& info = state_.program().operand_infos[i];
@@ -210,13 +210,13 @@ std::string RunStats::Text() const {
     rows.push_back({o.name, o.role, Cat(o.bytes_read), Cat(o.bytes_written), NumberText(block ? o.fetched : 0),
                     NumberText(kept), NumberText(block ? o.flushed : 0)});
   }
-  text += reports::TextTable(rows);
+  text += TextTable(rows);
   rows = {{"operation", "runs", "elements", "flops", "transcendentals", "integer"}};
   for (const auto& [name, o] : ops_) {
     rows.push_back({name, Cat(o.runs), NumberText(o.elements), NumberText(o.flops), NumberText(o.transcendentals),
                     NumberText(o.integer_ops)});
   }
-  return text + reports::TextTable(rows);
+  return text + TextTable(rows);
 }
 
 std::string RunStats::Json() const {
@@ -226,7 +226,7 @@ std::string RunStats::Json() const {
                          ", \"loads\": ", loads_, ", \"loaded_bytes\": ", loaded_bytes_, ", \"stores\": ", stores_,
                          ", \"stored_bytes\": ", stored_bytes_, ", \"atomics\": ", atomics_, ", \"spaces\": {");
   for (std::size_t i = 0; i < space_bytes_.size(); ++i)
-    Append(&json, i == 0 ? "" : ", ", reports::JsonString(space_bytes_[i].first), ": ", space_bytes_[i].second);
+    Append(&json, i == 0 ? "" : ", ", JsonString(space_bytes_[i].first), ": ", space_bytes_[i].second);
   json += "}, \"operands\": [";
   bool first = true;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
@@ -234,9 +234,9 @@ std::string RunStats::Json() const {
     if (info.role == Role::kBound || info.role == Role::kScratch) continue;
     const OperandStats& o = operands_[i];
     const bool block = info.mode == BlockMode::kResident;
-    Append(&json, first ? "" : ", ", "{\"name\": ", reports::JsonString(o.name),
-           ", \"role\": ", reports::JsonString(o.role), ", \"bytes_read\": ", o.bytes_read,
-           ", \"bytes_written\": ", o.bytes_written, ", \"fetched\": ", block ? o.fetched : 0,
+    Append(&json, first ? "" : ", ", "{\"name\": ", JsonString(o.name), ", \"role\": ", JsonString(o.role),
+           ", \"bytes_read\": ", o.bytes_read, ", \"bytes_written\": ", o.bytes_written,
+           ", \"fetched\": ", block ? o.fetched : 0,
            ", \"kept\": ", block && info.role == Role::kIn ? programs_ - o.fetched : 0,
            ", \"flushed\": ", block ? o.flushed : 0, "}");
     first = false;
@@ -244,7 +244,7 @@ std::string RunStats::Json() const {
   json += "], \"operations\": [";
   first = true;
   for (const auto& [name, o] : ops_) {
-    Append(&json, first ? "" : ", ", "{\"name\": ", reports::JsonString(name), ", \"runs\": ", o.runs,
+    Append(&json, first ? "" : ", ", "{\"name\": ", JsonString(name), ", \"runs\": ", o.runs,
            ", \"elements\": ", o.elements, ", \"flops\": ", o.flops, ", \"transcendentals\": ", o.transcendentals,
            ", \"integer_ops\": ", o.integer_ops, "}");
     first = false;

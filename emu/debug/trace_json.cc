@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/debug/trace_tracks.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/program/agent_naming.h"
 
 namespace palladion::debug {
@@ -18,11 +18,10 @@ class Writer {
       : trace_(trace), kernel_(kernel), one_core_(kernel.program().grid_in_agent) {}
 
   std::string Write() {
-    out_ = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"kernel\": " +
-           reports::JsonString(kernel_.program().kernel_name) +
-           ", \"target\": " + reports::JsonString(ToString(kernel_.program().target)) +
+    out_ = "{\"displayTimeUnit\": \"ns\", \"otherData\": {\"kernel\": " + JsonString(kernel_.program().kernel_name) +
+           ", \"target\": " + JsonString(ToString(kernel_.program().target)) +
            Cat(", \"dropped\": ", trace_.dropped(), "}, \"traceEvents\": [\n");
-    Metadata("process_name", 0, "name", reports::JsonString(Cat("kernel @", kernel_.program().kernel_name)));
+    Metadata("process_name", 0, "name", JsonString(Cat("kernel @", kernel_.program().kernel_name)));
     MakeTracks();
     for (std::size_t p = 0; p < spans_.size(); ++p) {
       if (spans_[p].ticks > 0) Slice(ProgramName(p), tracks_[trace_.events().size() + p], spans_[p], "");
@@ -71,8 +70,7 @@ class Writer {
   // One track for each row, in this order on the screen.
   void Rows(absl::Span<const std::size_t> which, const TraceRows& rows, const std::string& name) {
     for (int row = 0; row < std::max(rows.count, 1); ++row) {
-      Metadata("thread_name", next_track_ + row, "name",
-               reports::JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
+      Metadata("thread_name", next_track_ + row, "name", JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
       Metadata("thread_sort_index", next_track_ + row, "sort_index", Cat(next_track_ + row));
     }
     for (std::size_t i = 0; i < which.size(); ++i) tracks_[which[i]] = next_track_ + rows.row[i];
@@ -103,15 +101,15 @@ class Writer {
   void Slice(const std::string& name, int track, const TraceSlice& slice, const std::string& args) {
     Begin();
     Append(&out_, "{\"ph\": \"X\", \"pid\": 1, \"tid\": ", track, ", \"ts\": ", slice.begin, ", \"dur\": ", slice.ticks,
-           ", \"name\": ", reports::JsonString(name), ", \"args\": {", args, "}}");
+           ", \"name\": ", JsonString(name), ", \"args\": {", args, "}}");
   }
 
   void Event(std::size_t i) {
     const TraceEvent& event = trace_.events()[i];
-    std::string args = Cat("\"program\": ", reports::JsonString(ProgramName(static_cast<std::size_t>(event.program))),
+    std::string args = Cat("\"program\": ", JsonString(ProgramName(static_cast<std::size_t>(event.program))),
                            ", \"text_line\": ", event.text_line);
-    if (event.loc.valid()) Append(&args, ", \"source\": ", reports::JsonString(Describe(kernel_.module(), event.loc)));
-    if (!event.what.empty()) Append(&args, ", \"memory\": ", reports::JsonString(event.what));
+    if (event.loc.valid()) Append(&args, ", \"source\": ", JsonString(Describe(kernel_.module(), event.loc)));
+    if (!event.what.empty()) Append(&args, ", \"memory\": ", JsonString(event.what));
     Slice(event.name, tracks_[i], {event.begin, event.ticks}, args);
   }
 

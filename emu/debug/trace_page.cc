@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/debug/page/trace_page_html.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::debug {
 namespace {
@@ -32,15 +32,15 @@ class PageData {
 
   std::string Json(const Report* report) {
     const Program& program = kernel_.program();
-    std::string json = Cat("{\"kernel\":", reports::JsonString(program.kernel_name),
-                           ",\"target\":", reports::JsonString(ToString(program.target)),
-                           ",\"order\":\"program order\",\"grid\":", Grid(), ",\"operands\":[");
+    std::string json =
+        Cat("{\"kernel\":", JsonString(program.kernel_name), ",\"target\":", JsonString(ToString(program.target)),
+            ",\"order\":\"program order\",\"grid\":", Grid(), ",\"operands\":[");
     for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
       const OperandInfo& info = program.operand_infos[i];
-      Append(&json, i == 0 ? "" : ",", "{\"name\":", reports::JsonString(info.name), ",\"role\":\"", Name(info.role),
-             "\",\"type\":", reports::JsonString(TypeString(info.type.dtype, info.type.shape)),
-             ",\"block\":", reports::JsonString(BlockText(info)),
-             ",\"ref\":", reports::JsonString(info.ref.valid() ? program.refs[info.ref.index()].name : ""),
+      Append(&json, i == 0 ? "" : ",", "{\"name\":", JsonString(info.name), ",\"role\":\"", Name(info.role),
+             "\",\"type\":", JsonString(TypeString(info.type.dtype, info.type.shape)),
+             ",\"block\":", JsonString(BlockText(info)),
+             ",\"ref\":", JsonString(info.ref.valid() ? program.refs[info.ref.index()].name : ""),
              ",\"resident\":", info.mode == BlockMode::kResident ? "true" : "false",
              ",\"shape\":", Numbers(info.type.shape), "}");
     }
@@ -50,12 +50,12 @@ class PageData {
     Append(&json, "],\"dropped\":", trace_.dropped() + static_cast<std::int64_t>(trace_.programs().size() - shown),
            ",\"locs\":[");
     for (std::size_t i = 0; i < locs_.size(); ++i)
-      Append(&json, i == 0 ? "" : ",", reports::JsonString(Describe(kernel_.module(), locs_[i])));
+      Append(&json, i == 0 ? "" : ",", JsonString(Describe(kernel_.module(), locs_[i])));
     json += "],\"findings\":[";
     if (report != nullptr) {
       for (std::size_t i = 0; i < report->findings.size(); ++i) AppendFinding(report->findings[i], i == 0, &json);
     }
-    return Cat(json, "],\"verdict\":", reports::JsonString(report == nullptr ? "" : Name(report->verdict)), "}");
+    return Cat(json, "],\"verdict\":", JsonString(report == nullptr ? "" : Name(report->verdict)), "}");
   }
 
  private:
@@ -93,17 +93,15 @@ class PageData {
 
   static void AppendSide(std::string_view name, const std::optional<ReportedAccess>& side, std::string* json) {
     if (!side.has_value()) return;
-    Append(json, ",\"", name, "\":{\"kind\":", reports::JsonString(side->kind),
-           ",\"agent\":", reports::JsonString(side->agent), ",\"object\":", reports::JsonString(side->object),
-           ",\"box\":", reports::JsonString(side->box), ",\"source\":", reports::JsonString(side->source),
-           ",\"text_line\":", side->text_line, "}");
+    Append(json, ",\"", name, "\":{\"kind\":", JsonString(side->kind), ",\"agent\":", JsonString(side->agent),
+           ",\"object\":", JsonString(side->object), ",\"box\":", JsonString(side->box),
+           ",\"source\":", JsonString(side->source), ",\"text_line\":", side->text_line, "}");
   }
 
   static void AppendFinding(const ReportedFinding& finding, bool first, std::string* json) {
-    Append(json, first ? "" : ",", "{\"code\":", reports::JsonString(finding.code),
-           ",\"severity\":", reports::JsonString(finding.severity),
-           ",\"message\":", reports::JsonString(finding.message), ",\"source\":", reports::JsonString(finding.source),
-           ",\"text_line\":", finding.text_line);
+    Append(json, first ? "" : ",", "{\"code\":", JsonString(finding.code),
+           ",\"severity\":", JsonString(finding.severity), ",\"message\":", JsonString(finding.message),
+           ",\"source\":", JsonString(finding.source), ",\"text_line\":", finding.text_line);
     AppendSide("first", finding.first, json);
     AppendSide("second", finding.second, json);
     *json += "}";
@@ -119,7 +117,7 @@ class PageData {
 std::string TracePage(const TraceRecorder& trace, const agents::PreparedKernelState& kernel, const Report* report) {
   constexpr std::string_view kPlace = "{{DATA}}";
   std::string page(kTracePageHtml);
-  page.replace(page.find(kPlace), kPlace.size(), reports::ForScript(PageData(trace, kernel).Json(report)));
+  page.replace(page.find(kPlace), kPlace.size(), ForScript(PageData(trace, kernel).Json(report)));
   return page;
 }
 

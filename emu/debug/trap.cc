@@ -6,9 +6,9 @@
 
 #include "emu/debug/element_sources.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element.h"
@@ -244,14 +244,13 @@ std::string HitText(const TrapHit& hit) {
 
 std::string HitJson(const std::optional<TrapHit>& hit) {
   if (!hit.has_value()) return "null";
-  std::string json = Cat("{\"program\": ", reports::JsonString(hit->program),
-                         ", \"iterations\": ", reports::JsonString(hit->iterations),
-                         ", \"op\": ", reports::JsonString(hit->op), ", \"source\": ", reports::JsonString(hit->source),
-                         ", \"text_line\": ", hit->text_line, ", \"element\": ", reports::JsonString(hit->result),
-                         ", \"value\": ", reports::JsonString(hit->value), ", \"operands\": [");
+  std::string json = Cat("{\"program\": ", JsonString(hit->program), ", \"iterations\": ", JsonString(hit->iterations),
+                         ", \"op\": ", JsonString(hit->op), ", \"source\": ", JsonString(hit->source),
+                         ", \"text_line\": ", hit->text_line, ", \"element\": ", JsonString(hit->result),
+                         ", \"value\": ", JsonString(hit->value), ", \"operands\": [");
   for (std::size_t i = 0; i < hit->operands.size(); ++i) {
-    Append(&json, i == 0 ? "" : ", ", "{\"element\": ", reports::JsonString(hit->operands[i].name),
-           ", \"value\": ", reports::JsonString(hit->operands[i].value), "}");
+    Append(&json, i == 0 ? "" : ", ", "{\"element\": ", JsonString(hit->operands[i].name),
+           ", \"value\": ", JsonString(hit->operands[i].value), "}");
   }
   return json + "]}";
 }

@@ -15,9 +15,9 @@
 #include "absl/status/statusor.h"
 #include "emu/bridge/bridge.h"
 #include "emu/bridge/c_arrays.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/dtype.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 #include "xla/ffi/api/c_api.h"
 
@@ -25,7 +25,7 @@ namespace palladion {
 namespace {
 
 XLA_FFI_Error* MakeError(const XLA_FFI_Api* api, const absl::Status& status) {
-  const std::string text = reports::PrintableLines(ToStd(status.message()));
+  const std::string text = PrintableLines(ToStd(status.message()));
   XLA_FFI_Error_Create_Args args = {};
   args.struct_size = XLA_FFI_Error_Create_Args_STRUCT_SIZE;
   args.message = text.c_str();

@@ -1,9 +1,9 @@
 // FitText and FitJson of fit.h.
 #include "emu/fit/fit.h"
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
-#include "emu/reports/text_table.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/text_table.h"
 
 namespace palladion::fit {
 namespace {
@@ -16,7 +16,7 @@ std::string AmountText(Unit unit, std::int64_t amount) {
 
 std::string Words(const Row& row) {
   std::string text = row.kind.empty() || row.kind == "operand" ? "" : row.kind + " ";
-  return text + reports::Printable(row.name);
+  return text + Printable(row.name);
 }
 
 // "200 % of it is padding": where tiles make an array more than a tenth larger.
@@ -28,14 +28,14 @@ std::string RowNote(const Row& row) {
 }
 
 void AddMemory(const Memory& memory, std::string* text) {
-  reports::TableRows rows;
+  TableRows rows;
   for (const Row& row : memory.rows)
     rows.push_back({Words(row), row.array, row.array.empty() ? "" : Cat("x", row.buffers),
                     AmountText(memory.unit, row.amount()), RowNote(row)});
   rows.push_back({memory.rows.empty() ? "nothing" : "held", "", "", AmountText(memory.unit, memory.held), ""});
   for (const Estimate& one : memory.estimates)
     rows.push_back({memory.unit == Unit::kBytes ? "estimate" : "of these", "", "", AmountText(memory.unit, one.amount),
-                    one.place.empty() ? one.what : Cat(one.what, ", ", reports::Printable(one.place))});
+                    one.place.empty() ? one.what : Cat(one.what, ", ", Printable(one.place))});
   rows.push_back({"limit", "", "", AmountText(memory.unit, memory.limit.amount), memory.limit.what});
   for (const Limit& other : memory.others)
     rows.push_back({"(another)", "", "", AmountText(memory.unit, other.amount), other.what});
@@ -43,25 +43,25 @@ void AddMemory(const Memory& memory, std::string* text) {
   if (memory.verdict == Verdict::kMayNotFit && memory.unit == Unit::kBytes)
     Append(text, ", as between ", AmountText(memory.unit, memory.held), " and ",
            AmountText(memory.unit, memory.held + 2 * memory.estimate), " are needed");
-  Append(text, "\n", reports::TextTable(rows, reports::LastColumn::kWords));
+  Append(text, "\n", TextTable(rows, LastColumn::kWords));
 }
 
 void AddSearch(const legality::BlockSearch& search, std::string* text) {
   if (!search.tries.empty()) text->append("blocks of other sizes, if the body is written for any:\n");
-  reports::TableRows rows;
+  TableRows rows;
   for (std::size_t i = 0; i < search.tries.size(); ++i) {
     const legality::BlockTry& one = search.tries[i];
     const bool largest = search.largest == i;
     rows.push_back({one.adds_grid ? Cat("a grid of ", one.programs) : GridText(one), HeldText(one),
                     Cat(Name(one.verdict), largest ? ", the largest" : "", ": ", BlockText(one))});
   }
-  text->append(reports::TextTable(rows, reports::LastColumn::kWords));
+  text->append(TextTable(rows, LastColumn::kWords));
   for (const std::string& why : search.not_tried) Append(text, "not tried: ", why, "\n");
 }
 
 void AddKernel(const KernelFit& fit, std::string* text) {
   Append(text, "kernel @", fit.kernel, " on ", fit.target);
-  if (!fit.frames.empty()) Append(text, ", ", reports::Printable(fit.frames[0].file), ":", fit.frames[0].line);
+  if (!fit.frames.empty()) Append(text, ", ", Printable(fit.frames[0].file), ":", fit.frames[0].line);
   Append(text, ": ", Name(fit.verdict()), "\n");
   for (const Memory& memory : fit.memories) AddMemory(memory, text);
   if (fit.of_sm.has_value())
@@ -70,11 +70,11 @@ void AddKernel(const KernelFit& fit, std::string* text) {
   if (fit.blocks.has_value()) AddSearch(*fit.blocks, text);
 }
 
-void AddLimit(const Limit& limit, reports::JsonWriter& json) {
+void AddLimit(const Limit& limit, JsonWriter& json) {
   json.Open('{').Key("what").String(limit.what).Key("amount").Number(limit.amount).Close('}');
 }
 
-void AddMemory(const Memory& memory, reports::JsonWriter& json) {
+void AddMemory(const Memory& memory, JsonWriter& json) {
   json.Open('{').Key("memory").String(memory.name).Key("unit").String(Name(memory.unit));
   json.Key("verdict").String(Name(memory.verdict)).Key("held").Number(memory.held);
   json.Key("estimate").Number(memory.estimate).Key("limit");
@@ -95,13 +95,13 @@ void AddMemory(const Memory& memory, reports::JsonWriter& json) {
   json.Close(']').Close('}');
 }
 
-void AddShape(const Shape& shape, reports::JsonWriter& json) {
+void AddShape(const Shape& shape, JsonWriter& json) {
   json.Open('[');
   for (const std::int64_t size : shape) json.Number(size);
   json.Close(']');
 }
 
-void AddTry(const legality::BlockTry& one, reports::JsonWriter& json) {
+void AddTry(const legality::BlockTry& one, JsonWriter& json) {
   json.Open('{')
       .Key("adds_grid")
       .Bool(one.adds_grid)
@@ -126,7 +126,7 @@ void AddTry(const legality::BlockTry& one, reports::JsonWriter& json) {
   json.Close(']').Close('}');
 }
 
-void AddSearch(const legality::BlockSearch& search, reports::JsonWriter& json) {
+void AddSearch(const legality::BlockSearch& search, JsonWriter& json) {
   json.Open('{').Key("largest");
   if (search.largest.has_value()) {
     json.Number(static_cast<std::int64_t>(*search.largest));
@@ -140,7 +140,7 @@ void AddSearch(const legality::BlockSearch& search, reports::JsonWriter& json) {
   json.Close(']').Close('}');
 }
 
-void AddKernel(const KernelFit& fit, reports::JsonWriter& json) {
+void AddKernel(const KernelFit& fit, JsonWriter& json) {
   json.Open('{').Key("kernel").String(fit.kernel).Key("target").String(fit.target);
   json.Key("verdict").String(Name(fit.verdict())).Key("frames").Open('[');
   for (const SourceFrame& frame : fit.frames) {
@@ -176,7 +176,7 @@ std::string FitText(const std::vector<KernelFit>& kernels) {
 }
 
 std::string FitJson(const std::vector<KernelFit>& kernels) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("kernels").Open('[');
   for (const KernelFit& fit : kernels) AddKernel(fit, json);
   return json.Close(']').Close('}').Take();

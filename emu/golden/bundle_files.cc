@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_format.h"
 #include "emu/golden/bundle.h"
-#include "emu/reports/json.h"
 #include "emu/values.h"
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 #include "semantics/base/system_error.h"
 #include "semantics/base/unfinished.h"
@@ -56,7 +56,7 @@ std::vector<File> FilesOf(const Bundle& bundle) {
   return files;
 }
 
-void WriteOperand(reports::JsonWriter& json, const OperandDescription& operand) {
+void WriteOperand(JsonWriter& json, const OperandDescription& operand) {
   json.Key("name").String(operand.name).Key("label").String(operand.label);
   json.Key("dtype").String(Name(operand.dtype)).Key("shape").Open('[');
   for (const std::int64_t size : operand.shape) json.Number(size);
@@ -64,7 +64,7 @@ void WriteOperand(reports::JsonWriter& json, const OperandDescription& operand) 
 }
 
 std::string ManifestOf(const Bundle& bundle, const std::vector<File>& files) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("bundle").Number(kBundleVersion).Key("palladion").String(PALLADION_VERSION);
   json.Key("kernel").String(bundle.kernel).Key("target").String(bundle.target);
   json.Key("inputs").Open('[');

@@ -16,10 +16,10 @@
 #include "emu/golden/error_kernel.h"
 #include "emu/golden/tolerance.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
 #include "emu/values.h"
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 #include "semantics/tensor/element_index.h"
 #include "semantics/tensor/npy.h"
@@ -186,7 +186,7 @@ std::string ToText(const Checkpoints& checkpoints) {
 }
 
 std::string ToJson(const Checkpoints& checkpoints) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("expected").Number(checkpoints.expected).Key("compared").Number(checkpoints.compared);
   json.Key("missing").Number(checkpoints.missing).Key("bounds").String(checkpoints.bounds).Key("first");
   if (!checkpoints.first.has_value()) return json.Null().Close('}').Take();

@@ -10,9 +10,9 @@
 #include "emu/golden/error_map.h"
 #include "emu/golden/hypotheses.h"
 #include "emu/golden/page/compare_page_html.h"
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
 #include "semantics/base/status.h"
 
 namespace palladion::golden {
@@ -33,7 +33,7 @@ class PageData {
                                    ? ""
                                    : Cat("The bundle's kernel has a defect (", absl::StrJoin(comparison_.defects, ", "),
                                          "): a backend may rightly give other outputs."));
-    json_.Key("report").String(reports::PrintableLines(ToText(comparison_)));
+    json_.Key("report").String(PrintableLines(ToText(comparison_)));
     json_.Key("legends").Open('{').Key("held").Open('[');
     Legend("#e8e8e8", "the same bits");
     Legend("#3a9d40", "within tolerance");
@@ -96,14 +96,14 @@ class PageData {
 
   const Bundle& bundle_;
   const Comparison& comparison_;
-  reports::JsonWriter json_;
+  JsonWriter json_;
 };
 
 }  // namespace
 
 absl::StatusOr<std::string> ComparisonPage(const Bundle& bundle, const Comparison& comparison) {
   PALLADION_ASSIGN_OR_RETURN(const std::string json, PageData(bundle, comparison).Json());
-  return absl::StrReplaceAll(kComparePageHtml, {{"/*DATA*/null", reports::ForScript(json)}});
+  return absl::StrReplaceAll(kComparePageHtml, {{"/*DATA*/null", ForScript(json)}});
 }
 
 }  // namespace palladion::golden

@@ -7,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "emu/golden/comparison.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::golden {
 namespace {
@@ -75,7 +75,7 @@ void Tell(const Causes& causes, std::string& out) {
   }
 }
 
-void Write(const OutputComparison& one, reports::JsonWriter& json) {
+void Write(const OutputComparison& one, JsonWriter& json) {
   json.Key("name").String(one.name).Key("error");
   if (one.error.ok()) {
     json.Null();
@@ -95,7 +95,7 @@ void Write(const OutputComparison& one, reports::JsonWriter& json) {
   json.Close('}');
 }
 
-void Write(const Causes& causes, reports::JsonWriter& json) {
+void Write(const Causes& causes, JsonWriter& json) {
   json.Open('{').Key("wrong").Number(causes.wrong).Key("right").Number(causes.right);
   json.Key("wrong_is").String(causes.over ? "over tolerance" : "other bits");
   json.Key("tried").Number(causes.tried).Key("failed").Number(causes.failed).Key("left").Number(causes.left);
@@ -137,7 +137,7 @@ std::string ToText(const Comparison& comparison) {
 }
 
 std::string ToJson(const Comparison& comparison) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("kernel").String(comparison.kernel).Key("target").String(comparison.target);
   json.Key("kernel_defects").Open('[');
   for (const std::string& code : comparison.defects) json.String(code);

@@ -5,8 +5,8 @@
 
 #include "emu/edit/edit.h"
 #include "emu/mutation/mutation_sites.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/printer.h"
 #include "semantics/registry/verifier.h"
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<Mutant>> Mutants(std::string_view text, std::string_v
 }
 
 std::string MutantsJson(absl::Span<const Mutant> mutants, bool with_text) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('[');
   for (const Mutant& mutant : mutants) {
     json.Open('{').Key("name").String(mutant.name).Key("mutation").String(Name(mutant.mutation));

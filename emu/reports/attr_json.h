@@ -3,7 +3,7 @@
 #ifndef PALLADION_EMU_REPORTS_ATTR_JSON_H_
 #define PALLADION_EMU_REPORTS_ATTR_JSON_H_
 
-#include "emu/reports/json.h"
+#include "semantics/base/json.h"
 #include "semantics/ir/attr.h"
 
 namespace palladion::reports {

@@ -6,8 +6,8 @@
 #include "emu/legality/gpu_limits.h"
 #include "emu/legality/refusals.h"
 #include "emu/legality/tpu_limits.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::reports {
 namespace {

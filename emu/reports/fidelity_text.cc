@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "emu/reports/printable.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 
 namespace palladion::reports {
 namespace {

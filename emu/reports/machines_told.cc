@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "emu/machines/units.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::reports {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "absl/types/span.h"
 #include "emu/reports/attr_json.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 #include "semantics/ir/literal.h"
 #include "semantics/ir/parser.h"
 

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "emu/reports/json.h"
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::reports {
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "emu/reports/report_formats.h"
-#include "emu/reports/source_lines.h"
 #include "emu/reports/told.h"
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::reports {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "emu/report.h"
 #include "emu/reports/causes.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::reports {
 namespace {

@@ -1,9 +1,9 @@
 #include <cstdio>
 
-#include "emu/reports/printable.h"
 #include "emu/reports/report_formats.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/escapes.h"
+#include "semantics/base/printable.h"
 
 namespace palladion::reports {
 namespace {

@@ -3,12 +3,12 @@
 #include <map>
 
 #include "emu/reports/causes.h"
-#include "emu/reports/json.h"
 #include "emu/reports/report_formats.h"
 #include "emu/reports/text_replacements.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/escapes.h"
 #include "semantics/base/finding.h"
+#include "semantics/base/json.h"
 
 namespace palladion::reports {
 namespace {

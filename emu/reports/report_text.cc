@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/report.h"
-#include "emu/reports/printable.h"
 #include "emu/reports/told.h"
 #include "scheduler/policies/pct_bound.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
 
 namespace palladion::reports {
 namespace {

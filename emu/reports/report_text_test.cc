@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "emu/report.h"
-#include "emu/reports/source_lines.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::reports {
 namespace {
@@ -177,12 +177,12 @@ TEST(ReportText, VerdictAndExitCode) {
 }
 
 TEST(SourceLines, LinesOfText) {
-  EXPECT_EQ("a", LineOf("a\nb\r\n\nc", 1));
-  EXPECT_EQ("b", LineOf("a\nb\r\n\nc", 2));
-  EXPECT_EQ("", LineOf("a\nb\r\n\nc", 3));
-  EXPECT_EQ("c", LineOf("a\nb\r\n\nc", 4));
-  for (int line : {-1, 0, 5, 1 << 30}) EXPECT_EQ(std::nullopt, LineOf("a\nb\r\n\nc\n", line)) << line;
-  EXPECT_EQ(std::nullopt, LineOf("", 1));
+  EXPECT_EQ("a", LineOfText("a\nb\r\n\nc", 1));
+  EXPECT_EQ("b", LineOfText("a\nb\r\n\nc", 2));
+  EXPECT_EQ("", LineOfText("a\nb\r\n\nc", 3));
+  EXPECT_EQ("c", LineOfText("a\nb\r\n\nc", 4));
+  for (int line : {-1, 0, 5, 1 << 30}) EXPECT_EQ(std::nullopt, LineOfText("a\nb\r\n\nc\n", line)) << line;
+  EXPECT_EQ(std::nullopt, LineOfText("", 1));
   SourceFiles files;
   EXPECT_EQ(std::nullopt, files.Line("/no/such/file", 1));
   EXPECT_EQ(std::nullopt, files.Line("/dev/zero", 1));

@@ -9,9 +9,9 @@
 #include "absl/strings/str_join.h"
 #include "emu/reports/causes.h"
 #include "emu/reports/fidelity_text.h"
-#include "emu/reports/printable.h"
-#include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::reports {
 namespace {
@@ -242,7 +242,7 @@ class Teller {
   // Who calls from Python has no kernel text before them, unless it is all there is.
   void TextLine(int text_line, bool all_there_is, ToldPlace* place) const {
     if (text_line <= 0 || (options_.python && !all_there_is)) return;
-    const std::optional<std::string> line = LineOf(options_.kernel_text, text_line);
+    const std::optional<std::string> line = LineOfText(options_.kernel_text, text_line);
     place->text_place = line.has_value()  ? Cat(Printable(options_.kernel_path), ":", text_line)
                         : options_.python ? Cat("line ", text_line, " of what palladion.export writes")
                                           : Cat("line ", text_line, " of the kernel text");

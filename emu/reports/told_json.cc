@@ -1,8 +1,8 @@
 // The shape of a report as JSON, for who lays it out otherwise than in lines: the pages of notebooks.
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
 #include "emu/reports/told.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
 
 namespace palladion::reports {
 namespace {

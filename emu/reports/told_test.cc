@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
 #include "emu/reports/report_from_json.h"
-#include "emu/reports/source_lines.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::reports {
 namespace {

@@ -10,14 +10,12 @@
 
 #include "absl/strings/str_split.h"
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
-#include "emu/reports/source_lines.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
+#include "semantics/base/source_lines.h"
 
 namespace palladion::time {
 namespace {
-
-using reports::JsonWriter;
 
 constexpr int kLinesAround = 15;  // of a Python line that is named
 
@@ -174,7 +172,7 @@ class Data {
 
   // A line as its number and its text.
   void AddLine(int number, std::string_view line) {
-    json_.Open('[').Number(number).String(reports::MakeExcerpt(line, 1, kWidest).text).Close(']');
+    json_.Open('[').Number(number).String(MakeExcerpt(line, 1, kWidest).text).Close(']');
   }
 
   void AddFiles() {

@@ -2,7 +2,6 @@
 
 #include <string_view>
 
-#include "emu/reports/json.h"
 #include "emu/time/page/timeline_arrows_js.h"
 #include "emu/time/page/timeline_draw_js.h"
 #include "emu/time/page/timeline_model_js.h"
@@ -11,6 +10,7 @@
 #include "emu/time/page/timeline_panels_js.h"
 #include "emu/time/timeline_data.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::time {
 namespace {
@@ -25,7 +25,7 @@ std::string TimelinePage(const TimelineShown& shown) {
   std::string page(kTimelinePageHtml);
   PutIn("{{SCRIPT}}", Cat(kTimelineModelJs, kTimelineDrawJs, kTimelineArrowsJs, kTimelinePanelsJs, kTimelinePageJs),
         &page);
-  PutIn("{{DATA}}", reports::ForScript(TimelineData(shown)), &page);
+  PutIn("{{DATA}}", ForScript(TimelineData(shown)), &page);
   return page;
 }
 

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "emu/debug/trace_tracks.h"
-#include "emu/reports/json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/json.h"
 
 namespace palladion::time {
 namespace {
 
 using debug::TraceSlice;
-using reports::JsonString;
 
 std::string_view Category(SpanKind kind) {
   switch (kind) {
@@ -66,7 +65,7 @@ class Writer {
     int process = 0, thread = 0;
   };
 
-  static std::string JsonReal(double number) { return reports::JsonWriter().Real(number).Take(); }
+  static std::string JsonReal(double number) { return JsonWriter().Real(number).Take(); }
 
   std::int64_t NanosecondsAt(machines::Cycles cycles) const {
     return std::llround((cycles / shown_.timing.clock).value());

@@ -4,20 +4,20 @@
 #include <vector>
 
 #include "emu/launch/launch.h"
-#include "emu/reports/json.h"
 #include "emu/time/timing_told.h"
+#include "semantics/base/json.h"
 
 namespace palladion::time {
 namespace {
 
-void AddStalls(const std::vector<StallTime>& stalls, reports::JsonWriter& json) {
+void AddStalls(const std::vector<StallTime>& stalls, JsonWriter& json) {
   json.Key("stalls").Open('[');
   for (const StallTime& stall : stalls)
     json.Open('{').Key("reason").String(stall.reason).Key("cycles").Real(stall.waited.value()).Close('}');
   json.Close(']');
 }
 
-void AddFrames(const Module& module, LocId loc, reports::JsonWriter& json) {
+void AddFrames(const Module& module, LocId loc, JsonWriter& json) {
   json.Key("frames").Open('[');
   for (const SourceFrame& frame : launch::FramesOf(module, loc)) {
     json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
@@ -26,7 +26,7 @@ void AddFrames(const Module& module, LocId loc, reports::JsonWriter& json) {
   json.Close(']');
 }
 
-void AddPath(const Timing& timing, const Module& module, reports::JsonWriter& json) {
+void AddPath(const Timing& timing, const Module& module, JsonWriter& json) {
   json.Key("critical_path").Open('[');
   for (const PathPart& part : timing.critical_path) {
     json.Open('{').Key("text_line").Number(part.text_line).Key("op").String(part.op).Key("doing").String(part.doing);
@@ -37,7 +37,7 @@ void AddPath(const Timing& timing, const Module& module, reports::JsonWriter& js
   json.Close(']');
 }
 
-void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& json) {
+void AddLines(const Timing& timing, const Module& module, JsonWriter& json) {
   json.Key("lines").Open('[');
   for (const LineTime& line : timing.lines) {
     json.Open('{').Key("text_line").Number(line.text_line).Key("op").String(line.op).Key("runs").Number(line.runs);
@@ -50,7 +50,7 @@ void AddLines(const Timing& timing, const Module& module, reports::JsonWriter& j
   json.Close(']');
 }
 
-void AddPlacement(const Placement& placement, reports::JsonWriter& json) {
+void AddPlacement(const Placement& placement, JsonWriter& json) {
   json.Key("placement").Open('{').Key("blocks").Number(placement.blocks).Key("units").Number(placement.units);
   json.Key("at_once").Number(placement.at_once).Key("limit").String(placement.limit);
   const std::optional<Waves>& waves = placement.waves;
@@ -58,7 +58,7 @@ void AddPlacement(const Placement& placement, reports::JsonWriter& json) {
   json.Key("last_wave").OptionalReal(waves.has_value() ? std::optional(waves->last) : std::nullopt).Close('}');
 }
 
-void AddDevices(const std::vector<DeviceTime>& devices, reports::JsonWriter& json) {
+void AddDevices(const std::vector<DeviceTime>& devices, JsonWriter& json) {
   json.Key("devices").Open('[');
   for (const DeviceTime& device : devices) {
     json.Open('{').Key("device").String(device.device).Key("ended_cycles").Real(device.ended.value());
@@ -73,7 +73,7 @@ void AddDevices(const std::vector<DeviceTime>& devices, reports::JsonWriter& jso
 }  // namespace
 
 std::string TimingJson(const Timing& timing, const Module& module) {
-  reports::JsonWriter json;
+  JsonWriter json;
   json.Open('{').Key("machine").String(timing.machine).Key("clock_hz").Real(timing.clock.value());
   json.Key("cycles").Real(timing.cycles.value()).Key("ns").Real(timing.time.value());
   json.Key("launch_ns").Real(timing.launch.value()).Key("uncertainty").OptionalReal(timing.uncertainty);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "emu/launch/launch.h"
-#include "emu/reports/text_table.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/text_table.h"
 
 namespace palladion::time {
 namespace {
@@ -59,9 +59,7 @@ std::string CyclesText(machines::Cycles cycles) {
   return Cat(static_cast<std::int64_t>(std::llround(cycles.value())), " cycles");
 }
 
-using reports::LastColumn;
-using reports::TextTable;
-using Rows = reports::TableRows;
+using Rows = TableRows;
 
 // What was achieved of what the chip can do, limit by limit.
 std::string RooflineText(const Timing& timing) {

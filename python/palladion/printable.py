@@ -1,4 +1,4 @@
-"""Text from kernels, arrays and paths for a terminal, as emu/reports/printable.h does it: control characters and marks that turn the
+"""Text from kernels, arrays and paths for a terminal, as semantics/base/printable.h does it: control characters and marks that turn the
 direction of writing become escapes. Newlines and tabs stay.
 """
 

@@ -1,7 +1,7 @@
 // Lines of text for the excerpts of a report: of the user's Python files, read when asked for, and of kernel text.
 // What it does not catch: a file that was changed since the kernel was exported.
-#ifndef PALLADION_EMU_REPORTS_SOURCE_LINES_H_
-#define PALLADION_EMU_REPORTS_SOURCE_LINES_H_
+#ifndef PALLADION_SEMANTICS_BASE_SOURCE_LINES_H_
+#define PALLADION_SEMANTICS_BASE_SOURCE_LINES_H_
 
 #include <map>
 #include <optional>
@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-namespace palladion::reports {
+namespace palladion {
 
 // Line `line` of a text, 1 the first, without its end; nothing where there is none.
-std::optional<std::string> LineOf(std::string_view text, int line);
+std::optional<std::string> LineOfText(std::string_view text, int line);
 
 class SourceFiles {
  public:
@@ -31,6 +31,6 @@ struct Excerpt {
 // `column` counts bytes from 1, as Python's does; 0, or one past the end, is the first that is no space.
 Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width);
 
-}  // namespace palladion::reports
+}  // namespace palladion
 
-#endif  // PALLADION_EMU_REPORTS_SOURCE_LINES_H_
+#endif  // PALLADION_SEMANTICS_BASE_SOURCE_LINES_H_

@@ -1,13 +1,13 @@
-#include "emu/reports/json.h"
+#include "semantics/base/json.h"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 
-#include "emu/reports/printable.h"
+#include "semantics/base/printable.h"
 
-namespace palladion::reports {
+namespace palladion {
 
 std::size_t Utf8Length(std::string_view text, std::size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
@@ -122,4 +122,4 @@ JsonWriter& JsonWriter::OptionalReal(const std::optional<double>& number) {
   return number.has_value() ? Real(*number) : Null();
 }
 
-}  // namespace palladion::reports
+}  // namespace palladion

@@ -1,11 +1,11 @@
 // Strings as RFC 8259 section 7 quotes them, wherever in a text a character stands that needs it, and the commas of
 // objects and lists. The expected texts are written from the RFC. That whole reports are read by others and hold their
 // schema is asked in Python.
-#include "emu/reports/json.h"
+#include "semantics/base/json.h"
 
 #include <gtest/gtest.h>
 
-namespace palladion::reports {
+namespace palladion {
 namespace {
 
 TEST(JsonString, QuotesWhatMustBeAndNothingElse) {
@@ -32,4 +32,4 @@ TEST(JsonWriter, PutsCommasBetweenMembersOnly) {
 }
 
 }  // namespace
-}  // namespace palladion::reports
+}  // namespace palladion

@@ -1,10 +1,10 @@
-#include "emu/reports/printable.h"
+#include "semantics/base/printable.h"
 
 #include <cstdio>
 
-#include "emu/reports/json.h"
+#include "semantics/base/json.h"
 
-namespace palladion::reports {
+namespace palladion {
 namespace {
 
 std::string Escape(std::uint32_t code) {
@@ -53,4 +53,4 @@ std::uint32_t CodePointAt(std::string_view text, std::size_t i, std::size_t leng
 std::string Printable(std::string_view text) { return Shown(text, false); }
 std::string PrintableLines(std::string_view text) { return Shown(text, true); }
 
-}  // namespace palladion::reports
+}  // namespace palladion

@@ -1,7 +1,7 @@
 // Writing JSON: strings quoted as RFC 8259 asks. Bytes that are no UTF-8 are written as U+FFFD, and what
 // could move a terminal's cursor or turn its writing is escaped though JSON would not ask it.
-#ifndef PALLADION_EMU_REPORTS_JSON_H_
-#define PALLADION_EMU_REPORTS_JSON_H_
+#ifndef PALLADION_SEMANTICS_BASE_JSON_H_
+#define PALLADION_SEMANTICS_BASE_JSON_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace palladion::reports {
+namespace palladion {
 
 std::string JsonString(std::string_view text);
 
@@ -41,6 +41,6 @@ class JsonWriter {
   bool first_ = true, after_key_ = false;
 };
 
-}  // namespace palladion::reports
+}  // namespace palladion
 
-#endif  // PALLADION_EMU_REPORTS_JSON_H_
+#endif  // PALLADION_SEMANTICS_BASE_JSON_H_

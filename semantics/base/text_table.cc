@@ -1,11 +1,11 @@
-#include "emu/reports/text_table.h"
+#include "semantics/base/text_table.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include "semantics/base/cat.h"
 
-namespace palladion::reports {
+namespace palladion {
 
 std::string TextTable(const TableRows& rows, LastColumn last) {
   std::vector<std::size_t> widths;
@@ -27,4 +27,4 @@ std::string TextTable(const TableRows& rows, LastColumn last) {
   return text;
 }
 
-}  // namespace palladion::reports
+}  // namespace palladion

@@ -1,14 +1,14 @@
-#include "emu/reports/source_lines.h"
+#include "semantics/base/source_lines.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
-#include "emu/reports/json.h"
-#include "emu/reports/printable.h"
+#include "semantics/base/json.h"
+#include "semantics/base/printable.h"
 
-namespace palladion::reports {
+namespace palladion {
 namespace {
 
 constexpr std::uintmax_t kMaxFileBytes = std::uintmax_t{8} << 20;
@@ -45,7 +45,7 @@ std::string Shown(std::string_view line, std::size_t* at) {
 
 }  // namespace
 
-std::optional<std::string> LineOf(std::string_view text, int line) {
+std::optional<std::string> LineOfText(std::string_view text, int line) {
   if (line < 1) return std::nullopt;
   std::size_t start = 0;
   for (int i = 1; i < line; ++i) {
@@ -62,7 +62,7 @@ std::optional<std::string> LineOf(std::string_view text, int line) {
 std::optional<std::string> SourceFiles::Line(const std::string& file, int line) {
   const auto [place, is_new] = texts_.try_emplace(file);
   if (is_new) place->second = ReadSmallFile(file);
-  return LineOf(place->second, line);
+  return LineOfText(place->second, line);
 }
 
 Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {
@@ -87,4 +87,4 @@ Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {
   return excerpt;
 }
 
-}  // namespace palladion::reports
+}  // namespace palladion
