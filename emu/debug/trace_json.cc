@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "emu/debug/trace_tracks.h"
+#include "emu/time/trace_tracks.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/program/agent_naming.h"
@@ -53,22 +53,22 @@ class Writer {
       const TraceEvent& event = trace_.events()[i];
       (event.by_engine ? engines : agents[one_core_ ? 0 : static_cast<std::size_t>(event.program)]).push_back(i);
     }
-    Rows(engines, SeparateRows(SlicesOf(engines)), kernel_.program().uses_port ? "engines" : "copies");
+    Rows(engines, time::SeparateRows(SlicesOf(engines)), kernel_.program().uses_port ? "engines" : "copies");
     for (std::size_t a = 0; a < agents.size(); ++a)
-      Rows(agents[a], NestedRows(SlicesOf(agents[a])), one_core_ ? "core 0" : ProgramName(a));
+      Rows(agents[a], time::NestedRows(SlicesOf(agents[a])), one_core_ ? "core 0" : ProgramName(a));
   }
 
-  std::vector<TraceSlice> SlicesOf(absl::Span<const std::size_t> which) const {
+  std::vector<time::TraceSlice> SlicesOf(absl::Span<const std::size_t> which) const {
     const std::size_t events = trace_.events().size();
-    std::vector<TraceSlice> slices;
+    std::vector<time::TraceSlice> slices;
     for (const std::size_t i : which)
-      slices.push_back(i < events ? TraceSlice{trace_.events()[i].begin, trace_.events()[i].ticks}
+      slices.push_back(i < events ? time::TraceSlice{trace_.events()[i].begin, trace_.events()[i].ticks}
                                   : spans_[i - events]);
     return slices;
   }
 
   // One track for each row, in this order on the screen.
-  void Rows(absl::Span<const std::size_t> which, const TraceRows& rows, const std::string& name) {
+  void Rows(absl::Span<const std::size_t> which, const time::TraceRows& rows, const std::string& name) {
     for (int row = 0; row < std::max(rows.count, 1); ++row) {
       Metadata("thread_name", next_track_ + row, "name", JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
       Metadata("thread_sort_index", next_track_ + row, "sort_index", Cat(next_track_ + row));
@@ -80,7 +80,7 @@ class Writer {
   void SpanPrograms() {
     spans_.assign(trace_.programs().size(), {.begin = -1, .ticks = 0});
     for (const TraceEvent& event : trace_.events()) {
-      TraceSlice& span = spans_[static_cast<std::size_t>(event.program)];
+      time::TraceSlice& span = spans_[static_cast<std::size_t>(event.program)];
       if (event.by_engine) continue;
       if (span.begin < 0) span.begin = event.begin;
       span.ticks = event.begin + event.ticks - span.begin;
@@ -98,7 +98,7 @@ class Writer {
            "\": ", value, "}}");
   }
 
-  void Slice(const std::string& name, int track, const TraceSlice& slice, const std::string& args) {
+  void Slice(const std::string& name, int track, const time::TraceSlice& slice, const std::string& args) {
     Begin();
     Append(&out_, "{\"ph\": \"X\", \"pid\": 1, \"tid\": ", track, ", \"ts\": ", slice.begin, ", \"dur\": ", slice.ticks,
            ", \"name\": ", JsonString(name), ", \"args\": {", args, "}}");
@@ -128,8 +128,8 @@ class Writer {
   const TraceRecorder& trace_;
   const agents::PreparedKernelState& kernel_;
   const bool one_core_;
-  std::vector<TraceSlice> spans_;  // with one core: from a program's first step to its last
-  std::vector<int> tracks_;        // of each event, then of each span
+  std::vector<time::TraceSlice> spans_;  // with one core: from a program's first step to its last
+  std::vector<int> tracks_;              // of each event, then of each span
   int next_track_ = 0;
   std::string out_;
   bool first_ = true;

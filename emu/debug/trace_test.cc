@@ -5,8 +5,8 @@
 #include "emu/command/command_test_util.h"
 #include "emu/debug/trace_json.h"
 #include "emu/debug/trace_page.h"
-#include "emu/debug/trace_tracks.h"
 #include "emu/launch/run.h"
+#include "emu/time/trace_tracks.h"
 #include "emu/values.h"
 
 namespace palladion::debug {
@@ -74,14 +74,14 @@ TEST(TraceTracks, SlicesOfOneRowNestOrAreApart) {
   //  aaaaaa      b begins in a and goes on after it; c lies in a
   //    cc
   //     bbbbbb
-  const std::vector<TraceSlice> slices = {{0, 6}, {3, 6}, {2, 2}, {9, 1}};
-  const TraceRows nested = NestedRows(slices), separate = SeparateRows(slices);
+  const std::vector<time::TraceSlice> slices = {{0, 6}, {3, 6}, {2, 2}, {9, 1}};
+  const time::TraceRows nested = time::NestedRows(slices), separate = time::SeparateRows(slices);
   EXPECT_EQ((std::vector<int>{0, 1, 0, 0}), nested.row);
   EXPECT_EQ(2, nested.count);
   EXPECT_EQ((std::vector<int>{0, 2, 1, 1}), separate.row);
   EXPECT_EQ(3, separate.count);
   // The longest of those that begin together holds the others.
-  EXPECT_EQ((std::vector<int>{0, 0}), NestedRows(std::vector<TraceSlice>{{0, 1}, {0, 5}}).row);
+  EXPECT_EQ((std::vector<int>{0, 0}), time::NestedRows(std::vector<time::TraceSlice>{{0, 1}, {0, 5}}).row);
 }
 
 TEST_F(TraceTest, WhatIsPastTheLimitIsCounted) {

@@ -7,14 +7,12 @@
 #include <map>
 #include <vector>
 
-#include "emu/debug/trace_tracks.h"
+#include "emu/time/trace_tracks.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 
 namespace palladion::time {
 namespace {
-
-using debug::TraceSlice;
 
 std::string_view Category(SpanKind kind) {
   switch (kind) {
@@ -90,7 +88,7 @@ class Writer {
       }
       // Parts of a phase lie in it.
       const bool nests = lane.kind == LaneKind::kBarrier;
-      const debug::TraceRows rows = nests ? debug::NestedRows(slices) : debug::SeparateRows(slices);
+      const TraceRows rows = nests ? NestedRows(slices) : SeparateRows(slices);
       for (std::size_t s = 0; s < slices.size(); ++s)
         tracks_[of_lane[l][s]] = {process->second, thread + 1 + rows.row[s]};
       for (int row = 0; row < std::max(rows.count, 1); ++row) {

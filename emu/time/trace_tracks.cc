@@ -1,4 +1,4 @@
-#include "emu/debug/trace_tracks.h"
+#include "emu/time/trace_tracks.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <queue>
 #include <utility>
 
-namespace palladion::debug {
+namespace palladion::time {
 namespace {
 
 std::int64_t EndOf(const TraceSlice& slice) { return slice.begin + slice.ticks; }
@@ -52,4 +52,4 @@ TraceRows SeparateRows(absl::Span<const TraceSlice> slices) {
   return rows;
 }
 
-}  // namespace palladion::debug
+}  // namespace palladion::time

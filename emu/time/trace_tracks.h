@@ -1,15 +1,15 @@
 // Which row of a trace each slice is drawn in. Viewers nest the slices of one row by their times, and draw those that
 // overlap without nesting wrongly; here a row has none of them. Of a row of equals, like copies, no two overlap at all:
 // one inside another would look like its part.
-#ifndef PALLADION_EMU_DEBUG_TRACE_TRACKS_H_
-#define PALLADION_EMU_DEBUG_TRACE_TRACKS_H_
+#ifndef PALLADION_EMU_TIME_TRACE_TRACKS_H_
+#define PALLADION_EMU_TIME_TRACE_TRACKS_H_
 
 #include <cstdint>
 #include <vector>
 
 #include "absl/types/span.h"
 
-namespace palladion::debug {
+namespace palladion::time {
 
 struct TraceSlice {
   std::int64_t begin = 0, ticks = 1;
@@ -26,6 +26,6 @@ TraceRows NestedRows(absl::Span<const TraceSlice> slices);
 // Slices that may not.
 TraceRows SeparateRows(absl::Span<const TraceSlice> slices);
 
-}  // namespace palladion::debug
+}  // namespace palladion::time
 
-#endif  // PALLADION_EMU_DEBUG_TRACE_TRACKS_H_
+#endif  // PALLADION_EMU_TIME_TRACE_TRACKS_H_
