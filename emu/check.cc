@@ -46,7 +46,7 @@ class Checker {
                .target = kernel_.target(),
                .steps = static_cast<std::int64_t>(kernel_.state().program().steps.size()),
                .remarks = kernel_.state().remarks(),
-               .fidelity = kernel_.state().static_report().fidelity,
+               .fidelity = checks::StaticReportOf(kernel_.state()).fidelity,
                .checked = true,
                .strict = options_.strict};
     absl::Status status = RunSchedules();

@@ -10,9 +10,10 @@
 #include "emu/agents/prepared_kernel.h"
 #include "emu/arrays.h"
 #include "emu/checks/check_into.h"
-#include "emu/debug/trap.h"
+#include "emu/checks/plain_run.h"
 #include "emu/launch/launch.h"
 #include "emu/values.h"
+#include "emu/watch/trap.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/prepare/prepare.h"
@@ -59,9 +60,9 @@ std::optional<Found> FirstIn(const std::vector<Tensor>& outputs, const Is& is) {
 }
 
 // Of one more run of program order, in which every instruction can be seen.
-absl::StatusOr<std::optional<debug::TrapHit>> FirstMade(const PreparedKernel& kernel,
+absl::StatusOr<std::optional<watch::TrapHit>> FirstMade(const PreparedKernel& kernel,
                                                         absl::Span<const ConstArray> inputs, RunOptions run,
-                                                        debug::TrapKind kind) {
+                                                        watch::TrapKind kind) {
   PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(Module(kernel.state().module())));
   auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
   const Program& program = kernel.state().program();
@@ -75,8 +76,8 @@ absl::StatusOr<std::optional<debug::TrapHit>> FirstMade(const PreparedKernel& ke
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> tensors, checks::CopiesOf(seen, inputs));
   run.session = nullptr;
   run.legality = LegalityMode::kOff;
-  debug::Trap trap(seen.state(), kind);
-  PALLADION_RETURN_IF_ERROR(launch::RunWatched(seen, tensors, {.run = run, .observers = {&trap}}).status());
+  watch::Trap trap(seen.state(), kind);
+  PALLADION_RETURN_IF_ERROR(checks::RunWatched(seen, tensors, {.run = run, .observers = {&trap}}).status());
   PALLADION_RETURN_IF_ERROR(trap.status());
   return trap.hit();
 }
@@ -85,19 +86,19 @@ std::optional<ReportedRemark> WhereNotFinite(const PreparedKernel& kernel, absl:
                                              const std::vector<Tensor>& outputs, const RunOptions& run) {
   const auto is_nan = [](double x) { return std::isnan(x); };
   std::optional<Found> found = FirstIn(outputs, is_nan);
-  const debug::TrapKind kind = found.has_value() ? debug::TrapKind::kNaN : debug::TrapKind::kInf;
+  const watch::TrapKind kind = found.has_value() ? watch::TrapKind::kNaN : watch::TrapKind::kInf;
   if (!found.has_value()) found = FirstIn(outputs, [](double x) { return std::isinf(x); });
   if (!found.has_value() || !std::all_of(inputs.begin(), inputs.end(), IsFinite)) return std::nullopt;
-  const absl::StatusOr<std::optional<debug::TrapHit>> made = FirstMade(kernel, inputs, run, kind);
+  const absl::StatusOr<std::optional<watch::TrapHit>> made = FirstMade(kernel, inputs, run, kind);
   if (!made.ok() || !made->has_value()) return std::nullopt;  // never written, or not to be seen: findings say more
-  const debug::TrapHit& hit = **made;
+  const watch::TrapHit& hit = **made;
   const OperandDescription& output = kernel.outputs()[found->output];
   const auto element = static_cast<std::int64_t>(found->element);
   return ReportedRemark{
       .name = "not-finite",
       .words = Cat("'", output.name, "'", IndexText(output.shape, element), " is ",
                    ElementText(outputs[found->output], element), " and every operand is finite: ", hit.op,
-                   " made the first ", kind == debug::TrapKind::kNaN ? "nan" : "inf", " in ", hit.program),
+                   " made the first ", kind == watch::TrapKind::kNaN ? "nan" : "inf", " in ", hit.program),
       .source = hit.source,
       .text_line = hit.text_line,
       .frames = hit.frames};

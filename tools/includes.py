@@ -88,7 +88,7 @@ ALLOWED = {
     "emu/golden": _CHECKED | {"emu/edit", "emu/mutation", "emu/debug"},
     "emu/advice": _CHECKED | {"emu/edit", "emu/debug", "emu/time"},
     "emu/fit": _CHECKED | {"emu/debug", "emu/time"},
-    "emu": _FACES | {"emu/mutation", "emu/debug", "emu/time"},
+    "emu": _CHECKED,
     "emu/bridge": _FACES | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time", "emu/advice", "emu/fit"},
     "emu/ffi": _FACES | {"emu/bridge"},
     "emu/command": _FACES | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time", "emu/advice", "emu/fit"},

@@ -2,12 +2,14 @@
 #ifndef PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_
 #define PALLADION_EMU_AGENTS_PREPARED_KERNEL_H_
 
+#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "emu/emulate.h"
 #include "semantics/base/finding.h"
@@ -19,21 +21,7 @@ namespace palladion {
 class ShadowRules;  // semantics/program/frame_shadow.h
 }  // namespace palladion
 
-namespace palladion::legality {
-class LanesOfAccesses;  // emu/legality/lanes_of_accesses.h
-}  // namespace palladion::legality
-
 namespace palladion::agents {
-
-// What is known to be wrong before anything runs, and how much was looked at.
-struct StaticReport {
-  std::vector<Finding> findings;
-  std::vector<CheckTally> tallies;
-  // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where that is asked for.
-  std::vector<Finding> may_refuse = {};
-  bool from_jax = false;
-  std::optional<ReportedFidelity> fidelity = std::nullopt;
-};
 
 class PreparedKernelState {
  public:
@@ -54,12 +42,14 @@ class PreparedKernelState {
   // JAX puts barriers around what a Mosaic GPU kernel's threads do: its compiler parameters do not say otherwise.
   bool automatic_barriers() const { return automatic_barriers_; }
   const std::vector<ReportedRemark>& remarks() const { return remarks_; }
-  // What a run without legality says too, and is known before it (contracts.h).
-  std::vector<Finding> always_found() const { return always_found_; }
-  // What the target refuses (contracts.h), judged at the first call.
-  const StaticReport& static_report() const;
-  // How its accesses are spread over lanes, on Triton and Mosaic GPU; made at the first call.
-  const legality::LanesOfAccesses& lanes_of_accesses() const;
+  // What a check makes of the kernel alone, kept with it: one value of each type, made at the first call.
+  template <class T>
+  const T& Kept(absl::FunctionRef<T()> make) const {
+    const std::lock_guard<std::recursive_mutex> lock(kept_mutex_);
+    std::shared_ptr<const void>& kept = kept_[typeid(T)];
+    if (kept == nullptr) kept = std::make_shared<const T>(make());
+    return *static_cast<const T*>(kept.get());
+  }
   // How undefined elements flow through the program; made at the first call.
   absl::StatusOr<const ShadowRules*> shadow_rules() const;
   simd::Parallel* threads() const { return threads_.get(); }  // nullptr where no operation is large enough
@@ -70,12 +60,9 @@ class PreparedKernelState {
   const Kernel* text_ = nullptr;
   std::vector<OperandDescription> inputs_, outputs_;
   bool automatic_barriers_ = false;
-  std::vector<Finding> always_found_;
   std::vector<ReportedRemark> remarks_;
-  mutable std::once_flag lanes_once_;
-  mutable std::shared_ptr<const legality::LanesOfAccesses> lanes_of_accesses_;
-  mutable std::once_flag static_once_;
-  mutable StaticReport static_report_;
+  mutable std::recursive_mutex kept_mutex_;  // what is made may need what is kept
+  mutable std::map<std::type_index, std::shared_ptr<const void>> kept_;
   mutable std::once_flag shadow_once_;
   mutable absl::StatusOr<std::shared_ptr<const ShadowRules>> shadow_rules_;
   std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them

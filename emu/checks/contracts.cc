@@ -75,9 +75,13 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
   return report;
 }
 
+const StaticReport& StaticReportOf(const agents::PreparedKernelState& kernel) {
+  return kernel.Kept<StaticReport>([&] { return StaticFindings(kernel.module(), kernel.program()); });
+}
+
 StaticReport KnownBefore(const agents::PreparedKernelState& kernel, LegalityMode legality) {
-  if (legality == LegalityMode::kOff) return {.findings = kernel.always_found(), .tallies = {}};
-  StaticReport report = kernel.static_report();
+  if (legality == LegalityMode::kOff) return {.findings = DirectAccessFindings(kernel), .tallies = {}};
+  StaticReport report = StaticReportOf(kernel);
   const bool defects = legality == LegalityMode::kCompiler;
   if (!report.from_jax && !defects) return report;
   for (Finding& finding : report.may_refuse) {
@@ -94,6 +98,13 @@ std::vector<Finding> DirectAccessFindings(const Module& module, const Program& p
   legality::Legality legality(KernelOf(module, program), program.target, &program);
   legality::CheckTpuDirectAccess(legality);
   return InOrderOfText(legality);
+}
+
+std::vector<Finding> DirectAccessFindings(const agents::PreparedKernelState& kernel) {
+  struct Kept {
+    std::vector<Finding> findings;
+  };
+  return kernel.Kept<Kept>([&] { return Kept{DirectAccessFindings(kernel.module(), kernel.program())}; }).findings;
 }
 
 }  // namespace palladion::checks

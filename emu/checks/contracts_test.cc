@@ -256,7 +256,7 @@ TEST(Capacity, ScalarAndSharedMemory) {
 TEST(Tallies, SayHowMuchWasLookedAt) {
   const absl::StatusOr<PreparedKernel> kernel =
       PrepareText(Copy("f32[16,256]", "8,128", "f32[8,128]"), {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
-  const std::vector<CheckTally>& tallies = kernel->state().static_report().tallies;
+  const std::vector<CheckTally>& tallies = StaticReportOf(kernel->state()).tallies;
   ASSERT_EQ(2u, tallies.size());
   EXPECT_EQ("legality", tallies[0].name);
   EXPECT_EQ(2 + 2 + 2, tallies[0].times);  // blocks, operations, accesses

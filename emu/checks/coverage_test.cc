@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "emu/checks/plain_run.h"
 #include "emu/launch/launch.h"
 #include "emu/testing/kernel_test_util.h"
 #include "emu/values.h"
@@ -18,7 +19,7 @@ std::vector<std::string> MissingOf(const std::string& body, const std::string& g
   agents::LaunchOptions options;
   coverage.Attach(options);
   const absl::StatusOr<RunResult> result =
-      launch::RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, options);
+      checks::RunWatched(*kernel, {*TensorFromText(DType::kI32, {4}, "iota")}, options);
   EXPECT_TRUE(result.ok()) << result.status();
   std::vector<std::string> missing;
   for (const NeverRan& part : coverage.Missing(result->report.programs))

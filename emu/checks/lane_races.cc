@@ -28,6 +28,13 @@ std::string_view Did(AccessKind kind) {
 
 std::string PlaceIn(Lane lane) { return Cat("place ", lane.place, " of ", lane.of); }
 
+const legality::LanesOfAccesses& LanesOf(const agents::PreparedKernelState& kernel) {
+  return kernel.Kept<legality::LanesOfAccesses>([&] {
+    return IsTriton(kernel) ? legality::LanesOfAccesses::OfTriton(kernel.text())
+                            : legality::LanesOfAccesses::OfMosaicGpu(kernel.text());
+  });
+}
+
 }  // namespace
 
 bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
@@ -44,10 +51,7 @@ bool LaneRaces::Looks(const agents::PreparedKernelState& kernel) {
 }
 
 LaneRaces::LaneRaces(const agents::PreparedKernelState& kernel, launch::Way way)
-    : kernel_(kernel),
-      triton_(IsTriton(kernel)),
-      in_order_(way == launch::Way::kInOrder),
-      lanes_(kernel.lanes_of_accesses()) {}
+    : kernel_(kernel), triton_(IsTriton(kernel)), in_order_(way == launch::Way::kInOrder), lanes_(LanesOf(kernel)) {}
 
 // ---- who runs, and on what
 

@@ -1,23 +1,36 @@
 #include "emu/checks/plain_run.h"
 
 #include <memory>
+#include <new>
 #include <utility>
 
+#include "emu/agents/float_environment.h"
+#include "emu/agents/host_memory.h"
+#include "emu/agents/operand_check.h"
+#include "emu/arrays.h"
 #include "emu/checks/checkers.h"
 #include "emu/checks/contracts.h"
 #include "emu/launch/launch.h"
 #include "emu/launch/run.h"
 #include "emu/launch/way.h"
+#include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
 namespace palladion::checks {
+namespace {
+
+std::size_t MemoryLimitOf(const RunOptions& options) {
+  return options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
+}
+
+}  // namespace
 
 Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode legality) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .remarks = kernel.remarks(),
-                .fidelity = kernel.static_report().fidelity};
+                .fidelity = StaticReportOf(kernel).fidelity};
   for (const Finding& finding : KnownBefore(kernel, legality).findings)
     report.findings.push_back(launch::Reported(finding, kernel.module()));
   report.verdict = VerdictOf(report);
@@ -48,7 +61,7 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::La
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .remarks = kernel.remarks(),
                 .printed = std::move(result.printed),
-                .fidelity = kernel.static_report().fidelity,
+                .fidelity = StaticReportOf(kernel).fidelity,
                 .interrupted = interrupted};
   if (!ran.ok() && !interrupted) report.error = ErrorReport(ran.status(), "", "").error;
   const std::vector<Finding>& run_found = ran.ok() ? result.findings : *before_error;
@@ -57,6 +70,30 @@ absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::La
   }
   report.verdict = VerdictOf(report);
   return report;
+}
+
+absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                               absl::Span<const MutableArray> outputs, const agents::LaunchOptions& options) {
+  const agents::FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  try {
+    return RunPlain({kernel.state(), inputs, outputs}, options);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError(
+        Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
+  }
+}
+
+absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                     const agents::LaunchOptions& options) {
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  RunResult result;
+  PALLADION_ASSIGN_OR_RETURN(result.outputs, NewOutputs(kernel));
+  PALLADION_ASSIGN_OR_RETURN(result.report,
+                             RunInto(kernel, ArraysOf(inputs), MutableArraysOf(result.outputs), options));
+  return result;
 }
 
 }  // namespace palladion::checks

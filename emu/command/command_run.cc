@@ -4,16 +4,17 @@
 #include <optional>
 
 #include "emu/agents/host_memory.h"
+#include "emu/checks/plain_run.h"
 #include "emu/checks/refusal.h"
 #include "emu/command/attended.h"
 #include "emu/command/command_common.h"
 #include "emu/command/output_directory.h"
 #include "emu/debug/dump.h"
 #include "emu/debug/run_stats.h"
-#include "emu/debug/trap.h"
 #include "emu/launch/launch.h"
 #include "emu/reports/fidelity_text.h"
 #include "emu/watch/program_filter.h"
+#include "emu/watch/trap.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/printable.h"
 #include "semantics/base/source_lines.h"
@@ -34,7 +35,7 @@ class Observed {
     if (line.Has("stats")) stats_ = std::make_unique<debug::RunStats>(kernel);
     if (line.Has("trap")) {
       PALLADION_ASSIGN_OR_RETURN(const std::string kind, ChoiceFlag(line, "trap"));
-      trap_ = std::make_unique<debug::Trap>(kernel, kind == "nan" ? debug::TrapKind::kNaN : debug::TrapKind::kInf);
+      trap_ = std::make_unique<watch::Trap>(kernel, kind == "nan" ? watch::TrapKind::kNaN : watch::TrapKind::kInf);
     }
     if (line.Has("dump")) {
       PALLADION_ASSIGN_OR_RETURN(debug::Dump dump, debug::Dump::Parse(kernel, line.Flag("dump")));
@@ -90,7 +91,7 @@ class Observed {
 
  private:
   std::unique_ptr<debug::RunStats> stats_;
-  std::unique_ptr<debug::Trap> trap_;
+  std::unique_ptr<watch::Trap> trap_;
   std::unique_ptr<debug::Dump> dump_;
   std::optional<std::vector<std::int64_t>> only_;
   std::vector<run::Watcher*> all_;
@@ -145,7 +146,7 @@ absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const 
                                  agents::LaunchOptions options, const Console& console) {
   Attended attended(console, kernel.name());
   options.run.control = attended.control();
-  return launch::RunWatched(kernel, inputs, options);
+  return checks::RunWatched(kernel, inputs, options);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@
 #include "emu/debug/provenance.h"
 #include "emu/debug/run_stats.h"
 #include "emu/debug/trace_recorder.h"
-#include "emu/debug/trap.h"
 #include "emu/launch/run.h"
 #include "emu/values.h"
+#include "emu/watch/trap.h"
 #include "scheduler/policies/policies.h"
 
 namespace palladion::debug {
@@ -167,7 +167,7 @@ TEST_F(InFlight, TrapNamesTheProductThatMakesTheNaN) {
   Tensor x = *TensorFromText(DType::kF16, {128, 16}, "full(inf)");
   const Tensor nan = *TensorFromText(DType::kF16, {64, 16}, "full(nan)");
   std::copy(nan.bytes(), nan.bytes() + 64 * 16 * 2, x.bytes() + 64 * 16 * 2);
-  Trap trap(kernel_->state(), TrapKind::kNaN);
+  watch::Trap trap(kernel_->state(), watch::TrapKind::kNaN);
   RunWith(&trap, {std::move(x), *TensorFromText(DType::kF16, {8, 16}, "zeros")});
   ASSERT_TRUE(trap.hit().has_value()) << trap.Text();
   EXPECT_EQ("thread 0", trap.hit()->program);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/prepared_kernel.h"
+#include "emu/checks/plain_run.h"
 #include "emu/launch/launch.h"
 #include "emu/watch/access_text.h"
 #include "emu/watch/agent_states.h"
@@ -174,7 +175,7 @@ absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<cons
   agents::LaunchOptions launch = options;
   launch.observers.push_back(&writer);
   writer.Header(inputs);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, inputs, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, checks::RunWatched(kernel, inputs, launch));
   writer.End(result.report);
   return result;
 }

@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "emu/checks/plain_run.h"
 #include "emu/debug/element_query.h"
-#include "emu/debug/element_sources.h"
 #include "emu/debug/provenance.h"
 #include "emu/launch/launch.h"
+#include "emu/watch/element_sources.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -108,7 +109,7 @@ absl::StatusOr<Explainer::Recording> Explainer::Record(RecordId only) const {
   Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
   Provenance& provenance = *recording.what;
   const agents::LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(prepared_, inputs_, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, checks::RunWatched(prepared_, inputs_, launch));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   recording.outputs = std::move(result.outputs);
   return recording;
@@ -363,8 +364,8 @@ absl::Status Explainer::Computed(const Made& made, int level) {
     values.back() = stacked.back().data();
   }
   if (node.in.empty()) return absl::OkStatus();
-  PALLADION_ASSIGN_OR_RETURN(ElementSources sources,
-                             ElementSources::Of(*node.instr, std::move(types), std::move(values)));
+  PALLADION_ASSIGN_OR_RETURN(watch::ElementSources sources,
+                             watch::ElementSources::Of(*node.instr, std::move(types), std::move(values)));
   const Flow flow = node.instr->row->flow;
   std::vector<std::vector<std::int64_t>> found;
   std::size_t most = 0;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emu/check.h"
+#include "emu/checks/plain_run.h"
 #include "emu/golden/tolerance.h"
 #include "emu/launch/launch.h"
 #include "semantics/base/status.h"
@@ -57,7 +58,7 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(text, options.prepare));
   UndefinedOutputs undefined(kernel);
   const agents::LaunchOptions launch{.run = options.run, .observers = {&undefined}, .definedness = true};
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, inputs, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, checks::RunWatched(kernel, inputs, launch));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   CheckOptions check{.seeds = options.seeds};
   check.run = options.run;

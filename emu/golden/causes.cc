@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "emu/checks/plain_run.h"
 #include "emu/golden/compare.h"
 #include "emu/golden/hypotheses.h"
 #include "emu/launch/launch.h"
@@ -101,7 +102,7 @@ class Search {
     agents::LaunchOptions launch{.run = options_.run};
     launch.fill = fill;
     launch.run.legality = LegalityMode::kOff;  // of values alone
-    PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, bundle_.inputs, launch));
+    PALLADION_ASSIGN_OR_RETURN(RunResult result, checks::RunWatched(kernel, bundle_.inputs, launch));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
     return std::move(result.outputs);
   }

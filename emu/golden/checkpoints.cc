@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "emu/checks/plain_run.h"
 #include "emu/debug/dump.h"
 #include "emu/debug/element_query.h"
 #include "emu/golden/error_kernel.h"
@@ -52,7 +53,7 @@ absl::StatusOr<std::vector<Dumped>> DumpsOf(const std::string& text, const Bundl
     return name;
   });
   launch.observers = {&dump};
-  PALLADION_ASSIGN_OR_RETURN(const RunResult result, launch::RunWatched(kernel, inputs, launch));
+  PALLADION_ASSIGN_OR_RETURN(const RunResult result, checks::RunWatched(kernel, inputs, launch));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   PALLADION_RETURN_IF_ERROR(dump.status());
   const nlohmann::json told = nlohmann::json::parse(dump.Json());

@@ -11,10 +11,6 @@
 
 namespace palladion::launch {
 
-// A plain run with observers, hooks and another order, into outputs of its own. Errors as palladion::Run.
-absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                     const agents::LaunchOptions& options);
-
 // What the launch leaves goes to the session, and its outputs get what a session writes there. No session: nothing.
 absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& launch);
 

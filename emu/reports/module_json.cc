@@ -1,6 +1,8 @@
 #include "emu/reports/module_json.h"
 
 #include "absl/types/span.h"
+#include "emu/agents/float_environment.h"
+#include "emu/emulate.h"
 #include "emu/reports/attr_json.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -377,3 +379,13 @@ void ModulePrinter::PrintIndices(const std::vector<Index>& indices) {
 absl::StatusOr<std::string> ModuleJson(const Module& module) { return ModulePrinter(module).Print(); }
 
 }  // namespace palladion::reports
+
+namespace palladion {
+
+absl::StatusOr<std::string> TextAsJson(std::string_view text, std::string_view path) {
+  const agents::FloatEnvironment environment;
+  PALLADION_ASSIGN_OR_RETURN(const Module module, Parse(text, path.empty() ? "<text>" : path));
+  return reports::ModuleJson(module);
+}
+
+}  // namespace palladion

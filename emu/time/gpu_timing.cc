@@ -9,6 +9,7 @@
 #include "emu/agents/operand_check.h"
 #include "emu/arrays.h"
 #include "emu/check.h"
+#include "emu/checks/contracts.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/elided_program.h"
 #include "emu/launch/launch.h"
@@ -87,7 +88,7 @@ Report ReportOf(const agents::PreparedKernelState& kernel, const agents::Ran& re
                 .programs = result.programs,
                 .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
                 .printed = result.printed};
-  for (const std::vector<Finding>& found : {kernel.always_found(), result.findings}) {
+  for (const std::vector<Finding>& found : {checks::DirectAccessFindings(kernel), result.findings}) {
     for (const Finding& finding : found) report.findings.push_back(launch::Reported(finding, kernel.module()));
   }
   report.verdict = VerdictOf(report);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emu/agents/prepared_kernel.h"
+#include "emu/checks/plain_run.h"
 #include "emu/launch/elided_program.h"
 #include "emu/launch/launch.h"
 #include "emu/time/tpu_costs.h"
@@ -184,7 +185,7 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   std::optional<TimelineRecorder> recorder;
   if (call.timeline.has_value()) run.RecordTo(recorder.emplace(*call.timeline, kTicksOfCycle), *call.timeline);
   options.observers.push_back(&run);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, launch::RunWatched(kernel, call.inputs, options));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, checks::RunWatched(kernel, call.inputs, options));
   PALLADION_RETURN_IF_ERROR(run.status());
   Timed timed;
   PALLADION_ASSIGN_OR_RETURN(timed.timing, Telling(call.machine, costs, run).Take());

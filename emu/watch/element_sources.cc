@@ -1,4 +1,4 @@
-#include "emu/debug/element_sources.h"
+#include "emu/watch/element_sources.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include "semantics/base/status.h"
 #include "semantics/port/machine.h"
 
-namespace palladion::debug {
+namespace palladion::watch {
 namespace {
 
 constexpr std::int64_t kLargestMark = kMovedMark - 1;  // those above stand for one output each
@@ -97,4 +97,4 @@ std::vector<std::uint8_t> ElementSources::MadeOf(const std::vector<std::vector<s
   return Run(in, result);
 }
 
-}  // namespace palladion::debug
+}  // namespace palladion::watch

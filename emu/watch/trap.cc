@@ -1,11 +1,11 @@
-#include "emu/debug/trap.h"
+#include "emu/watch/trap.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "emu/debug/element_sources.h"
 #include "emu/launch/launch.h"
+#include "emu/watch/element_sources.h"
 #include "memory_model/bytes/origin.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -14,7 +14,7 @@
 #include "semantics/tensor/element.h"
 #include "semantics/tensor/element_index.h"
 
-namespace palladion::debug {
+namespace palladion::watch {
 namespace {
 
 constexpr std::size_t kShownOperandElements = 3;
@@ -108,12 +108,12 @@ void Trap::LookAtProduct(AgentId operation, const BoxAccess& access, const std::
   const auto at = static_cast<std::int64_t>(element);
   hit_ = TrapHit{.program = product.agent,
                  .iterations = product.iterations,
-                 .op = watch::OpName(*product.instr),
-                 .source = watch::SourceText(state_.module(), product.instr->loc),
+                 .op = OpName(*product.instr),
+                 .source = SourceText(state_.module(), product.instr->loc),
                  .text_line = product.instr->text_line,
                  .frames = launch::FramesOf(state_.module(), product.instr->loc),
                  .result = Cat(std::string(memory_->NameOf(access.buffer)), IndexText(type.shape, at)),
-                 .value = watch::ElementValueText(type, value, at),
+                 .value = ElementValueText(type, value, at),
                  .operands = {}};
 }
 
@@ -143,7 +143,7 @@ void Trap::After(const Step& step, Frame& frame) {
       agent.open.emplace_back();
       if (mark.instr->row->access == RefAccess::kProduct)
         agent.open.back().product = {
-            .instr = mark.instr, .agent = watch::NameOfAgent(frame), .iterations = agent.walk.Iterations()};
+            .instr = mark.instr, .agent = NameOfAgent(frame), .iterations = agent.walk.Iterations()};
     } else if (mark.kind == Mark::Kind::kFinish) {
       if (agent.open.back().product.has_value()) LookAtFactors(mark, agent, frame);
       if (!hit_.has_value() && status_.ok()) Look(mark, agent, frame);
@@ -156,7 +156,7 @@ void Trap::After(const Step& step, Frame& frame) {
 void Trap::LookAtFactors(const Mark& mark, const Agent& agent, Frame& frame) {
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
     if (!mark.in[i].slot.valid()) continue;
-    if (BadElements(watch::OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot)).empty()) continue;
+    if (BadElements(OperandType(kernel_, mark, i), frame.slot(mark.in[i].slot)).empty()) continue;
     for (const AgentId operation : agent.open.back().issued) {
       const auto product = products_.find(operation);
       if (product != products_.end()) product->second.read_holds = true;
@@ -185,7 +185,7 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
   bool any = false;
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
     const bool is_value = mark.in[i].slot.valid();
-    const Type type = is_value ? watch::OperandType(kernel_, mark, i) : Type{};
+    const Type type = is_value ? OperandType(kernel_, mark, i) : Type{};
     types.in.push_back(type);
     values.push_back(is_value ? frame.slot(mark.in[i].slot) : nullptr);
     of_operands.push_back(is_value ? BadElements(type, values.back()) : Bytes{});
@@ -205,12 +205,12 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
   if (element == bad.size()) return absl::OkStatus();
   hit_ = HitAt(mark, agent, result, static_cast<std::int64_t>(element), frame);
   for (std::size_t i = 0; i < mark.instr->args.size(); ++i) {
-    const Type type = watch::OperandType(kernel_, mark, i);
+    const Type type = OperandType(kernel_, mark, i);
     const std::string name =
         mark.in[i].value.valid() ? Cat("%", kernel_.values[mark.in[i].value.index()].name) : "literal";
     for (std::int64_t from : sources.In(i, result, static_cast<std::int64_t>(element), kShownOperandElements)) {
       hit_->operands.push_back({Cat(name, type.shape.empty() ? "" : IndexText(type.shape, from)),
-                                watch::ElementValueText(type, frame.slot(mark.in[i].slot), from)});
+                                ElementValueText(type, frame.slot(mark.in[i].slot), from)});
     }
   }
   return absl::OkStatus();
@@ -219,15 +219,15 @@ absl::Status Trap::LookAtValue(const Mark& mark, const Agent& agent, std::size_t
 TrapHit Trap::HitAt(const Mark& mark, const Agent& agent, std::size_t result, std::int64_t element,
                     Frame& frame) const {
   const Type& type = mark.instr->types[result];
-  return {.program = watch::NameOfAgent(frame),
+  return {.program = NameOfAgent(frame),
           .iterations = agent.walk.Iterations(),
-          .op = watch::OpName(*mark.instr),
-          .source = watch::SourceText(state_.module(), mark.instr->loc),
+          .op = OpName(*mark.instr),
+          .source = SourceText(state_.module(), mark.instr->loc),
           .text_line = mark.instr->text_line,
           .frames = launch::FramesOf(state_.module(), mark.instr->loc),
           .result = Cat("%", kernel_.values[mark.out[result].value.index()].name,
                         type.shape.empty() ? "" : IndexText(type.shape, element)),
-          .value = watch::ElementValueText(type, frame.slot(mark.out[result].slot), element),
+          .value = ElementValueText(type, frame.slot(mark.out[result].slot), element),
           .operands = {}};
 }
 
@@ -272,4 +272,4 @@ std::string Trap::Json() const {
   return Cat("{\"born\": ", HitJson(hit_), ", \"undefined\": ", HitJson(undefined_), "}");
 }
 
-}  // namespace palladion::debug
+}  // namespace palladion::watch

@@ -2,8 +2,8 @@
 // definedness (semantics/registry/shadow.h), which are tested against the operations themselves: marks that number the
 // elements of an operand go in, and the mark that comes out names the first one that matters. What they do not see:
 // that a value does not matter (0 * x is made of x too).
-#ifndef PALLADION_EMU_DEBUG_ELEMENT_SOURCES_H_
-#define PALLADION_EMU_DEBUG_ELEMENT_SOURCES_H_
+#ifndef PALLADION_EMU_WATCH_ELEMENT_SOURCES_H_
+#define PALLADION_EMU_WATCH_ELEMENT_SOURCES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "absl/types/span.h"
 #include "semantics/registry/shadow.h"
 
-namespace palladion::debug {
+namespace palladion::watch {
 
 class ElementSources {
  public:
@@ -47,6 +47,6 @@ class ElementSources {
   std::vector<std::byte> scratch_;
 };
 
-}  // namespace palladion::debug
+}  // namespace palladion::watch
 
-#endif  // PALLADION_EMU_DEBUG_ELEMENT_SOURCES_H_
+#endif  // PALLADION_EMU_WATCH_ELEMENT_SOURCES_H_

@@ -1,8 +1,8 @@
 // --trap: where the first NaN or infinity of a launch is born: the first result element, in program order, that has one
 // although no element that it was made of does. Based on the rules of definedness for what an element is made of. What
 // it does not see: NaNs that atomics make in memory, and NaNs that the inputs bring (those were not born here).
-#ifndef PALLADION_EMU_DEBUG_TRAP_H_
-#define PALLADION_EMU_DEBUG_TRAP_H_
+#ifndef PALLADION_EMU_WATCH_TRAP_H_
+#define PALLADION_EMU_WATCH_TRAP_H_
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@
 #include "emu/watch/agent_states.h"
 #include "emu/watch/observed.h"
 
-namespace palladion::debug {
+namespace palladion::watch {
 
 enum class TrapKind : std::uint8_t { kNaN, kInf };
 
@@ -37,7 +37,7 @@ class Trap final : public run::Watcher {
   Trap(const agents::PreparedKernelState& kernel, TrapKind kind);
 
   const std::optional<TrapHit>& hit() const { return hit_; }
-  // The first that a load took from memory nobody wrote, from padding, or from a lane masked off without `other`: often
+  // The first that a load took from unwritten memory, from padding, or from a lane masked off without `other`: often
   // harmless, since kernels mask such elements later.
   const std::optional<TrapHit>& undefined() const { return undefined_; }
   const absl::Status& status() const { return status_; }  // of looking
@@ -77,7 +77,7 @@ class Trap final : public run::Watcher {
     std::vector<AgentId> issued = {};  // for it
   };
   struct Agent {
-    watch::MarkWalk walk;
+    MarkWalk walk;
     std::vector<Open> open;
   };
 
@@ -92,13 +92,13 @@ class Trap final : public run::Watcher {
   const Kernel& kernel_;
   TrapKind kind_;
   memory_model::Memory* memory_ = nullptr;
-  watch::AgentStates<Agent> agents_;
+  AgentStates<Agent> agents_;
   std::map<std::int32_t, bool> holds_;   // by buffer: may have one in it that did not come from nothing
   std::map<AgentId, Product> products_;  // by operation under way
   std::optional<TrapHit> hit_, undefined_;
   absl::Status status_;
 };
 
-}  // namespace palladion::debug
+}  // namespace palladion::watch
 
-#endif  // PALLADION_EMU_DEBUG_TRAP_H_
+#endif  // PALLADION_EMU_WATCH_TRAP_H_
