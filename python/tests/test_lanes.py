@@ -184,6 +184,17 @@ def test_updates_of_several_lanes(body, dtype, verdict):
     assert ("shows which came first" in not_shown(report)) == (verdict == "clean")
 
 
+@pytest.mark.parametrize("grid", [(), (1,), (1, 1)])
+def test_a_grid_of_one_program_is_no_other_kernel(grid):
+    x, shape = jnp.arange(128), jax.ShapeDtypeStruct((128,), jnp.int32)
+    call = pl.pallas_call(
+        slots_of_their_own, grid=grid, out_shape=(shape, shape), input_output_aliases={1: 1}, **TRITON
+    )
+    report = checked(lambda: call(x, x))
+    assert report.verdict == "proved"
+    assert "1 schedule tried" in str(report)
+
+
 def in_place(x_ref, o_ref):
     o_ref[...] = x_ref[127 - jnp.arange(128)]
 
