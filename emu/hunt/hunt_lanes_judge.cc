@@ -97,16 +97,16 @@ class Judgement {
     for (const auto& [at, code] : races) {
       const auto found = clashes.find(at);
       if (found == clashes.end()) result_.Contradict("a race that no order has", TextOf(at));
-      later.insert({std::get<0>(at), std::get<2>(at)});
+      const auto& [kind, first, second] = at;
+      later.insert({kind, second});
+      if (clashes.count({kind, second, first}) > 0) later.insert({kind, first});  // one finding for both ways round
       if (found != clashes.end() && code == "SAME_VALUE" && !found->second.equal)
         result_.Contradict("two values are called the same", TextOf(at));
     }
     for (const auto& [at, clash] : clashes) {  // which of several earlier ones is named is the check's to choose
       const auto& [code, first, second] = at;
-      const bool other_way = races.count({code, second, first}) > 0;  // one finding is enough for the two of them
-      const bool at_once = code == "RACE_RW" && races.count({"RACE_WW", second, second}) > 0;  // so is one mistake
-      if (later.count({code, second}) == 0 && !other_way && !at_once)
-        result_.Contradict("a race is missed", TextOf(at));
+      const bool at_once = code == "RACE_RW" && races.count({"RACE_WW", second, second}) > 0;  // one mistake
+      if (later.count({code, second}) == 0 && !at_once) result_.Contradict("a race is missed", TextOf(at));
     }
   }
 
