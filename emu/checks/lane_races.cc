@@ -144,7 +144,8 @@ LaneAccess LaneRaces::AccessOf(const Who& who, AccessKind kind, const Site& site
           .met = agent.met,
           .value = value,
           .spread = lanes.spread,
-          .all_copies = lanes.all_copies};
+          .all_copies = lanes.all_copies,
+          .update = lanes.update};
 }
 
 // ---- what is not known
@@ -186,7 +187,10 @@ void LaneRaces::TakeDoubt(Agent& agent, BufferId buffer) {
       Cat("'", memory_->NameOf(buffer), "' at ", first, first == second ? "" : " and ", first == second ? "" : second);
   const std::string_view between = triton_ ? ", with no debug_barrier() between" : ", with no barrier between";
   const std::string_view whose = triton_ ? "program" : "thread";
-  if (doubt->copies) {
+  if (doubt->updates) {
+    Unseen(Cat("lanes of one ", whose, " update elements of ", at, " one after another, and what they find or leave ",
+               "shows which came first", between));
+  } else if (doubt->copies) {
     Unseen(Cat("several lanes of one ", whose, " hold what it writes and reads in ", at, between));
   } else if (triton_) {
     Unseen(Cat("a program comes to elements of ", at, " by two index expressions, which Triton may spread over lanes ",

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "emu/check.h"
+#include "emu/hunt/hunt_random.h"
 #include "scheduler/policies/random.h"
 #include "semantics/base/cat.h"
 
@@ -342,7 +343,7 @@ void Compare(const CancelReached& reached, const Report& report, bool exhaustive
 
 }  // namespace
 
-CancelKernel RandomCancel(std::uint64_t seed) { return Generator(seed).Make(); }
+CancelKernel RandomCancel(std::uint64_t seed) { return Generator(StreamOf(seed)).Make(); }
 
 std::string CancelText(const CancelKernel& kernel) { return Writer(kernel).Take(); }
 

@@ -7,8 +7,8 @@
 //
 // `tensor`: kernels of Blackwell, `tpu`: of TPUs, `loops`: with loops that wait, `pipelines`: of TPUs with blocks,
 // `clusters`: of two blocks that copy together, `warps`: of threads whose warps do something of their own, `credits`:
-// of threads that take credits of semaphores and give them back, `cancel`: of cluster launch control, which have
-// numbers of their own.
+// of threads that take credits of semaphores and give them back, `cancel`: of cluster launch control, `lanes`: of
+// Triton, whose lanes touch memory; all have numbers of their own.
 // `--seeds N`: schedules beyond the check's own that each `proved` kernel runs under (1000 for each fifth number, 64
 // for the others). `--schedules N`, `--states N`: of the check's own exhaustive search and of the reference machine's.
 // `--resume FILE`: the counts so far are there after each kernel, and a hunt that finds them goes on behind them.
@@ -32,6 +32,7 @@
 #include "absl/types/span.h"
 #include "emu/hunt/hunt_cancel.h"
 #include "emu/hunt/hunt_ends.h"
+#include "emu/hunt/hunt_lanes.h"
 #include "emu/hunt/hunt_oracle.h"
 #include "emu/hunt/hunt_random.h"
 #include "emu/hunt/hunt_record.h"
@@ -72,7 +73,7 @@ constexpr std::int64_t kMany = 1000, kFew = 64;
 const std::map<std::string_view, Kernels> kFamilies = {
     {"tensor", Kernels::kTensor},       {"tpu", Kernels::kTpu},           {"loops", Kernels::kLoops},
     {"pipelines", Kernels::kPipelines}, {"clusters", Kernels::kClusters}, {"warps", Kernels::kWarps},
-    {"credits", Kernels::kCredits},     {"cancel", Kernels::kCancel}};
+    {"credits", Kernels::kCredits},     {"cancel", Kernels::kCancel},     {"lanes", Kernels::kLanes}};
 
 Arguments Read(absl::Span<char* const> given) {
   Arguments read;
@@ -191,19 +192,21 @@ int Hunt(const Arguments& arguments) {
                               .elided_seeds = 24,
                               .related_seeds = 16,
                               .part_seeds = 24};
-    const bool cancels = arguments.which == Kernels::kCancel;
-    const HuntKernel kernel = cancels ? HuntKernel() : RandomKernel(seed, arguments.which);
-    const HuntResult result = cancels ? JudgeCancel(RandomCancel(seed), options) : Judge(kernel, options);
+    const bool lanes = arguments.which == Kernels::kLanes, own = lanes || arguments.which == Kernels::kCancel;
+    const HuntKernel kernel = own ? HuntKernel() : RandomKernel(seed, arguments.which);
+    const HuntResult result = lanes ? JudgeLanes(RandomLanes(seed), options)
+                              : own ? JudgeCancel(RandomCancel(seed), options)
+                                    : Judge(kernel, options);
     if (arguments.show)
       std::printf("%s%llu: %s (%s)\n", result.text.c_str(), static_cast<unsigned long long>(seed),
                   result.verdict.c_str(), result.codes.c_str());
     totals.Add(result);
     for (const Contradiction& contradiction : result.contradictions) {
       if (totals.contradicted[contradiction.kind] > 3) continue;
-      if (cancels)
+      if (own)
         std::printf("== kernel %llu: %s: %s\n%s\n", static_cast<unsigned long long>(seed), contradiction.kind.c_str(),
                     contradiction.detail.c_str(), result.text.c_str());
-      if (!cancels) Print(seed, kernel, contradiction, options);
+      if (!own) Print(seed, kernel, contradiction, options);
     }
     if (!arguments.resume.empty() && fails(Save(arguments.resume, totals))) return 4;
   }

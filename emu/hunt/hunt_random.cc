@@ -381,7 +381,8 @@ class Generator {
 
 }  // namespace
 
-HuntKernel RandomKernel(std::uint64_t seed, Kernels which) {
+HuntKernel RandomKernel(std::uint64_t number, Kernels which) {
+  const std::uint64_t seed = StreamOf(number);
   if (which == Kernels::kPipelines) return RandomPipeline(seed);
   if (which == Kernels::kCredits) return RandomCredits(seed);
   return which == Kernels::kTpu ? RandomTpuKernel(seed) : Generator(seed).Make(which);

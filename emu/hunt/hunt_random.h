@@ -12,8 +12,26 @@ namespace palladion::hunt {
 // kTensor: of Blackwell, with tensor memory and named barriers; kTpu: of TPUs; kLoops: as kAll, with loops that wait.
 // kPipelines: of TPUs, with blocks that a pipeline fetches and sends back. kClusters: of two blocks, which copy
 // together. kWarps: of threads whose warps do something of their own. kCredits: of threads that take credits of
-// semaphores and give them back. kCancel: of cluster launch control, which hunt_cancel.h has.
-enum class Kernels : std::uint8_t { kAll, kTensor, kTpu, kLoops, kPipelines, kClusters, kWarps, kCredits, kCancel };
+// semaphores and give them back. kCancel, kLanes: of cluster launch control, and of Triton's lanes, which hunt_cancel.h
+// and hunt_lanes.h have.
+enum class Kernels : std::uint8_t {
+  kAll,
+  kTensor,
+  kTpu,
+  kLoops,
+  kPipelines,
+  kClusters,
+  kWarps,
+  kCredits,
+  kCancel,
+  kLanes
+};
+
+// Where the generators begin. Up to a million they have what is drawn for the number before but for its beginning, so
+// kernels in a row can be alike; after that they are drawn anew.
+inline std::uint64_t StreamOf(std::uint64_t number) {
+  return number <= 1'000'000 ? number : number * 0xd1342543de82ef95;
+}
 
 // The kernel with this number: the same on every host.
 HuntKernel RandomKernel(std::uint64_t seed, Kernels which = Kernels::kAll);

@@ -40,7 +40,9 @@ std::string Renamed(std::string text) {
   return text;
 }
 
+// "": its operands are not two inputs and two outputs.
 std::string Permuted(std::string text) {
+  if (text.find("\nin %x:") == std::string::npos) return "";
   Swap(&text, SpanOf(text, "in %x:", ";\n"), SpanOf(text, "in %c:", ";\n"));
   Swap(&text, SpanOf(text, "out %o:", ";\n"), SpanOf(text, "out %m:", ";\n"));
   Swap(&text, SpanOf(text, "%xr: ref", "as \"x\""), SpanOf(text, "%cr: ref", "as \"c\""));
@@ -134,9 +136,9 @@ void CompareWithRelated(const std::string& target, const std::vector<Tensor>& in
 }
 
 std::vector<Related> RelatedTexts(const std::string& text) {
-  std::vector<Related> related = {{"renamed refs", Renamed(text)},
-                                  {"permuted operands", Permuted(text), true},
-                                  {"a body in a branch", InBranch(text)}};
+  std::vector<Related> related = {{"renamed refs", Renamed(text)}, {"a body in a branch", InBranch(text)}};
+  if (const std::string permuted = Permuted(text); !permuted.empty())
+    related.push_back({"permuted operands", permuted, true});
   if (const std::string more = OneMoreDimension(text); !more.empty())
     related.push_back({"a dimension of size 1 more", more});
   return related;

@@ -1,6 +1,6 @@
 #include "emu/launch/interaction.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "semantics/base/cat.h"
@@ -22,8 +22,11 @@ std::vector<int> ArrayOfRefs(const Program& program) {
 }
 
 bool RunsOneProgramAtATime(const Program& program) {
-  return std::none_of(program.dim_order.begin(), program.dim_order.end(),
-                      [](DimOrder order) { return order == DimOrder::kParallel; });
+  for (std::size_t d = 0; d < program.dim_order.size(); ++d) {
+    const bool one = program.grid_bound[d] < 0 && program.grid[d].size == 1;
+    if (program.dim_order[d] == DimOrder::kParallel && !one) return false;
+  }
+  return true;
 }
 
 }  // namespace

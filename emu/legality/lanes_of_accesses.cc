@@ -1,9 +1,12 @@
 #include "emu/legality/lanes_of_accesses.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +28,19 @@ void VisitAccesses(const Region& region, const Visit& visit) {
   }
 }
 
+// Sums and bits of integers are the same in every order, where nobody sees one in between.
+std::uint32_t UpdateOf(const Kernel& kernel, const Instr& op, bool is_seen) {
+  constexpr std::array<std::string_view, 6> kOperations = {"add", "max", "min", "and", "or", "xor"};
+  const OpRow& row = RowOf(op);
+  if (row.access != RefAccess::kAtomic || is_seen || row.stored >= op.args.size()) return 0;
+  const DType dtype = TypeOfArg(kernel, op.args[row.stored]).dtype;
+  const std::string word = WordOf(op.attrs, "op"), name = word.empty() ? WordOf(op.attrs, "atomic_type") : word;
+  const auto at = std::find(kOperations.begin(), kOperations.end(), name);
+  if (!IsInteger(dtype) || at == kOperations.end()) return 0;
+  const auto number = static_cast<std::uint32_t>(at - kOperations.begin());
+  return 1 + number + static_cast<std::uint32_t>(kOperations.size()) * static_cast<std::uint32_t>(dtype);
+}
+
 // What becomes of each value of a Triton kernel: nothing, it goes into stores that are all spread alike, or lanes
 // beyond the one that stores it have to have it right. From the end to the beginning.
 class UsesOfCopies {
@@ -35,6 +51,11 @@ class UsesOfCopies {
     for (const Operand& operand : kernel.operands) {
       if (operand.block.has_value()) Walk(operand.block->map);
     }
+  }
+
+  bool AreSeen(const Instr& op) const {
+    return std::any_of(op.results.begin(), op.results.end(),
+                       [&](ValueId value) { return value.valid() && uses_[value.index()] != kNone; });
   }
 
   bool AllMatter(const Instr& load) const {
@@ -123,6 +144,7 @@ void LanesOfAccesses::Add(int text_line, AccessLanes access) {
   if (is_new) return;
   if (at->second.spread != access.spread) at->second.spread = 0;
   at->second.all_copies |= access.all_copies;
+  if (at->second.update != access.update) at->second.update = 0;
 }
 
 LanesOfAccesses LanesOfAccesses::OfTriton(const Kernel& kernel) {
@@ -130,7 +152,8 @@ LanesOfAccesses LanesOfAccesses::OfTriton(const Kernel& kernel) {
   LanesOfAccesses lanes(kLanesOfWarp * IntOf(kernel.params, "num_warps").value_or(kUsualWarps));
   const std::map<const Instr*, std::uint32_t> expressions = IndexExpressionsOf(kernel);
   const UsesOfCopies uses(kernel, expressions);
-  for (const auto& [op, number] : expressions) lanes.Add(op->text_line, {number, uses.AllMatter(*op)});
+  for (const auto& [op, number] : expressions)
+    lanes.Add(op->text_line, {number, uses.AllMatter(*op), UpdateOf(kernel, *op, uses.AreSeen(*op))});
   return lanes;
 }
 
@@ -141,6 +164,8 @@ LanesOfAccesses LanesOfAccesses::OfMosaicGpu(const Kernel& kernel) {
   const auto add = [&](const Instr& op) {
     std::pair<RegisterLayout, Shape> layout = LayoutOf(kernel, layouts, op);
     AccessLanes access;
+    const bool is_seen = std::any_of(op.results.begin(), op.results.end(), [](ValueId value) { return value.valid(); });
+    access.update = UpdateOf(kernel, op, is_seen);
     if (IsEachOneLanes(layout.first, layout.second)) {
       const auto at = std::find(known.begin(), known.end(), layout);
       access.spread = static_cast<std::uint32_t>(at - known.begin()) + 1;

@@ -21,6 +21,7 @@ namespace palladion::legality {
 struct AccessLanes {
   std::uint32_t spread = 0;  // equal: spread alike; 0: not known, and like no other
   bool all_copies = true;    // of what it loads, every lane's copy matters
+  std::uint32_t update = 0;  // of atomic updates: those of one number leave the same in every order; 0: it is seen
 };
 
 class LanesOfAccesses {

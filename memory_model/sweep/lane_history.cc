@@ -58,6 +58,14 @@ void LaneHistory::Track::Add(const Deed& deed) {
   lane = deed.lane, when = std::max(when, deed.when), site = deed.site, spread = deed.spread;
 }
 
+// Either may be the later one. `when`: of those that are there; 0: there are none.
+void LaneHistory::Updates::Add(const Updates& more, std::uint32_t when, std::uint32_t more_when) {
+  const bool is_older = more_when < when;
+  mixed = std::max(when == 0 ? 0 : mixed, more.mixed);
+  if (when != 0 && number != more.number) mixed = std::max(mixed, std::min(when, more_when));
+  if (!is_older) number = more.number;
+}
+
 LaneHistory::LaneHistory(const Memory& memory, BufferId buffer, LaneCopies copies)
     : memory_(memory),
       buffer_(buffer),
@@ -158,6 +166,8 @@ bool LaneHistory::FitsPatterns(const LaneAccess& access, const Pattern& pattern)
     bool conflicts = false;
     for (std::size_t kind = 0; kind < kKinds; ++kind)
       conflicts |= other.when[kind] != 0 && InConflict(static_cast<AccessKind>(kind), access.kind);
+    const bool updates = access.kind == AccessKind::kAtomic && other.when[NumberOf(access.kind)] != 0;
+    conflicts |= updates && other.updates.Shows(access);
     return !conflicts || SameLanes(pattern, other) || Apart(pattern, other);
   });
 }
@@ -172,6 +182,11 @@ bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
       if (kind == AccessKind::kRead) track.copies = other.copies;
       Doubt(access, pattern.of, kind, track);
     }
+    const std::size_t atomic = NumberOf(AccessKind::kAtomic);
+    const bool both = access.kind == AccessKind::kAtomic && other.when[atomic] >= access.met;
+    const bool alike = pattern.of == 1 || (access.spread != 0 && access.spread == other.spread);
+    if (both && !alike && !doubt_.has_value() && other.updates.Shows(access) && !Apart(pattern, other))
+      doubt_ = {.first = sites_[other.site[atomic]], .second = access.site, .updates = true};
   }
   const auto is_it = [&](const Pattern& other) {
     const auto rank = static_cast<std::ptrdiff_t>(pattern.rank);
@@ -185,6 +200,8 @@ bool LaneHistory::AddPattern(const LaneAccess& access, const Pattern& pattern) {
     patterns_.push_back(pattern);
     at = patterns_.end() - 1;
   }
+  if (access.kind == AccessKind::kAtomic)
+    at->updates.Add({.number = access.update}, at->when[NumberOf(access.kind)], access.when);
   at->when[NumberOf(access.kind)] = access.when;
   at->site[NumberOf(access.kind)] = SiteOf(access.site);
   if (access.kind == AccessKind::kRead && access.all_copies) at->copies = access.when;
@@ -220,6 +237,9 @@ void LaneHistory::MakeFine() {
         const Lane lane{static_cast<std::uint32_t>(place), pattern.of};
         for (std::int64_t u = element * element_bytes_ / unit_; u < (element + 1) * element_bytes_ / unit_; ++u) {
           Cell& cell = CellAt(u);
+          const std::size_t atomic = NumberOf(AccessKind::kAtomic);
+          if (pattern.when[atomic] != 0)
+            cell.updates.Add(pattern.updates, cell.track[atomic].when, pattern.when[atomic]);
           for (std::size_t kind = 0; kind < kKinds; ++kind) {
             if (pattern.when[kind] != 0)
               cell.track[kind].Add({lane, pattern.when[kind], pattern.spread, pattern.site[kind]});
@@ -282,10 +302,24 @@ void LaneHistory::Meet(const Now& now, const Piece& piece, Cell& cell) {
     if (track.when >= access.met && !other) Doubt(access, piece.lane.of, static_cast<AccessKind>(kind), track);
     if (other || track.others >= access.met) Report(now, piece, kind, cell, other);
   }
+  if (access.kind == AccessKind::kAtomic) Update(access, piece.lane, cell);
   if (!now.remembers) return;
   const bool all_copies = access.kind == AccessKind::kRead && access.all_copies;
   cell.track[NumberOf(access.kind)].Add({piece.lane, access.when, access.spread, now.site, all_copies});
   if (access.kind == AccessKind::kWrite) cell.serial = serial_;
+}
+
+// Two lanes update an element, and which came first is seen.
+void LaneHistory::Update(const LaneAccess& access, Lane lane, Cell& cell) {
+  const Track& track = cell.track[NumberOf(AccessKind::kAtomic)];
+  const bool is_first = track.when < access.met, other = track.lane != lane, others = track.others >= access.met;
+  const bool shows = cell.updates.Shows(access);
+  cell.updates.Add({.number = access.update}, track.when, access.when);
+  const bool alike = lane.of == 1 || (access.spread != 0 && access.spread == track.spread && track.unlike < access.met);
+  if (is_first || !shows || doubt_.has_value() || !(other || others || !alike)) return;
+  const std::uint16_t unlike = access.spread == track.spread && access.spread != 0 ? track.unlike_site : track.site;
+  const std::uint16_t site = other ? track.site : others ? track.others_site : unlike;
+  doubt_ = {.first = sites_[site], .second = access.site, .updates = true};
 }
 
 // The two are at the same place of values of `of` elements.

@@ -3,7 +3,8 @@
 // ordered but by a barrier. Which ones a lane holds is the compiler's to say. Another lane's is another place in the
 // value, row-major, or a value of another size: that is a conflict. The same place is the same lane's if both accesses
 // are spread over the lanes alike, which the caller says of each, and if one lane alone holds the element; where that
-// is not known it is a doubt. Few boxes are kept as they are; after that, what was done to each element.
+// is not known it is a doubt. Atomic updates are none, but a doubt where they show which lane came first. Few boxes are
+// kept as they are; after that, what was done to each element.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 
@@ -39,12 +40,14 @@ struct LaneAccess {
   const std::byte* value = nullptr;  // of a store, where its elements are wanted
   std::uint32_t spread = 0;          // equal: over the lanes alike; 0: like no other
   bool all_copies = true;            // of a read: each lane that has a copy of the value has to have it right
+  std::uint32_t update = 0;          // of an atomic one: those of one number leave the same in every order; 0: it shows
 };
 
 // Accesses in conflict at the same place that may be two lanes', and nothing orders.
 struct LaneDoubt {
   CodeSite first, second;
-  bool copies = false;  // because several lanes hold the element; else because the two are not spread alike
+  bool copies = false;   // because several lanes hold the element; else because the two are not spread alike
+  bool updates = false;  // or because two lanes update it, and the result shows which came first
 };
 
 // Values of fewer elements than an agent has lanes are held by several. All of these load it; one of them stores it, or
@@ -89,6 +92,14 @@ class LaneHistory {
   static constexpr std::int64_t kPage = 64;
   static constexpr std::size_t kMaxPages = std::size_t{1} << 12;
 
+  // The number of the last atomic update, and when one of another number last was made.
+  struct Updates {
+    std::uint32_t number = 0, mixed = 0;
+    bool Shows(const LaneAccess& access) const {
+      return access.update == 0 || number != access.update || mixed >= access.met;
+    }
+    void Add(const Updates& more, std::uint32_t when, std::uint32_t more_when);
+  };
   // A box of elements that are touched, the lanes that have them, and what these did.
   struct Pattern {
     std::size_t rank = 0;
@@ -98,6 +109,7 @@ class LaneHistory {
     std::array<std::uint32_t, kKinds> when = {0, 0, 0};  // 0: never
     std::array<std::uint16_t, kKinds> site = {0, 0, 0};
     std::uint32_t copies = 0;  // when it last was a read of which every copy matters
+    Updates updates;
   };
   // Something done by a lane.
   struct Deed {
@@ -117,6 +129,7 @@ class LaneHistory {
   struct Cell {
     std::array<Track, kKinds> track;
     std::uint32_t serial = 0;  // of the access that wrote it last
+    Updates updates;
   };
   struct Piece {
     std::int64_t byte = 0, bytes = 0;
@@ -151,6 +164,7 @@ class LaneHistory {
   void Touch(const Now& now, const Piece& piece);
   void Meet(const Now& now, const Piece& piece, Cell& cell);
   void Doubt(const LaneAccess& access, std::uint32_t of, AccessKind earlier, const Track& track);
+  void Update(const LaneAccess& access, Lane lane, Cell& cell);
   void Report(const Now& now, const Piece& piece, std::size_t kind, const Cell& cell, bool other);
   bool Differs(const Now& now, const Piece& piece, const Cell& cell) const;
   std::uint16_t SiteOf(const CodeSite& site);

@@ -129,6 +129,72 @@ def test_a_read_after_atomics():
     assert codes(checked(lambda: call(jnp.arange(128), jnp.zeros(8, jnp.int32)))) == ["RACE_RW"]
 
 
+# ---- several lanes update one element: in which order, nothing says
+
+
+def histogram(x_ref, c0_ref, o_ref, c_ref):
+    plt.atomic_add(c_ref, (x_ref[...] % 8,), jnp.ones((128,), c_ref.dtype))
+    o_ref[...] = x_ref[...]
+
+
+def slots(x_ref, c0_ref, o_ref, c_ref):
+    o_ref[...] = plt.atomic_add(c_ref, (x_ref[...] % 8,), jnp.ones((128,), jnp.int32)).astype(jnp.int32)
+
+
+def slots_of_their_own(x_ref, c0_ref, o_ref, c_ref):
+    o_ref[...] = plt.atomic_add(c_ref, (x_ref[...],), jnp.ones((128,), jnp.int32))
+
+
+def last_one(x_ref, c0_ref, o_ref, c_ref):
+    plt.atomic_xchg(c_ref, (x_ref[...] % 8,), x_ref[...])
+    o_ref[...] = x_ref[...]
+
+
+def sum_and_greatest(x_ref, c0_ref, o_ref, c_ref):
+    plt.atomic_add(c_ref, (x_ref[...],), x_ref[...])
+    plt.atomic_max(c_ref, (127 - x_ref[...],), x_ref[...])
+    o_ref[...] = x_ref[...]
+
+
+def sum_then_greatest(x_ref, c0_ref, o_ref, c_ref):
+    plt.atomic_add(c_ref, (x_ref[...],), x_ref[...])
+    plt.debug_barrier()
+    plt.atomic_max(c_ref, (127 - x_ref[...],), x_ref[...])
+    o_ref[...] = x_ref[...]
+
+
+@pytest.mark.parametrize(
+    ("body", "dtype", "verdict"),
+    [
+        (histogram, jnp.int32, "proved"),
+        (histogram, F32, "clean"),  # sums are rounded in some order
+        (slots, jnp.int32, "clean"),
+        (slots_of_their_own, jnp.int32, "proved"),
+        (last_one, jnp.int32, "clean"),
+        (sum_and_greatest, jnp.int32, "clean"),
+        (sum_then_greatest, jnp.int32, "proved"),
+    ],
+)
+def test_updates_of_several_lanes(body, dtype, verdict):
+    x, c = jnp.arange(128), jnp.zeros(128, dtype)
+    shapes = (jax.ShapeDtypeStruct((128,), jnp.int32), jax.ShapeDtypeStruct((128,), dtype))
+    call = pl.pallas_call(body, out_shape=shapes, input_output_aliases={1: 1}, **TRITON)
+    report = checked(lambda: call(x, c))
+    assert report.verdict == verdict
+    assert ("shows which came first" in not_shown(report)) == (verdict == "clean")
+
+
+@pytest.mark.parametrize("grid", [(), (1,), (1, 1)])
+def test_a_grid_of_one_program_is_no_other_kernel(grid):
+    x, shape = jnp.arange(128), jax.ShapeDtypeStruct((128,), jnp.int32)
+    call = pl.pallas_call(
+        slots_of_their_own, grid=grid, out_shape=(shape, shape), input_output_aliases={1: 1}, **TRITON
+    )
+    report = checked(lambda: call(x, x))
+    assert report.verdict == "proved"
+    assert "1 schedule tried" in str(report)
+
+
 def in_place(x_ref, o_ref):
     o_ref[...] = x_ref[127 - jnp.arange(128)]
 

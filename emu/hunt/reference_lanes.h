@@ -1,0 +1,29 @@
+// A machine of lanes for the hunt, which shares no code with the check: a program is 32 threads, each of which has its
+// elements of every value, and does what is to be done to them in the order of the program; nothing but debug_barrier
+// orders two of them. Which lane has which element is chosen anew for each index expression. Based on:
+// docs/spec/races.md#lanes, and Triton's lowering: threads that have copies of an element all load it, and one stores
+// it. Limits: those of hunt_lanes.h; what is found is of the layouts that were tried.
+#ifndef PALLADION_EMU_HUNT_REFERENCE_LANES_H_
+#define PALLADION_EMU_HUNT_REFERENCE_LANES_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emu/hunt/lane_steps.h"
+
+namespace palladion::hunt {
+
+struct LanesReached {
+  std::set<LaneMemory> outcomes;
+  bool complete = true;  // every order was searched
+  std::string clash;     // two lanes come to an element that one of them writes, and nothing orders them
+};
+// With layouts of this number; 0: one for all expressions.
+LanesReached ExploreLanes(const LaneKernel& kernel, const std::vector<LaneStep>& steps, int program, int layouts,
+                          std::int64_t max_states);
+
+}  // namespace palladion::hunt
+
+#endif  // PALLADION_EMU_HUNT_REFERENCE_LANES_H_
