@@ -92,10 +92,11 @@ void CheckTpuMemories(Legality& legality) {
     dense = SaturatingAdd(dense, part.buffers * part.unpadded);
   }
   smem.ExpectIn({chip.smem_bytes, "smem", Cat("that of one core of ", chip.name)});
-  if (dense <= chip.smem_bytes && tiled > chip.smem_bytes)
-    legality.MayExceed(Cat("it may not fit: in whole tiles of 128 words its operands hold ", BytesText(tiled),
-                           " of smem, and that of one core of ", chip.name, " is ", BytesText(chip.smem_bytes)),
-                       Cat("hold at least ", BytesText(RoundUp(tiled - chip.smem_bytes, kKiB)), " less in smem"));
+  if (dense > chip.smem_bytes || tiled <= chip.smem_bytes) return;
+  const auto [held, may] = BytesTexts(tiled, chip.smem_bytes);
+  legality.MayExceed(Cat("it may not fit: in whole tiles of 128 words its operands hold ", held,
+                         " of smem, and that of one core of ", chip.name, " is ", may),
+                     Cat("hold at least ", BytesText(RoundUp(tiled - chip.smem_bytes, kKiB)), " less in smem"));
 }
 
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
