@@ -7,6 +7,7 @@
 #include "emu/legality/legality.h"
 #include "emu/legality/refusals.h"
 #include "emu/legality/shape_causes.h"
+#include "emu/legality/subcore_memory.h"
 
 namespace palladion::checks {
 namespace {
@@ -39,7 +40,8 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   const bool gpu = target.backend == TargetBackend::kMosaicGpu && kernel.launch.mesh == "gpu";
   const bool tpu = target.backend == TargetBackend::kMosaicTpu && kernel.bodies.size() == 1 &&
                    (kernel.launch.mesh.empty() || kernel.launch.mesh == "tensorcore");
-  if (!gpu && !tpu) return {};
+  const bool subcores = target.backend == TargetBackend::kMosaicTpu && legality::IsOfVectorSubcores(kernel);
+  if (!gpu && !tpu && !subcores) return {};
   legality::Legality legality(kernel, target, nullptr);
   legality.WrittenBy(producer);
   if (gpu) legality::CheckGpuLimits(legality);
@@ -48,7 +50,7 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   legality::CheckCapacity(legality);
   legality::NameShapes(legality);
   std::vector<Finding> findings = InOrderOfText(legality);
-  if (!legality.jax) return findings;
+  if (!legality.jax || subcores) return findings;
   for (Finding& finding : RefusalsOf(kernel, target)) findings.push_back(std::move(finding));
   SortByText(findings);
   return findings;

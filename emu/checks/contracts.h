@@ -25,7 +25,8 @@ struct StaticReport {
 };
 
 // Those of a kernel over a GPU mesh, or of a TPU's TensorCore, that was parsed and cannot be prepared, of operations
-// that are not modelled yet: what its target refuses is said all the same. None on other targets.
+// that are not modelled yet: what its target refuses is said all the same. Of vector subcores what they hold alone.
+// None on other targets.
 std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& target, std::string_view producer = {});
 
 // ILLEGAL and CAPACITY, in the order of the text; none on `generic`, which has no limits. One tally for each check:

@@ -5,10 +5,14 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/agents/float_environment.h"
+#include "emu/agents/prepared_kernel.h"
+#include "emu/checks/contracts.h"
 #include "emu/fit/fit_gpu.h"
 #include "emu/launch/launch.h"
+#include "emu/legality/block_copies.h"
 #include "emu/legality/call_place.h"
 #include "emu/legality/capacity.h"
+#include "emu/legality/subcore_memory.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/parser.h"
@@ -41,6 +45,7 @@ Memory VmemTable(const legality::VmemUse& use, const machines::Chip& chip, const
               .rows = RowsOf(use.parts),
               .held = use.exact(),
               .estimate = use.estimate(),
+              .most = use.most(),
               .limit = {VmemLimitText(use, chip), use.exceeds_total() ? use.limit.total : use.limit.scoped},
               .verdict = use.verdict()};
   for (const legality::SpillEstimate& one : use.estimates)
@@ -59,20 +64,62 @@ Memory VmemTable(const legality::VmemUse& use, const machines::Chip& chip, const
   return vmem;
 }
 
+// What is held for certain is without padding; a layout in tiles is known from one message of the compiler.
+Memory SmemTable(const legality::Legality& legality) {
+  const machines::Chip& chip = *legality.chip();
+  Memory smem{.name = "smem",
+              .rows = RowsOf(SmemOf(legality)),
+              .limit = {Cat("that of a core of ", chip.name), chip.smem_bytes}};
+  std::int64_t dense = 0;
+  for (const Row& row : smem.rows) dense += row.buffers * row.unpadded;
+  smem.held = smem.most = Sum(smem.rows);
+  if (smem.held > smem.limit.amount)
+    smem.verdict = dense > smem.limit.amount ? Verdict::kDoesNotFit : Verdict::kMayNotFit;
+  return smem;
+}
+
 KernelFit FitOfTpu(const legality::Legality& legality, const Module& module) {
   const machines::Chip& chip = *legality.chip();
   const legality::VmemUse use = VmemOf(legality);
   KernelFit fit;
   fit.memories.push_back(VmemTable(use, chip, module));
-  Memory smem{.name = "smem",
-              .rows = RowsOf(SmemOf(legality)),
-              .limit = {Cat("that of a core of ", chip.name), chip.smem_bytes}};
-  smem.held = Sum(smem.rows);
-  if (smem.held > smem.limit.amount) smem.verdict = Verdict::kDoesNotFit;
+  Memory smem = SmemTable(legality);
   if (!smem.rows.empty()) fit.memories.push_back(std::move(smem));
+  fit.programs = legality::ProgramsOf(legality.kernel());
+  fit.copied = legality::BlockBytesCopied(legality);
   fit.blocks = LargestBlocks(legality, use);
   if (use.verdict() != Verdict::kFits) fit.advice = VmemFix(legality, use, *fit.blocks);
   return fit;
+}
+
+absl::StatusOr<KernelFit> FitOfSubcore(const legality::Legality& legality) {
+  const std::string_view chip = legality.chip()->name;
+  const std::optional<std::int64_t> size = legality::SubcoreVmemBytes(*legality.chip());
+  if (!size.has_value())
+    return absl::InvalidArgumentError(
+        Cat("kernel @", legality.kernel().name, " runs on SparseCores, which ", chip, " does not have"));
+  Memory vmem{.name = "vmem of a subcore",
+              .rows = RowsOf(SubcoreVmemOf(legality)),
+              .limit = {Cat("that of a vector subcore of ", chip, ", which a kernel may not fill"), *size}};
+  vmem.held = vmem.most = Sum(vmem.rows);
+  if (vmem.held >= *size) vmem.verdict = Verdict::kDoesNotFit;
+  KernelFit fit;
+  fit.memories.push_back(std::move(vmem));
+  fit.not_counted = {"padding to tiles, and what the compiler adds: kernels leave 5 to 20 % free",
+                     "smem of a subcore, whose size is not published, and semaphores"};
+  return fit;
+}
+
+std::vector<Refusal> RefusalsOf(const Module& module, const Kernel& kernel, std::vector<Finding> findings) {
+  legality::PlaceAtCall(module, kernel, findings);
+  std::vector<Refusal> refusals;
+  for (const Finding& finding : findings) {
+    const bool may = finding.code == FindingCode::kCompiler && finding.severity != Severity::kNote;
+    if (may || finding.code == FindingCode::kIllegal)
+      refusals.push_back(
+          {std::string(Code(finding.code)), PlaceText(module, finding.loc, finding.text_line), finding.message});
+  }
+  return refusals;
 }
 
 absl::StatusOr<KernelFit> FitOfOne(const Module& module, const Kernel& kernel, std::string_view text,
@@ -82,23 +129,26 @@ absl::StatusOr<KernelFit> FitOfOne(const Module& module, const Kernel& kernel, s
   if (legality.chip() == nullptr)
     return absl::InvalidArgumentError(Cat("kernel @", kernel.name, ": its target is ", ToString(target),
                                           ", which is no chip; say which one: --target v6e, or target=\"v6e\""));
+  const bool is_tpu = target.backend == TargetBackend::kMosaicTpu;
   const std::string& mesh = kernel.launch.mesh;
-  const bool is_sparse = target.backend == TargetBackend::kMosaicTpu && !mesh.empty() && mesh != "tensorcore";
-  if (kernel.bodies.size() != 1 || is_sparse)
-    return absl::UnimplementedError(Cat("kernel @", kernel.name,
-                                        " runs on cores of several kinds or on SparseCores, "
-                                        "whose memories are not counted: fit is for TensorCores and GPUs"));
+  const bool subcores = is_tpu && legality::IsOfVectorSubcores(kernel);
+  if (kernel.bodies.size() != 1 || (is_tpu && !subcores && !mesh.empty() && mesh != "tensorcore"))
+    return absl::UnimplementedError(
+        Cat("kernel @", kernel.name, " runs on ",
+            kernel.bodies.size() != 1 ? "cores of several kinds" : "scalar subcores of SparseCores",
+            ", which is not counted: fit is for TensorCores, vector subcores of SparseCores, and GPUs"));
   KernelFit fit;
-  if (target.backend == TargetBackend::kMosaicTpu) {
+  if (subcores) {
+    PALLADION_ASSIGN_OR_RETURN(fit, FitOfSubcore(legality));
+  } else if (is_tpu) {
     fit = FitOfTpu(legality, module);
-  } else if (target.backend == TargetBackend::kMosaicGpu) {
+    fit.refusals = RefusalsOf(module, kernel, checks::StaticFindingsOfParsed(kernel, target, module.producer));
+  } else {
     PrepareOptions one = options;
     one.kernel = kernel.name;
-    PALLADION_ASSIGN_OR_RETURN(fit, FitOfGpu(text, one));
-  } else {
-    return absl::UnimplementedError(Cat("kernel @", kernel.name, ": what a kernel holds on ", ToString(target),
-                                        " is decided by its compiler, and is not known here: fit is for mosaic_tpu and "
-                                        "mosaic_gpu"));
+    PALLADION_ASSIGN_OR_RETURN(const PreparedKernel prepared, PrepareText(text, one));
+    PALLADION_ASSIGN_OR_RETURN(fit, FitOfGpu(prepared.state()));
+    fit.refusals = RefusalsOf(module, kernel, checks::StaticFindings(prepared.state()));
   }
   fit.kernel = kernel.name;
   fit.target = ToString(target);

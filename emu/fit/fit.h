@@ -51,6 +51,7 @@ struct Memory {
   std::vector<Row> rows;
   std::vector<Estimate> estimates;
   std::int64_t held = 0, estimate = 0;
+  std::int64_t most = 0;      // of what may not fit: as much as it may need
   Limit limit;                // that holds
   std::vector<Limit> others;  // known, but not the one that holds
   Verdict verdict = Verdict::kFits;
@@ -60,21 +61,31 @@ struct Memory {
 struct SmBlocks {
   std::int64_t count = 0;
   std::string why;
+  std::int64_t lanes = 0;  // of one block
+};
+
+// What the target refuses, or its compiler may: a defect ILLEGAL, or a warning COMPILER.
+struct Refusal {
+  std::string code, place, message;  // place: "kernel.py:12"
 };
 
 struct KernelFit {
   std::string kernel, target;
   std::vector<SourceFrame> frames;  // of the call, innermost first
   std::vector<Memory> memories;
+  std::optional<std::int64_t> programs;         // of the grid, threads of a block left out; not of dynamic sizes
+  std::optional<std::int64_t> copied;           // of a TPU: bytes of blocks, over the whole grid
   std::optional<legality::BlockSearch> blocks;  // of a TPU
   std::optional<SmBlocks> of_sm;                // of a GPU
   std::string advice;                           // what would make it fit
+  std::vector<Refusal> refusals;                // whether or not it fits
+  std::vector<std::string> not_counted;         // "what layout conversions take in shared memory"
   Verdict verdict() const;
 };
 
 // Of each kernel of the text, or of the one that `options` names. InvalidArgument: no such text or kernel, or a target
-// without a chip. Unimplemented: a backend whose compiler's memory is not known (Triton), SparseCores; of a GPU, what
-// cannot be prepared.
+// without a chip. Unimplemented: scalar subcores of SparseCores, cores of several kinds; of a GPU, what cannot be
+// prepared.
 absl::StatusOr<std::vector<KernelFit>> FitOf(std::string_view text, const PrepareOptions& options);
 
 // Tables for people, and JSON for programs (docs/fit.md).

@@ -1,17 +1,22 @@
 #include "emu/fit/fit_gpu.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "emu/agents/prepared_kernel.h"
 #include "emu/legality/capacity.h"
 #include "emu/legality/gpu_tensor_memory.h"
+#include "emu/legality/register_layouts.h"
+#include "emu/legality/triton_memory.h"
+#include "emu/machines/chip.h"
 #include "emu/machines/description.h"
 #include "emu/time/line_places.h"
 #include "emu/time/machine_costs.h"
 #include "emu/time/sm_blocks.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/base/status.h"
 
 namespace palladion::fit {
@@ -45,9 +50,8 @@ Memory TensorMemory(const Kernel& kernel, const machines::Chip& chip) {
 }
 
 // What is over the limit spills to local memory: slow, and no error.
-Memory Registers(const agents::PreparedKernelState& kernel, const time::SmBlocks& blocks,
+Memory Registers(const agents::PreparedKernelState& kernel, const time::RegisterNeed& need,
                  const time::RegisterRoom& room) {
-  const time::RegisterNeed& need = blocks.registers;
   Memory memory{
       .name = "registers of a lane", .unit = Unit::kRegisters, .limit = {"what a thread may have", room.of_thread}};
   if (need.limit > 0 && need.limit < room.of_thread)
@@ -63,25 +67,91 @@ Memory Registers(const agents::PreparedKernelState& kernel, const time::SmBlocks
   return memory;
 }
 
-}  // namespace
+// The least is what an SM holds.
+struct SmLimit {
+  std::int64_t blocks = 0;
+  std::string why;
+};
 
-absl::StatusOr<KernelFit> FitOfGpu(std::string_view text, const PrepareOptions& options) {
-  PALLADION_ASSIGN_OR_RETURN(const PreparedKernel prepared, PrepareText(text, options));
-  const agents::PreparedKernelState& kernel = prepared.state();
+SmBlocks BlocksOfTriton(const time::RegisterNeed& need, std::int64_t lanes, const Memory& shared,
+                        const time::GpuCosts& costs) {
+  constexpr std::int64_t kLanesOfSm = 2048, kBlocksOfSm = 32, kReserved = 1024;  // emu/threads/residency.h
+  const std::int64_t bytes = shared.held + shared.estimate;
+  const std::vector<SmLimit> limits = {
+      {(shared.limit.amount + kReserved) / (bytes + kReserved),
+       Cat("an estimated ", bytes, " of its ", shared.limit.amount, " bytes of shared memory are one block's")},
+      {kLanesOfSm / lanes, Cat("it has ", kLanesOfSm, " lanes")},
+      {kBlocksOfSm, "it holds no more"},
+      {need.blocks,
+       Cat("a lane has at least ", need.most, " registers, of ", costs.registers.of_sm, " for all lanes of an SM")}};
+  const SmLimit& least = *std::min_element(limits.begin(), limits.end(),
+                                           [](const SmLimit& a, const SmLimit& b) { return a.blocks < b.blocks; });
+  const std::int64_t blocks = std::max<std::int64_t>(1, least.blocks);
+  return {.count = blocks,
+          .why = Cat(costs.sms, " SMs hold ", blocks, blocks == 1 ? " block each (" : " blocks each (", least.why, ")"),
+          .lanes = lanes};
+}
+
+// Shared memory is what the compiler makes of the products.
+void AddTriton(const agents::PreparedKernelState& kernel, const machines::Chip& chip, const time::GpuCosts& costs,
+               KernelFit* fit) {
+  Memory shared{.name = "shared memory", .limit = {Cat("what one block of ", chip.name, " may have"), chip.smem_bytes}};
+  for (legality::TritonOperands& one : legality::SharedMemoryOfTriton(kernel.text())) {
+    shared.estimate += one.bytes;
+    shared.estimates.push_back(
+        {std::move(one.what), one.bytes, time::LineText(kernel.module(), kernel.text(), one.text_line)});
+  }
+  fit->not_counted = {
+      "what Triton's compiler takes of shared memory for changes of layout and reductions, and registers of addresses"};
+  shared.most = shared.estimate;
+  if (shared.estimate > shared.limit.amount) shared.verdict = Verdict::kMayNotFit;
+  const time::RegisterNeed need = time::RegistersOfTriton(kernel.text(), costs.registers);
+  fit->of_sm = BlocksOfTriton(need, legality::LanesOfTriton(kernel.text()), shared, costs);
+  if (shared.verdict == Verdict::kMayNotFit)
+    fit->advice = Cat("take smaller blocks, or num_stages below ", legality::StagesOfTriton(kernel.text()));
+  fit->memories.push_back(std::move(shared));
+  if (need.most > 0) fit->memories.push_back(Registers(kernel, need, costs.registers));
+}
+
+absl::Status AddMosaicGpu(const agents::PreparedKernelState& kernel, const machines::Machine& machine,
+                          const time::GpuCosts& costs, KernelFit* fit) {
   const Target& target = kernel.program().target;
   const legality::Legality legality(kernel.text(), target, &kernel.program());
-  KernelFit fit;
-  fit.memories.push_back(SharedMemory(legality));
+  fit->memories.push_back(SharedMemory(legality));
   if (Memory columns = TensorMemory(kernel.text(), *legality.chip()); columns.held > 0)
-    fit.memories.push_back(std::move(columns));
+    fit->memories.push_back(std::move(columns));
+  const absl::StatusOr<time::SmBlocks> blocks = time::SmBlocksOf(machine, costs, kernel);
+  if (absl::IsUnimplemented(blocks.status())) return absl::OkStatus();  // a grid that is known only at run time
+  PALLADION_RETURN_IF_ERROR(blocks.status());
+  if (blocks->registers.most > 0) fit->memories.push_back(Registers(kernel, blocks->registers, costs.registers));
+  fit->of_sm = SmBlocks{blocks->residency.blocks, blocks->residency.why, blocks->threads * legality::kLanesOfGroup};
+  return absl::OkStatus();
+}
+
+// Of all blocks of the grid, without the threads of each.
+std::optional<std::int64_t> ProgramsOf(const Program& program) {
+  std::int64_t programs = 1;
+  for (std::size_t d = 0; d < program.block_dims(); ++d) {
+    if (program.grid_bound[d] >= 0) return std::nullopt;
+    programs = SaturatingMultiply(programs, program.grid[d].size);
+  }
+  return programs;
+}
+
+}  // namespace
+
+absl::StatusOr<KernelFit> FitOfGpu(const agents::PreparedKernelState& kernel) {
+  const Target& target = kernel.program().target;
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine* machine, machines::FindMachine(target.chip));
   PALLADION_ASSIGN_OR_RETURN(const time::ChipCosts costs, time::CostsOf(*machine));
   const time::GpuCosts& common = time::Common(costs);
-  const absl::StatusOr<time::SmBlocks> blocks = time::SmBlocksOf(*machine, common, kernel);
-  if (blocks.ok()) {  // not of a grid that is known only at run time
-    if (blocks->registers.most > 0) fit.memories.push_back(Registers(kernel, *blocks, common.registers));
-    fit.of_sm = SmBlocks{blocks->residency.blocks, blocks->residency.why};
+  KernelFit fit;
+  fit.programs = ProgramsOf(kernel.program());
+  if (target.backend == TargetBackend::kTriton) {
+    AddTriton(kernel, *machines::FindChip(target.chip), common, &fit);
+    return fit;
   }
+  PALLADION_RETURN_IF_ERROR(AddMosaicGpu(kernel, *machine, common, &fit));
   for (const Memory& memory : fit.memories) {
     if (memory.verdict != Verdict::kDoesNotFit) continue;
     fit.of_sm.reset();

@@ -1,17 +1,17 @@
-// What a Mosaic GPU kernel holds: shared memory and tensor memory of a block, registers of a lane, blocks of an SM.
-// Registers are a lower bound (emu/time/registers.h), as is what limits the blocks of an SM.
+// What a GPU kernel holds: shared memory and tensor memory of a block, registers of a lane, blocks of an SM. Registers
+// are a lower bound (emu/time/registers.h), as is what limits the blocks of an SM. Of Triton, shared memory is an
+// estimate (emu/legality/triton_memory.h).
 #ifndef PALLADION_EMU_FIT_FIT_GPU_H_
 #define PALLADION_EMU_FIT_FIT_GPU_H_
 
-#include <string_view>
-
 #include "absl/status/statusor.h"
+#include "emu/agents/prepared_kernel.h"
 #include "emu/fit/fit.h"
 
 namespace palladion::fit {
 
-// Without the kernel's name, target and frames. Errors as PrepareText.
-absl::StatusOr<KernelFit> FitOfGpu(std::string_view text, const PrepareOptions& options);
+// Without the kernel's name, target, frames and refusals. NotFound: its chip's description lacks a number.
+absl::StatusOr<KernelFit> FitOfGpu(const agents::PreparedKernelState& kernel);
 
 }  // namespace palladion::fit
 

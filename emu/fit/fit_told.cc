@@ -32,7 +32,8 @@ void AddMemory(const Memory& memory, std::string* text) {
   for (const Row& row : memory.rows)
     rows.push_back({Words(row), row.array, row.array.empty() ? "" : Cat("x", row.buffers),
                     AmountText(memory.unit, row.amount()), RowNote(row)});
-  rows.push_back({memory.rows.empty() ? "nothing" : "held", "", "", AmountText(memory.unit, memory.held), ""});
+  if (!memory.rows.empty() || memory.estimates.empty())
+    rows.push_back({memory.rows.empty() ? "nothing" : "held", "", "", AmountText(memory.unit, memory.held), ""});
   for (const Estimate& one : memory.estimates)
     rows.push_back({memory.unit == Unit::kBytes ? "estimate" : "of these", "", "", AmountText(memory.unit, one.amount),
                     one.place.empty() ? one.what : Cat(one.what, ", ", Printable(one.place))});
@@ -40,22 +41,42 @@ void AddMemory(const Memory& memory, std::string* text) {
   for (const Limit& other : memory.others)
     rows.push_back({"(another)", "", "", AmountText(memory.unit, other.amount), other.what});
   Append(text, memory.name, ": ", Name(memory.verdict));
-  if (memory.verdict == Verdict::kMayNotFit && memory.unit == Unit::kBytes)
-    Append(text, ", as between ", AmountText(memory.unit, memory.held), " and ",
-           AmountText(memory.unit, memory.held + 2 * memory.estimate), " are needed");
+  if (memory.verdict == Verdict::kMayNotFit && memory.unit == Unit::kBytes && memory.most > memory.held)
+    Append(text, ", as between ", AmountText(memory.unit, memory.held), " and ", AmountText(memory.unit, memory.most),
+           " are needed");
   Append(text, "\n", TextTable(rows, LastColumn::kWords));
+}
+
+// "12.00 MiB, copies 96.00 MiB": the second where blocks of other sizes copy another amount.
+std::string CountText(const legality::BlockTry& one, const legality::BlockSearch& search) {
+  if (!one.copied.has_value() || one.copied == search.copied) return HeldText(one);
+  return Cat(HeldText(one), ", copies ", legality::BytesText(*one.copied));
+}
+
+// Of sizes along one dimension the last two are told, where it fits and where it no longer does: not those before them.
+bool IsTold(const legality::BlockSearch& search, std::size_t i) {
+  const auto along = [&](std::size_t number) {
+    const bool one = number < search.tries.size() && search.tries[number].grid.size() == 1;
+    return one ? std::optional(search.tries[number].grid[0].dimension) : std::nullopt;
+  };
+  return search.largest == i || !along(i).has_value() || along(i) != along(i + 2);
 }
 
 void AddSearch(const legality::BlockSearch& search, std::string* text) {
   if (!search.tries.empty()) text->append("blocks of other sizes, if the body is written for any:\n");
   TableRows rows;
   for (std::size_t i = 0; i < search.tries.size(); ++i) {
+    if (!IsTold(search, i)) continue;
     const legality::BlockTry& one = search.tries[i];
     const bool largest = search.largest == i;
-    rows.push_back({one.adds_grid ? Cat("a grid of ", one.programs) : GridText(one), HeldText(one),
+    rows.push_back({one.adds_grid ? Cat("a grid of ", one.grid[0].programs) : GridText(one), CountText(one, search),
                     Cat(Name(one.verdict), largest ? ", the largest" : "", ": ", BlockText(one))});
   }
   text->append(TextTable(rows, LastColumn::kWords));
+  if (search.together > 0)
+    Append(text, search.together, " sizes were counted along the dimensions of the grid together",
+           search.largest.has_value() ? "" : ", and none fits", "\n");
+  for (const std::string& why : search.stops) Append(text, "no larger along ", why, "\n");
   for (const std::string& why : search.not_tried) Append(text, "not tried: ", why, "\n");
 }
 
@@ -63,11 +84,17 @@ void AddKernel(const KernelFit& fit, std::string* text) {
   Append(text, "kernel @", fit.kernel, " on ", fit.target);
   if (!fit.frames.empty()) Append(text, ", ", Printable(fit.frames[0].file), ":", fit.frames[0].line);
   Append(text, ": ", Name(fit.verdict()), "\n");
+  if (fit.programs.has_value() && fit.copied.has_value())
+    Append(text, *fit.programs, *fit.programs == 1 ? " program copies " : " programs copy ",
+           legality::BytesText(*fit.copied), " of blocks\n");
   for (const Memory& memory : fit.memories) AddMemory(memory, text);
   if (fit.of_sm.has_value())
     Append(text, "blocks of an SM: ", fit.of_sm->count, fit.of_sm->why.empty() ? "" : "; ", fit.of_sm->why, "\n");
   if (!fit.advice.empty()) Append(text, "to make it fit: ", fit.advice, "\n");
   if (fit.blocks.has_value()) AddSearch(*fit.blocks, text);
+  for (const std::string& what : fit.not_counted) Append(text, "not counted: ", what, "\n");
+  for (const Refusal& one : fit.refusals)
+    Append(text, "beside that, ", one.code, " at ", Printable(one.place), ": ", Printable(one.message), "\n");
 }
 
 void AddLimit(const Limit& limit, JsonWriter& json) {
@@ -101,20 +128,23 @@ void AddShape(const Shape& shape, JsonWriter& json) {
   json.Close(']');
 }
 
+void AddNumber(std::string_view key, std::optional<std::int64_t> number, JsonWriter& json) {
+  json.Key(key);
+  if (number.has_value()) {
+    json.Number(*number);
+  } else {
+    json.Null();
+  }
+}
+
 void AddTry(const legality::BlockTry& one, JsonWriter& json) {
-  json.Open('{')
-      .Key("adds_grid")
-      .Bool(one.adds_grid)
-      .Key("grid_dimension")
-      .Number(static_cast<std::int64_t>(one.dimension));
-  json.Key("programs_now")
-      .Number(one.programs_now)
-      .Key("programs")
-      .Number(one.programs)
-      .Key("held")
-      .Number(one.exact)
-      .Key("estimate")
-      .Number(one.estimate);
+  json.Open('{').Key("adds_grid").Bool(one.adds_grid).Key("grid").Open('[');
+  for (const legality::GridChange& change : one.grid) {
+    json.Open('{').Key("dimension").Number(static_cast<std::int64_t>(change.dimension));
+    json.Key("programs_now").Number(change.programs_now).Key("programs").Number(change.programs).Close('}');
+  }
+  json.Close(']').Key("held").Number(one.exact).Key("estimate").Number(one.estimate);
+  AddNumber("copied", one.copied, json);
   json.Key("verdict").String(Name(one.verdict)).Key("blocks").Open('[');
   for (const legality::ScaledBlock& block : one.blocks) {
     json.Open('{').Key("name").String(block.name).Key("before");
@@ -126,18 +156,23 @@ void AddTry(const legality::BlockTry& one, JsonWriter& json) {
   json.Close(']').Close('}');
 }
 
+void AddStrings(std::string_view key, const std::vector<std::string>& strings, JsonWriter& json) {
+  json.Key(key).Open('[');
+  for (const std::string& one : strings) json.String(one);
+  json.Close(']');
+}
+
 void AddSearch(const legality::BlockSearch& search, JsonWriter& json) {
-  json.Open('{').Key("largest");
-  if (search.largest.has_value()) {
-    json.Number(static_cast<std::int64_t>(*search.largest));
-  } else {
-    json.Null();
-  }
-  json.Key("tries").Open('[');
+  json.Open('{');
+  AddNumber("largest",
+            search.largest.has_value() ? std::optional(static_cast<std::int64_t>(*search.largest)) : std::nullopt,
+            json);
+  json.Key("together").Number(static_cast<std::int64_t>(search.together)).Key("tries").Open('[');
   for (const legality::BlockTry& one : search.tries) AddTry(one, json);
-  json.Close(']').Key("not_tried").Open('[');
-  for (const std::string& why : search.not_tried) json.String(why);
-  json.Close(']').Close('}');
+  json.Close(']');
+  AddStrings("stops", search.stops, json);
+  AddStrings("not_tried", search.not_tried, json);
+  json.Close('}');
 }
 
 void AddKernel(const KernelFit& fit, JsonWriter& json) {
@@ -147,15 +182,31 @@ void AddKernel(const KernelFit& fit, JsonWriter& json) {
     json.Open('{').Key("file").String(frame.file).Key("line").Number(frame.line);
     json.Key("function").String(frame.function).Close('}');
   }
-  json.Close(']').Key("memories").Open('[');
+  json.Close(']');
+  AddNumber("programs", fit.programs, json);
+  AddNumber("copied", fit.copied, json);
+  json.Key("memories").Open('[');
   for (const Memory& memory : fit.memories) AddMemory(memory, json);
   json.Close(']').Key("blocks_of_sm");
   if (fit.of_sm.has_value()) {
-    json.Open('{').Key("count").Number(fit.of_sm->count).Key("why").String(fit.of_sm->why).Close('}');
+    json.Open('{').Key("count").Number(fit.of_sm->count).Key("why").String(fit.of_sm->why);
+    json.Key("lanes").Number(fit.of_sm->lanes).Close('}');
   } else {
     json.Null();
   }
-  json.Key("advice").String(fit.advice).Key("block_search");
+  json.Key("advice").String(fit.advice).Key("refusals").Open('[');
+  for (const Refusal& one : fit.refusals)
+    json.Open('{')
+        .Key("code")
+        .String(one.code)
+        .Key("place")
+        .String(one.place)
+        .Key("message")
+        .String(one.message)
+        .Close('}');
+  json.Close(']');
+  AddStrings("not_counted", fit.not_counted, json);
+  json.Key("block_search");
   if (fit.blocks.has_value()) {
     AddSearch(*fit.blocks, json);
   } else {

@@ -1,155 +1,167 @@
 #include "emu/legality/block_search.h"
 
-#include <algorithm>
+#include <tuple>
 #include <utility>
 
-#include "emu/legality/tiles.h"
-#include "emu/legality/windows.h"
+#include "emu/legality/block_copies.h"
+#include "emu/legality/scaled_blocks.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 
 namespace palladion::legality {
 namespace {
 
-// A dimension of a block that follows a dimension of the grid.
-struct Place {
-  std::size_t operand = 0, dim = 0;
+// Of blocks that fit, what decides: the least is the best.
+struct Rank {
+  std::int64_t copied = 0, programs = 0, distance = 0;
+  bool operator<(const Rank& other) const {
+    return std::tie(copied, programs, distance) < std::tie(other.copied, other.programs, other.distance);
+  }
 };
-
-// The least step of a block's dimension: whole tiles.
-std::int64_t StepOf(const Type& type, std::size_t dim, const machines::Chip& chip) {
-  const std::size_t rank = type.shape.size();
-  if (dim + 1 == rank) return rank == 1 ? chip.lanes * chip.sublanes : chip.lanes;
-  return dim + 2 == rank ? chip.sublanes * PackingOf(type.dtype) : 1;
-}
 
 class Search {
  public:
-  Search(const Legality& legality, const VmemUse& use) : legality_(legality), kernel_(legality.kernel()), use_(use) {}
+  using Choice = std::vector<std::size_t>;
+
+  Search(const Legality& legality, const VmemUse& use) : legality_(legality), use_(use), blocks_(legality) {
+    constexpr std::size_t kMostChoices = 1024;
+    blocks_.LimitChoices(kMostChoices);
+  }
 
   BlockSearch Take() {
-    for (std::size_t d = 0; d < kernel_.launch.grid.size(); ++d) Along(d);
+    for (std::size_t k = 0; k < blocks_.dims().size(); ++k) Along(k);
+    if (blocks_.dims().size() > 1) Together();
+    if (best_.has_value()) FindStops();
+    found_.not_tried = blocks_.not_scaled();
+    found_.copied = BlockBytesCopied(legality_);
     return std::move(found_);
   }
 
  private:
-  void Along(std::size_t d) {
-    if (kernel_.launch.grid[d].bound.valid()) return NotTried(d, "its size is an operand's value");
-    std::vector<Place> places;
-    for (std::size_t i = 0; i < kernel_.operands.size(); ++i) {
-      const Operand& operand = kernel_.operands[i];
-      if (!operand.block.has_value() || !IsWhole(operand)) continue;
-      if (ResultsOf(kernel_, *operand.block, d).empty()) continue;
-      const std::optional<std::size_t> dim = DirectDim(*operand.block, d);
-      if (!dim.has_value())
-        return NotTried(d, Cat("the index map of '", legality_.NameOf(operand), "' computes with it"));
-      if (operand.block->dims[*dim].kind != BlockDim::Kind::kBlocked)
-        return NotTried(d, Cat("it picks one of a dimension of '", legality_.NameOf(operand), "'"));
-      places.push_back({i, *dim});
-    }
-    if (places.empty()) return NotTried(d, "no block depends on it");
+  // Smaller blocks until they fit, or larger ones until they do not.
+  void Along(std::size_t k) {
+    const ScaledDim& dim = blocks_.dims()[k];
     const bool shrinks = use_.verdict() != VmemVerdict::kFits;
-    for (std::int64_t scale = 2; Scalable(places, scale, shrinks); scale *= 2) {
-      Try(d, places, scale, shrinks);
-      const VmemVerdict verdict = found_.tries.back().verdict;
-      if (verdict == VmemVerdict::kFits) Keep(found_.tries.size() - 1);
-      if (shrinks == (verdict == VmemVerdict::kFits)) return;
+    Choice choice = blocks_.Now();
+    while (shrinks ? choice[k] > 0 : choice[k] + 1 < dim.scales.size()) {
+      choice[k] += shrinks ? -1 : 1;
+      Add(choice);
+      if (shrinks == (found_.tries.back().verdict == VmemVerdict::kFits)) return;
     }
   }
 
-  void NotTried(std::size_t d, const std::string& why) {
-    found_.not_tried.push_back(Cat("grid dimension ", d, ": ", why));
+  // Of all sizes along all dimensions the best, where it is none of those.
+  void Together() {
+    Choice choice(blocks_.dims().size()), best;
+    std::optional<Rank> least = rank_;
+    do {
+      ++found_.together;
+      const BlockTry one = Count(choice);
+      if (choice == blocks_.Now() || one.verdict != VmemVerdict::kFits) continue;
+      const Rank rank = RankOf(one, choice);
+      if (least.has_value() && !(rank < *least)) continue;
+      least = rank;
+      best = choice;
+    } while (Next(&choice));
+    if (!best.empty()) Add(best);
   }
 
-  // The one dimension of the block whose index is that of the grid's, where no other depends on it.
-  std::optional<std::size_t> DirectDim(const BlockSpec& block, std::size_t d) const {
-    const std::vector<std::size_t> results = ResultsOf(kernel_, block, d);
-    if (results.size() != 1) return std::nullopt;
-    const Arg& result = block.map.results[results[0]];
-    const bool is_direct = result.kind == Arg::Kind::kValue && result.value == block.map.params[d].value;
-    return is_direct ? std::optional(results[0]) : std::nullopt;
-  }
-
-  // A text that was only parsed may have blocks of another rank than their array.
-  bool IsWhole(const Operand& operand) const {
-    const std::size_t rank = TypeOf(operand).shape.size();
-    return operand.block->dims.size() == rank && operand.block->map.results.size() == rank;
-  }
-
-  const Type& TypeOf(const Operand& operand) const { return kernel_.values[operand.value.index()].type; }
-  std::int64_t SizeAt(const Place& place) const { return kernel_.operands[place.operand].block->dims[place.dim].size; }
-
-  bool Scalable(const std::vector<Place>& places, std::int64_t scale, bool shrinks) const {
-    return std::all_of(places.begin(), places.end(), [&](const Place& place) {
-      const Type& type = TypeOf(kernel_.operands[place.operand]);
-      const std::int64_t size = SizeAt(place);
-      if (!shrinks) return size * scale <= type.shape[place.dim];
-      return size % scale == 0 && (size / scale) % StepOf(type, place.dim, *legality_.chip()) == 0;
-    });
-  }
-
-  void Try(std::size_t d, const std::vector<Place>& places, std::int64_t scale, bool shrinks) {
-    Kernel scaled = kernel_;
-    const auto at = [&](std::int64_t size) { return shrinks ? size / scale : size * scale; };
-    BlockTry one{.dimension = d, .factor = shrinks ? 1.0 / static_cast<double>(scale) : static_cast<double>(scale)};
-    const std::int64_t programs = one.programs_now = kernel_.launch.grid[d].size;
-    one.programs = scaled.launch.grid[d].size = shrinks ? programs * scale : (programs + scale - 1) / scale;
-    for (const Place& place : places) {
-      Operand& operand = scaled.operands[place.operand];
-      ScaledBlock& block = one.blocks.emplace_back();
-      block.name = legality_.NameOf(kernel_.operands[place.operand]);
-      for (const BlockDim& dim : operand.block->dims) block.before.push_back(dim.size);
-      operand.block->dims[place.dim].size = at(SizeAt(place));
-      for (const BlockDim& dim : operand.block->dims) block.after.push_back(dim.size);
-    }
-    ScaleBuffers(places, at, &scaled);
-    const VmemUse use = VmemOf(legality_.Of(scaled));
-    one.exact = use.exact();
-    for (const SpillEstimate& spill : use_.estimates) {
-      const double bytes = static_cast<double>(spill.bytes) * (spill.grows ? one.factor : 1.0);
-      one.estimate += (static_cast<std::int64_t>(bytes) + 1023) / 1024 * 1024;
-    }
-    VmemUse judged{
-        .parts = {{.one = one.exact}}, .estimates = {{.what = "", .bytes = one.estimate}}, .limit = use.limit};
-    one.verdict = judged.verdict();
-    found_.tries.push_back(std::move(one));
-  }
-
-  // Scratch and scopes with a dimension that is, counted from the end, as large as one of the blocks' that is scaled.
-  template <class F>
-  void ScaleBuffers(const std::vector<Place>& places, const F& at, Kernel* scaled) const {
-    for (std::size_t v = 0; v < kernel_.values.size(); ++v) {
-      const Type& type = kernel_.values[v].type;
-      if (!type.is_ref() || type.element != ElementKind::kData || IsOperandsRef(v)) continue;
-      for (const Place& place : places) {
-        const std::size_t from_end = kernel_.operands[place.operand].block->dims.size() - place.dim;
-        if (from_end > type.shape.size()) continue;
-        const std::size_t dim = type.shape.size() - from_end;
-        if (type.shape[dim] == SizeAt(place)) scaled->values[v].type.shape[dim] = at(SizeAt(place));
-      }
-    }
-  }
-
-  // What an operand that is no scratch is called outside and inside of the body: its block is counted, not this.
-  bool IsOperandsRef(std::size_t value) const {
-    for (const Operand& operand : kernel_.operands) {
-      if (operand.role != Role::kScratch && operand.value.index() == value) return true;
+  bool Next(Choice* choice) const {
+    for (std::size_t k = 0; k < choice->size(); ++k) {
+      if (++(*choice)[k] < blocks_.dims()[k].scales.size()) return true;
+      (*choice)[k] = 0;
     }
     return false;
   }
 
-  void Keep(std::size_t number) {
-    const auto better = [&](const BlockTry& a, const BlockTry& b) {
-      return a.factor != b.factor ? a.factor > b.factor : a.exact > b.exact;
-    };
-    if (!found_.largest.has_value() || better(found_.tries[number], found_.tries[*found_.largest]))
-      found_.largest = number;
+  void Add(const Choice& choice) {
+    found_.tries.push_back(Count(choice));
+    BlockTry& one = found_.tries.back();
+    AddNames(choice, &one);
+    if (one.verdict != VmemVerdict::kFits) return;
+    const Rank rank = RankOf(one, choice);
+    if (rank_.has_value() && !(rank < *rank_)) return;
+    rank_ = rank;
+    best_ = choice;
+    found_.largest = found_.tries.size() - 1;
+  }
+
+  // Without the names of its blocks.
+  BlockTry Count(const Choice& choice) {
+    const Legality& scaled = blocks_.At(choice);
+    BlockTry one{.exact = VmemHeld(scaled), .copied = BlockBytesCopied(scaled)};
+    double factor = 1;
+    for (std::size_t k = 0; k < choice.size(); ++k) factor *= blocks_.dims()[k].scales[choice[k]].factor();
+    for (const SpillEstimate& spill : use_.estimates) {
+      const double bytes = static_cast<double>(spill.bytes) * (spill.grows ? factor : 1.0);
+      one.estimate += (static_cast<std::int64_t>(bytes) + 1023) / 1024 * 1024;
+    }
+    const VmemUse judged{
+        .parts = {{.one = one.exact}}, .estimates = {{.what = "", .bytes = one.estimate}}, .limit = use_.limit};
+    one.verdict = judged.verdict();
+    return one;
+  }
+
+  Rank RankOf(const BlockTry& one, const Choice& choice) const {
+    Rank rank{.copied = one.copied.value_or(0), .programs = 1};
+    for (std::size_t k = 0; k < choice.size(); ++k) {
+      const auto away = static_cast<std::int64_t>(choice[k]) - static_cast<std::int64_t>(blocks_.dims()[k].now);
+      rank.distance += away < 0 ? -away : away;
+      rank.programs = SaturatingMultiply(rank.programs, blocks_.ProgramsAt(k, choice[k]));
+    }
+    return rank;
+  }
+
+  void AddNames(const Choice& choice, BlockTry* one) {
+    const Kernel& before = legality_.kernel();
+    const Kernel& after = blocks_.At(choice).kernel();
+    for (std::size_t k = 0; k < choice.size(); ++k) {
+      const std::size_t d = blocks_.dims()[k].dimension;
+      if (choice[k] != blocks_.dims()[k].now)
+        one->grid.push_back({d, before.launch.grid[d].size, after.launch.grid[d].size});
+    }
+    for (std::size_t i = 0; i < before.operands.size(); ++i) {
+      if (!before.operands[i].block.has_value()) continue;
+      ScaledBlock block{.name = legality_.NameOf(before.operands[i])};
+      for (const BlockDim& dim : before.operands[i].block->dims) block.before.push_back(dim.size);
+      for (const BlockDim& dim : after.operands[i].block->dims) block.after.push_back(dim.size);
+      if (block.before != block.after) one->blocks.push_back(std::move(block));
+    }
+  }
+
+  void FindStops() {
+    for (std::size_t k = 0; k < blocks_.dims().size(); ++k) {
+      const ScaledDim& dim = blocks_.dims()[k];
+      Choice larger = *best_;
+      std::string why;
+      if (++larger[k] < dim.scales.size()) {
+        const BlockTry one = Count(larger);
+        why = one.verdict == VmemVerdict::kFits
+                  ? "a larger block saves no copies"
+                  : Cat("the next larger block ", Name(one.verdict), " (", HeldText(one), ")");
+      } else {
+        why = dim.whole ? "the block is all of its array"
+                        : "twice as large reaches over the array, or does not divide it";
+      }
+      found_.stops.push_back(Cat("grid dimension ", dim.dimension, ": ", why));
+    }
   }
 
   const Legality& legality_;
-  const Kernel& kernel_;
   const VmemUse& use_;
+  ScaledBlocks blocks_;
   BlockSearch found_;
+  std::optional<Rank> rank_;  // of the best try
+  std::optional<Choice> best_;
 };
+
+// "8", "2 and 4", "2, 4 and 1".
+std::string Listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    Append(&text, i == 0 ? "" : i + 1 == words.size() ? " and " : ", ", words[i]);
+  return text;
+}
 
 // The same kernel with a grid of one step, whose index is that of the first dimension of its outputs and of operands
 // that are as long. Nothing where the outputs differ in that.
@@ -200,8 +212,16 @@ BlockSearch LargestBlocks(const Legality& legality, const VmemUse& use) {
 
 std::string GridText(const BlockTry& one) {
   if (one.adds_grid)
-    return Cat("a grid of ", one.programs, " over the first dimension, if its rows do not depend on each other");
-  return Cat(one.programs, " along grid dimension ", one.dimension, " instead of ", one.programs_now);
+    return Cat("a grid of ", one.grid[0].programs,
+               " over the first dimension, if its rows do not depend on each other");
+  std::vector<std::string> programs, dimensions, now;
+  for (const GridChange& change : one.grid) {
+    programs.push_back(Cat(change.programs));
+    dimensions.push_back(Cat(change.dimension));
+    now.push_back(Cat(change.programs_now));
+  }
+  return Cat(Listed(programs), " along grid dimension", one.grid.size() == 1 ? " " : "s ", Listed(dimensions),
+             " instead of ", Listed(now));
 }
 
 std::string BlockText(const BlockTry& one) {

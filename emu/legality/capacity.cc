@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emu/legality/gpu_tensor_memory.h"
+#include "emu/legality/subcore_memory.h"
 #include "emu/legality/tiles.h"
 #include "emu/legality/vmem.h"
 #include "semantics/base/cat.h"
@@ -79,12 +80,23 @@ class Holdings {
 
 void CheckTpuMemories(Legality& legality) {
   CheckTpuVmem(legality);
+  const machines::Chip& chip = *legality.chip();
+  const std::vector<VmemPart> parts = SmemOf(legality);
   Holdings smem(legality);
-  for (const VmemPart& part : SmemOf(legality))
+  std::int64_t tiled = 0, dense = 0;
+  for (const VmemPart& part : parts) {
     smem.Add(Cat(part.kind == VmemPart::Kind::kOperand ? "" : Cat(Name(part.kind), " "), "'", part.name, "' (",
                  part.buffers > 1 ? Cat(part.buffers, " buffers of ") : "", part.array, ")"),
-             part.bytes());
-  smem.ExpectIn({legality.chip()->smem_bytes, "smem", Cat("that of one core of ", legality.chip()->name)});
+             part.buffers * part.unpadded);
+    tiled = SaturatingAdd(tiled, part.bytes());
+    dense = SaturatingAdd(dense, part.buffers * part.unpadded);
+  }
+  smem.ExpectIn({chip.smem_bytes, "smem", Cat("that of one core of ", chip.name)});
+  if (dense > chip.smem_bytes || tiled <= chip.smem_bytes) return;
+  const auto [held, may] = BytesTexts(tiled, chip.smem_bytes);
+  legality.MayExceed(Cat("it may not fit: in whole tiles of 128 words its operands hold ", held,
+                         " of smem, and that of one core of ", chip.name, " is ", may),
+                     Cat("hold at least ", BytesText(RoundUp(tiled - chip.smem_bytes, kKiB)), " less in smem"));
 }
 
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
@@ -133,6 +145,7 @@ std::vector<SharedMemoryPart> SharedMemoryHeld(const Legality& legality) {
 
 void CheckCapacity(Legality& legality) {
   if (legality.chip() == nullptr) return;
+  if (IsOfVectorSubcores(legality.kernel())) return CheckSubcoreVmem(legality);
   if (legality.backend() == TargetBackend::kMosaicTpu) CheckTpuMemories(legality);
   if (legality.backend() != TargetBackend::kMosaicGpu) return;
   CheckGpuSharedMemory(legality);

@@ -14,6 +14,7 @@
 #include "emu/legality/index_expressions.h"
 #include "emu/legality/layout_walk.h"
 #include "emu/legality/register_layouts.h"
+#include "emu/legality/triton_memory.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
@@ -148,8 +149,7 @@ void LanesOfAccesses::Add(int text_line, AccessLanes access) {
 }
 
 LanesOfAccesses LanesOfAccesses::OfTriton(const Kernel& kernel) {
-  constexpr std::int64_t kUsualWarps = 4;  // jax/_src/pallas/triton: CompilerParams.num_warps
-  LanesOfAccesses lanes(kLanesOfWarp * IntOf(kernel.params, "num_warps").value_or(kUsualWarps));
+  LanesOfAccesses lanes(LanesOfTriton(kernel));
   const std::map<const Instr*, std::uint32_t> expressions = IndexExpressionsOf(kernel);
   const UsesOfCopies uses(kernel, expressions);
   for (const auto& [op, number] : expressions)

@@ -48,7 +48,7 @@ class Memory {
                        .name = legality_.NameOf(operand),
                        .array = ArrayText(type, shape),
                        .buffers = buffers.count,
-                       .one = Bytes(type, shape, PaddedAs::kOperand),
+                       .one = Bytes(type, shape, scratch && !vmem_ ? PaddedAs::kScoped : PaddedAs::kOperand),
                        .unpadded = DenseBytes(type, shape),
                        .why = scratch ? "" : buffers.why});
     }
@@ -61,7 +61,16 @@ class Memory {
   bool Holds(Space space) const { return vmem_ ? IsVmem(space) : IsSmem(space); }
 
   std::int64_t Bytes(const Type& type, const Shape& shape, PaddedAs as) const {
-    return vmem_ ? TiledBytes(type, shape, *legality_.chip(), as) : DenseBytes(type, shape);
+    return vmem_ ? TiledBytes(type, shape, *legality_.chip(), as) : SmemBytes(type, shape, as);
+  }
+
+  // A message of the compiler has the layout {0:T(128)S(1)} of an operand s32[n]: whole tiles of 128 words. No layout
+  // is known of other arrays.
+  static std::int64_t SmemBytes(const Type& type, const Shape& shape, PaddedAs as) {
+    constexpr std::int64_t kTileBytes = 512;
+    const std::int64_t dense = DenseBytes(type, shape);
+    const bool tiled = as == PaddedAs::kOperand && shape.size() == 1 && Info(type.dtype).bits == 32;
+    return tiled ? RoundUp(dense, kTileBytes) : dense;
   }
 
   void AddScoped(ValueId value, const Type& type, std::vector<VmemPart>* parts) const {
@@ -101,6 +110,18 @@ class Memory {
   const Legality& legality_;
   const bool vmem_;
 };
+
+std::vector<VmemPart> VmemParts(const Legality& legality) {
+  std::vector<VmemPart> parts = Memory(legality, /*vmem=*/true).Parts();
+  const std::int64_t internal = IntegerParam(legality.kernel(), "internal_scratch_in_bytes").value_or(0);
+  if (internal > 0)
+    parts.push_back({.kind = VmemPart::Kind::kInternal,
+                     .name = "internal_scratch_in_bytes",
+                     .array = "",
+                     .one = internal,
+                     .unpadded = internal});
+  return parts;
+}
 
 VmemLimit LimitOf(const Legality& legality) {
   const machines::Chip& chip = *legality.chip();
@@ -151,20 +172,13 @@ VmemVerdict VmemUse::verdict() const {
 }
 
 VmemUse VmemOf(const Legality& legality) {
-  VmemUse use{.parts = Memory(legality, /*vmem=*/true).Parts(),
-              .estimates = EstimatedSpills(legality),
-              .limit = LimitOf(legality)};
-  const std::int64_t internal = IntegerParam(legality.kernel(), "internal_scratch_in_bytes").value_or(0);
-  if (internal > 0)
-    use.parts.push_back({.kind = VmemPart::Kind::kInternal,
-                         .name = "internal_scratch_in_bytes",
-                         .array = "",
-                         .one = internal,
-                         .unpadded = internal});
+  VmemUse use{.parts = VmemParts(legality), .estimates = EstimatedSpills(legality), .limit = LimitOf(legality)};
   std::stable_sort(use.parts.begin(), use.parts.end(),
                    [](const VmemPart& a, const VmemPart& b) { return a.bytes() > b.bytes(); });
   return use;
 }
+
+std::int64_t VmemHeld(const Legality& legality) { return Sum(VmemParts(legality)); }
 
 std::vector<VmemPart> SmemOf(const Legality& legality) { return Memory(legality, /*vmem=*/false).Parts(); }
 

@@ -56,6 +56,8 @@ struct VmemUse {
 
 // For a kernel of Mosaic TPU with a named chip.
 VmemUse VmemOf(const Legality& legality);
+// What it holds for certain, in bytes: VmemOf(legality).exact().
+std::int64_t VmemHeld(const Legality& legality);
 // Its SMEM: prefetch operands, blocks, scratch and scopes; `scopes` are those of VmemOf's rule.
 std::vector<VmemPart> SmemOf(const Legality& legality);
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "emu/legality/gpu_shared_memory.h"
+#include "emu/legality/capacity.h"
 #include "emu/legality/gpu_tensor_memory.h"
 #include "emu/machines/chip.h"
 #include "semantics/base/cat.h"
@@ -19,9 +19,11 @@ namespace {
 constexpr std::int64_t kThreadsOfSm = 2048, kBlocksOfSm = 32, kLanes = 128;
 constexpr std::int64_t kReserved = 1024;
 
-std::int64_t SharedMemory(const Kernel& kernel) {
+std::int64_t SharedMemory(const Program& program, const Kernel& kernel) {
   std::int64_t bytes = 0;
-  for (const legality::SharedMemoryPart& part : legality::SharedMemoryOfScopes(kernel)) bytes += part.bytes.value();
+  for (const legality::SharedMemoryPart& part :
+       legality::SharedMemoryHeld(legality::Legality(kernel, program.target, &program)))
+    bytes += part.bytes.value();
   return bytes;
 }
 
@@ -79,8 +81,9 @@ struct Resource {
   std::string why;
 };
 
-std::vector<Resource> ResourcesOf(const Kernel& kernel, std::int64_t threads, const SmRoom& room) {
-  const std::int64_t shared = SharedMemory(kernel);
+std::vector<Resource> ResourcesOf(const Program& program, const Kernel& kernel, std::int64_t threads,
+                                  const SmRoom& room) {
+  const std::int64_t shared = SharedMemory(program, kernel);
   const std::int64_t columns = legality::AllocatedColumns(legality::TensorMemoryOfScopes(kernel));
   std::vector<Resource> resources = {
       {(room.shared_bytes + kReserved) / (shared + kReserved),
@@ -126,7 +129,7 @@ Residency ResidencyIn(const SmRoom& room, const Program& program, const Kernel& 
   const std::int64_t threads = has_threads ? grid.back() : 1;
   std::int64_t cluster = 1;
   for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) cluster *= grid[d];
-  const std::vector<Resource> resources = ResourcesOf(kernel, threads, room);
+  const std::vector<Resource> resources = ResourcesOf(program, kernel, threads, room);
   const Resource& least = *std::min_element(resources.begin(), resources.end(),
                                             [](const Resource& a, const Resource& b) { return a.blocks < b.blocks; });
   const std::int64_t blocks = std::max<std::int64_t>(1, least.blocks);

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "emu/legality/gpu_registers.h"
 #include "emu/legality/layout_walk.h"
 #include "emu/legality/register_layouts.h"
+#include "emu/legality/triton_memory.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::time {
@@ -35,6 +37,13 @@ class Scan {
     Walk(kernel.bodies[0].region, 0, limit);
   }
 
+  // Of Triton: values are spread evenly over so many lanes, those that `elsewhere` names are not in registers.
+  Scan(const Kernel& kernel, std::int64_t limit, std::int64_t lanes, std::set<std::int32_t> elsewhere)
+      : kernel_(kernel), even_lanes_(lanes), elsewhere_(std::move(elsewhere)) {
+    need_.limit = limit;
+    Walk(kernel.bodies[0].region, 0, limit);
+  }
+
   const RegisterNeed& need() const { return need_; }
 
  private:
@@ -43,6 +52,11 @@ class Scan {
     const Type& type = kernel_.values[value.index()].type;
     const std::int64_t bits = Info(type.dtype).bits;
     if (type.is_ref() ? type.space != Space::kRegs : !type.is_array() || IsBool(type.dtype)) return 0;
+    if (even_lanes_ > 0) {
+      if (elsewhere_.count(value.value) != 0) return 0;
+      const std::int64_t elements = (NumElements(type.shape) + even_lanes_ - 1) / even_lanes_;
+      return (elements * bits + kBits - 1) / kBits;
+    }
     const legality::RegisterLayout layout =
         type.is_ref() ? legality::RegisterLayout(legality::LayoutName::kWgmma) : layouts_[value.index()];
     const std::int64_t even = (NumElements(type.shape) + legality::kLanesOfGroup - 1) / legality::kLanesOfGroup;
@@ -193,18 +207,33 @@ class Scan {
 
   const Kernel& kernel_;
   const std::vector<legality::RegisterLayout> layouts_;
+  const std::int64_t even_lanes_ = 0;
+  const std::set<std::int32_t> elsewhere_;
   RegisterNeed need_;
 };
+
+std::int64_t LimitOf(const RegisterRoom& room, std::int64_t lanes) {
+  return std::min(room.of_thread, room.of_sm / lanes / kUnit * kUnit);
+}
+
+RegisterNeed WithBlocks(RegisterNeed need, const RegisterRoom& room, std::int64_t lanes) {
+  const std::int64_t limit = std::max(kUnit, LimitOf(room, lanes));
+  const std::int64_t given = std::clamp((need.most + kUnit - 1) / kUnit * kUnit, kUnit, limit);
+  need.blocks = room.of_sm / (given * lanes);
+  return need;
+}
 
 }  // namespace
 
 RegisterNeed RegistersOf(const Kernel& kernel, std::int64_t threads, const RegisterRoom& room) {
   const std::int64_t lanes = std::max<std::int64_t>(1, threads) * legality::kLanesOfGroup;
-  const std::int64_t limit = std::min(room.of_thread, room.of_sm / lanes / kUnit * kUnit);
-  RegisterNeed need = Scan(kernel, limit).need();
-  const std::int64_t given = std::clamp((need.most + kUnit - 1) / kUnit * kUnit, kUnit, limit);
-  need.blocks = room.of_sm / (given * lanes);
-  return need;
+  return WithBlocks(Scan(kernel, LimitOf(room, lanes)).need(), room, lanes);
+}
+
+RegisterNeed RegistersOfTriton(const Kernel& kernel, const RegisterRoom& room) {
+  const std::int64_t lanes = legality::LanesOfTriton(kernel);
+  return WithBlocks(Scan(kernel, LimitOf(room, lanes), lanes, legality::NotInRegisters(kernel)).need(), room,
+                    lanes);
 }
 
 }  // namespace palladion::time

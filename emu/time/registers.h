@@ -29,6 +29,8 @@ struct RegisterNeed {
 };
 // `threads`: of a block, 128 lanes each.
 RegisterNeed RegistersOf(const Kernel& kernel, std::int64_t threads, const RegisterRoom& room);
+// Of a Triton kernel, whose values are spread over all lanes of a block, but for those that triton_memory.h names.
+RegisterNeed RegistersOfTriton(const Kernel& kernel, const RegisterRoom& room);
 
 }  // namespace palladion::time
 

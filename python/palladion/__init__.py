@@ -21,7 +21,8 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.bridge.session_report import SessionReport
     from palladion.checking import check
     from palladion.exporter.inline_code import model_inline
-    from palladion.fitting import Fit, fit
+    from palladion.fitting import Fit
+    from palladion.fitting_over import FitOver, fit
     from palladion.golden_bundle import Comparison, compare, golden
     from palladion.interception import export
     from palladion.jax_source import to_jax, to_jax_source
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.timing import TimeReport, time
 
 _NEEDS_JAX = {
-    "Fit": "fitting", "fit": "fitting",
+    "Fit": "fitting", "FitOver": "fitting_over", "fit": "fitting_over",
     "Comparison": "golden_bundle", "compare": "golden_bundle", "golden": "golden_bundle",
     "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
     "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",

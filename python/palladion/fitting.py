@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from palladion import _library, kernel_texts, probes
+from palladion import _library, kernel_texts
 from palladion.interception import export
-from palladion.short_errors import short_errors
 
 _UNITS = (("MiB", 1 << 20), ("KiB", 1 << 10))
+_LANES_OF_SM = 2048
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ class FitEstimate:
 
 @dataclasses.dataclass(frozen=True)
 class MemoryFit:
-    """One memory: "vmem", "smem", "shared memory", "tensor memory" or "registers of a lane". `unit`: "bytes", "columns" or "registers".
+    """One memory: "vmem", "smem", "vmem of a subcore", "shared memory", "tensor memory" or "registers of a lane". `unit`: "bytes", "columns" or "registers".
 
     `held` is certain, `estimate` what the compiler adds, uncertain by as much: `estimates` has its parts; of registers, those of
     `held` that spill. `limit` is the one that holds, `limit_from` says where it comes from, `other_limits` are the rest, as (what, amount).
@@ -66,43 +66,65 @@ class MemoryFit:
 
 @dataclasses.dataclass(frozen=True)
 class BlockTry:
-    """Blocks of another size along one dimension of the grid, which then has `programs` instead of `programs_now`.
+    """Blocks of other sizes along some dimensions of the grid: `grid` has the programs now and then of each, by its number.
 
-    `blocks` has the shapes before and after by operand, in elements; `held` and `estimate` are bytes of VMEM. `adds_grid`: the kernel has no
-    grid, and this gives it one over the first dimension of its arrays, which is right if their rows do not depend on each other.
+    `blocks` has the shapes before and after by operand, in elements; `held` and `estimate` are bytes of VMEM, `copied` those that the
+    pipeline copies over the whole grid. `adds_grid`: the kernel has no grid, and this gives it one over the first dimension of its arrays,
+    which is right if their rows do not depend on each other.
     """
 
     adds_grid: bool
-    grid_dimension: int
-    programs_now: int
-    programs: int
+    grid: dict[int, tuple[int, int]]
     held: int
     estimate: int
+    copied: int | None
     verdict: str
     blocks: dict[str, tuple[tuple[int, ...], tuple[int, ...]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class FitRefusal:
+    """What the target refuses of a kernel, or its compiler may, whether or not it fits: `code` is ILLEGAL or COMPILER."""
+
+    code: str
+    place: str
+    message: str
 
 
 @dataclasses.dataclass(frozen=True)
 class KernelFit:
     """One kernel on one target. `verdict`: the worst of its `memories`; `frames`: the Python lines of the call, (file, line, function), innermost first.
 
-    Of a TPU, `tries` are blocks of other sizes that were counted, `largest` the largest of them that fits (None: none does), `not_tried` the
-    dimensions of the grid that were left out, and why. Of a GPU, `blocks_of_sm` is how many blocks an SM holds, `blocks_limit` what limits them.
-    `advice`: what would make it fit, "" where it does. `data`: all of it, as `palladion fit --json` has it.
+    `programs` are those of the grid (of a GPU its blocks; None where that is a number of the run), `refusals` what the target refuses of it.
+    Of a TPU, `copied` is what the pipeline copies into and out of blocks, in bytes, `tries` are blocks of other sizes that were counted,
+    `largest` the one of them that fits and copies least (None: none fits), `stops` why that is no larger, `not_tried` the dimensions of the
+    grid that were left out, and why. Of a GPU, `blocks_of_sm` is how many blocks an SM holds, `blocks_limit` what limits them, `block_lanes`
+    the lanes of one. `not_counted`: what is known to be missing. `advice`: what would make it fit, "" where it does. `data`: all of it, as `palladion fit --json` has it.
     """
 
     kernel: str
     target: str
     verdict: str
     frames: list[tuple[str, int, str]]
+    programs: int | None
+    copied: int | None
     memories: list[MemoryFit]
     tries: list[BlockTry]
     largest: BlockTry | None
+    stops: list[str]
     not_tried: list[str]
     blocks_of_sm: int | None
     blocks_limit: str
+    block_lanes: int | None
     advice: str
+    refusals: list[FitRefusal]
+    not_counted: list[str]
     data: dict
+
+    @property
+    def occupancy(self) -> float | None:
+        """Of a GPU: which part of an SM's lanes its blocks have at once, 1.0 at most."""
+        return None if self.blocks_of_sm is None else self.blocks_of_sm * self.block_lanes / _LANES_OF_SM
 
     @property
     def ok(self) -> bool:
@@ -154,18 +176,8 @@ class Fit(Sequence):
         return "".join(map(_kernel_html, self.kernels))
 
 
-@short_errors
-def fit(f: Callable | str | os.PathLike, *args: Any, target: str | None = None, kernel: str | None = None) -> Fit:
-    """Whether the kernels that `f(*args)` calls fit the memories of a chip: VMEM and SMEM of a TPU; shared and tensor memory and registers of a GPU.
-
-    `args` may be arrays or jax.ShapeDtypeStruct, of any shape: nothing runs and nothing of the arrays' size is allocated. `f` may be a kernel
-    text or the path of one; `kernel` then names one of several. `target`, or that of the `palladion.target` around the call, must name a chip:
-    "v6e", "mosaic_gpu/h100". Sizes are in bytes, of tensor memory in columns, of registers in 32-bit registers of a lane.
-
-    PalladionError: no chip is named, or a backend is not counted (Triton, SparseCores). ExportError: a kernel that kernel text cannot
-    express, or an `f` without kernels. ValueError: `kernel` beside a function.
-    """
-    target = probes.given(target)
+def fit_of(f: Callable | str | os.PathLike, args: Sequence, target: str | None, kernel: str | None = None) -> Fit:
+    """The kernels of a function or text on a target."""
     if (source := kernel_texts.source_of(f)) is not None:
         return _fit_of(source[1], kernel, target)
     kernel_texts.expect_function(kernel)
@@ -191,44 +203,47 @@ def _memory_fit(data: dict) -> MemoryFit:
 
 def _block_try(data: dict) -> BlockTry:
     blocks = {one["name"]: (tuple(one["before"]), tuple(one["after"])) for one in data["blocks"]}
-    return BlockTry(**{**data, "blocks": blocks})
+    grid = {one["dimension"]: (one["programs_now"], one["programs"]) for one in data["grid"]}
+    return BlockTry(**{**data, "grid": grid, "blocks": blocks})
 
 
 def _kernel_fit(data: dict) -> KernelFit:
-    search = data["block_search"] or {"tries": [], "largest": None, "not_tried": []}
+    search = data["block_search"] or {"tries": [], "largest": None, "stops": [], "not_tried": []}
     tries = [_block_try(one) for one in search["tries"]]
     of_sm = data["blocks_of_sm"]
     return KernelFit(kernel=data["kernel"], target=data["target"], verdict=data["verdict"],
                      frames=[(one["file"], one["line"], one["function"]) for one in data["frames"]],
-                     memories=[_memory_fit(one) for one in data["memories"]], tries=tries,
-                     largest=None if search["largest"] is None else tries[search["largest"]], not_tried=search["not_tried"],
-                     blocks_of_sm=of_sm and of_sm["count"], blocks_limit=of_sm["why"] if of_sm else "", advice=data["advice"], data=data)
+                     programs=data["programs"], copied=data["copied"], memories=[_memory_fit(one) for one in data["memories"]], tries=tries,
+                     largest=None if search["largest"] is None else tries[search["largest"]], stops=search["stops"],
+                     not_tried=search["not_tried"], blocks_of_sm=of_sm and of_sm["count"], blocks_limit=of_sm["why"] if of_sm else "",
+                     block_lanes=of_sm and of_sm["lanes"], advice=data["advice"], refusals=[FitRefusal(**one) for one in data["refusals"]],
+                     not_counted=data["not_counted"], data=data)
 
 
-def _amount(amount: int, unit: str) -> str:
+def amount_text(amount: int, unit: str = "bytes") -> str:
     if unit != "bytes":
         return f"{amount} {unit}"
     return next((f"{amount / size:.2f} {name}" for name, size in _UNITS if amount >= size), f"{amount} B")
 
 
-def _table(rows: list[tuple[str, ...]]) -> str:
+def html_table(rows: list[tuple[str, ...]]) -> str:
     cells = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>"
 
 
 def _memory_html(memory: MemoryFit) -> str:
-    rows = [(f"{one.kind} {one.name}".strip(), one.array, f"x{one.buffers}", _amount(one.amount, memory.unit), one.why) for one in memory.rows]
-    rows.append(("held", "", "", _amount(memory.held, memory.unit), ""))
-    rows += [("estimate", "", "", _amount(one.amount, memory.unit), f"{one.what} {one.place}".strip()) for one in memory.estimates]
-    rows.append(("limit", "", "", _amount(memory.limit, memory.unit), memory.limit_from))
-    rows += [("(another limit)", "", "", _amount(amount, memory.unit), what) for what, amount in memory.other_limits]
-    return f"<p><b>{html.escape(memory.memory)}</b>: {html.escape(memory.verdict)}</p>{_table(rows)}"
+    rows = [(f"{one.kind} {one.name}".strip(), one.array, f"x{one.buffers}", amount_text(one.amount, memory.unit), one.why) for one in memory.rows]
+    rows.append(("held", "", "", amount_text(memory.held, memory.unit), ""))
+    rows += [("estimate", "", "", amount_text(one.amount, memory.unit), f"{one.what} {one.place}".strip()) for one in memory.estimates]
+    rows.append(("limit", "", "", amount_text(memory.limit, memory.unit), memory.limit_from))
+    rows += [("(another limit)", "", "", amount_text(amount, memory.unit), what) for what, amount in memory.other_limits]
+    return f"<p><b>{html.escape(memory.memory)}</b>: {html.escape(memory.verdict)}</p>{html_table(rows)}"
 
 
 def _try_row(one: BlockTry) -> tuple[str, ...]:
     blocks = ", ".join(f"{name} {list(before)} to {list(after)}" for name, (before, after) in one.blocks.items())
-    return ("a new one" if one.adds_grid else str(one.grid_dimension), f"{one.programs_now} to {one.programs}", blocks, _amount(one.held + one.estimate, "bytes"),
-            one.verdict)
+    grid = ", ".join(f"{'a new one' if one.adds_grid else number}: {now} to {then}" for number, (now, then) in one.grid.items())
+    return (grid, blocks, amount_text(one.held + one.estimate), "" if one.copied is None else amount_text(one.copied), one.verdict)
 
 
 def _kernel_html(one: KernelFit) -> str:
@@ -239,5 +254,8 @@ def _kernel_html(one: KernelFit) -> str:
     if one.advice:
         parts.append(f"<p>to make it fit: {html.escape(one.advice)}</p>")
     if one.tries:
-        parts.append("<p>other blocks</p>" + _table([("grid dimension", "programs", "blocks", "held and estimated", ""), *map(_try_row, one.tries)]))
+        parts.append("<p>other blocks</p>" + html_table([("grid dimension", "blocks", "held and estimated", "copied", ""), *map(_try_row, one.tries)]))
+    parts += [f"<p>no larger along {html.escape(why)}</p>" for why in one.stops]
+    parts += [f"<p>not counted: {html.escape(what)}</p>" for what in one.not_counted]
+    parts += [f"<p>{one.code} at {html.escape(one.place)}: {html.escape(one.message)}</p>" for one in one.refusals]
     return "".join(parts)
