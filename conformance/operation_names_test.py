@@ -44,6 +44,7 @@ ALLOWED = [
     ("emu/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
     ("emu/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
     ("emu/threads/thread_waits.cc", "wgmma", "a word of a message"),
+    ("emu/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
     ("emu/legality/legality.cc", "checkpoint closed_call custom_jvp_call custom_vjp_call", "which of JAX's calls it was, an attribute"),
     ("emu/legality/legality_gpu_access.cc", "add min max", "the kind of an atomic update, an attribute"),
     ("emu/legality/legality_gpu_barriers.cc", "barrier", "the name of an operand"),
