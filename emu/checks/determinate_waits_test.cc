@@ -11,6 +11,7 @@
 #include "emu/check.h"
 #include "emu/checks/waits_test_util.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/sanitized_test_util.h"
 
 namespace palladion::checks {
 namespace {
@@ -46,10 +47,12 @@ TEST_P(DeterminateWaits, AreProvedAndNoOthersAre) {
   };
   const Report once = check({.seeds = 16});
   EXPECT_EQ(row.is == Is::kProved, once.verdict == Verdict::kProved) << told(once);
-  const Report seeds = check({.seeds = 256, .all_seeds = true});
-  constexpr int kMost = 1500;
+  // What only some schedules do may need all of them to be seen.
+  const auto rounds = [&](int all) { return row.is == Is::kWrong ? all : Rounds(all); };
+  const Report seeds = check({.seeds = rounds(256), .all_seeds = true});
+  const int most = rounds(1500);
   int schedules = 0;
-  const Report all = check({.exhaustive = true, .interrupted = [&] { return ++schedules > kMost; }});
+  const Report all = check({.exhaustive = true, .interrupted = [&] { return ++schedules > most; }});
   const auto clean = [](const Report& report) {
     return report.verdict == Verdict::kProved || report.verdict == Verdict::kClean;
   };

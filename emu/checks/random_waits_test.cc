@@ -11,6 +11,7 @@
 #include "emu/checks/waits_test_util.h"
 #include "scheduler/policies/random.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/sanitized_test_util.h"
 
 namespace palladion::checks {
 namespace {
@@ -105,12 +106,12 @@ Counted Try(std::uint64_t seed, int rounds, const Make& make) {
       return report.ok() ? *std::move(report) : Report{};
     };
     const bool proved = check({.seeds = 1}).verdict == Verdict::kProved;
-    const Report seeds = check({.seeds = proved ? 64 : 8, .all_seeds = true});
+    const Report seeds = check({.seeds = proved ? Rounds(64) : 8, .all_seeds = true});
     counted.proved += proved;
     counted.wrong += !IsClean(seeds);
     if (!proved) continue;
     EXPECT_EQ(seeds.verdict, Verdict::kProved) << text;
-    constexpr int kMost = 400;
+    constexpr int kMost = Rounds(400);
     int schedules = 0;
     const Report all = check({.exhaustive = true, .interrupted = [&] { return ++schedules > kMost; }});
     EXPECT_TRUE(IsClean(all)) << text << all.findings.front().message;

@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/sanitized_test_util.h"
 #include "semantics/ops/flow/shadow_test_util.h"
 #include "semantics/port/machine.h"
 #include "semantics/registry/attrs.h"
@@ -310,8 +311,7 @@ std::string CheckTimes(Property property, const Subject& subject, int times) {
   return "";
 }
 
-constexpr int kSoundTimes = 400;
-constexpr int kExactTimes = 30;
+constexpr int kSoundTimes = Rounds(400), kExactTimes = Rounds(30);
 
 // The operations that need no rule of their own, and why.
 const std::map<std::string, std::string> kNoRule = {
