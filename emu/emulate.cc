@@ -47,10 +47,6 @@ absl::StatusOr<const Kernel*> FindKernel(const Module& module, const std::string
   return absl::InvalidArgumentError(Cat("no kernel '", name, "' in the text; it has: ", names()));
 }
 
-std::size_t MemoryLimitOf(const RunOptions& options) {
-  return options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
-}
-
 // Before anything is prepared: tables of a value's offsets grow with the value. Operands have none.
 absl::Status CheckValues(const Kernel& kernel, std::size_t limit) {
   const auto is_operand = [&](const ValueInfo& value) {
@@ -176,7 +172,7 @@ absl::StatusOr<Report> LaunchChecked(const PreparedKernel& kernel, absl::Span<co
   const agents::FloatEnvironment environment;
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
   PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   try {
     return checks::RunPlain({kernel.state(), inputs, outputs}, options);
   } catch (const std::bad_alloc&) {
@@ -194,7 +190,7 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
 
 absl::StatusOr<RunResult> launch::RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                              const agents::LaunchOptions& options) {
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   RunResult result;
   PALLADION_ASSIGN_OR_RETURN(result.outputs, NewOutputs(kernel));
   PALLADION_ASSIGN_OR_RETURN(result.report,
