@@ -26,6 +26,7 @@
 #include "emu/checks/seed_parts.h"
 #include "emu/checks/shorten.h"
 #include "emu/launch/launch.h"
+#include "emu/launch/meeting_blocks.h"
 #include "emu/launch/run.h"
 #include "emu/not_finite.h"
 #include "scheduler/search/parallel_seeds.h"
@@ -55,7 +56,7 @@ class Checker {
       status = absl::OkStatus();
     }
     if (status.ok() && !report_.interrupted) checks::ChallengeEqualValues(runner_, options_, lengths_, log_);
-    if (!status.ok() && log_.size() == 0) return status;
+    if (launch::HaveMet(status) || (!status.ok() && log_.size() == 0)) return status;
     if (!status.ok()) report_.error = ErrorReport(status, "", "").error;
     Conclude();
     return absl::OkStatus();
@@ -66,6 +67,7 @@ class Checker {
     part_ = part;
     part->made_for = checks::MadeFor(runner_, options_);
     const absl::Status status = RunSchedules();
+    if (launch::HaveMet(status)) return status;
     if (IsInterrupted(status) || report_.interrupted) return absl::CancelledError("interrupted");
     part->stopped = livelock_ || !status.ok();
     if (!seeds_needed_) return absl::OkStatus();
@@ -97,7 +99,8 @@ class Checker {
         checks::KnownBefore(kernel_.state(), options_.contracts ? options_.run.legality : LegalityMode::kOff);
     report_.checks = known.tallies;
     for (const Finding& finding : known.findings) Add(finding, nullptr);
-    if (part_ != nullptr && (options_.exhaustive || !runner_.interact())) return absl::OkStatus();
+    if (part_ != nullptr && options_.exhaustive) return absl::OkStatus();
+    if (part_ != nullptr && !runner_.interact()) return runner_.blocks_may_meet() ? RunOrders() : absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
     if (!options_.exhaustive && !options_.by_policy && !runner_.interact()) return RunOrders();
     PALLADION_RETURN_IF_ERROR(RunBaseline(checks::Watch::kEverything));
@@ -298,11 +301,7 @@ class Checker {
 
   // What holds of all that ran.
   checks::FactSet Facts() const {
-    checks::FactSet facts = facts_;
-    const bool apart = !runner_.interact();
-    facts.Set(checks::Fact::kOneOrder, apart && !checks::HasParallelDimension(kernel_.state().program(), inputs_));
-    facts.Set(checks::Fact::kNoInteraction, apart);
-    facts.Set(checks::Fact::kNothingDecides, runner_.threads() && facts.Has(checks::Fact::kNothingDecides));
+    checks::FactSet facts = runner_.WithFactsOfKernel(facts_);
     facts.Set(checks::Fact::kSameOutputs, !differs_);
     facts.Set(checks::Fact::kEverySchedule, options_.exhaustive && explored_.complete);
     return facts;
@@ -350,7 +349,7 @@ class Checker {
   Report report_;
 };
 
-// Calls `work` with a checker of these inputs.
+// Calls `work` with a checker of these inputs; once more, with the kernel's pipeline, where that is what shows.
 template <class Work>
 absl::Status WithChecker(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
                          const Work& work) {
@@ -358,12 +357,14 @@ absl::Status WithChecker(const PreparedKernel& kernel, absl::Span<const Tensor> 
   const agents::FloatEnvironment environment;
   const std::vector<ConstArray> arrays = ArraysOf(inputs);
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, arrays));
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(
-      kernel.state(), options.run.memory_limit == 0 ? agents::HostMemoryLimit() : options.run.memory_limit));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   try {
     PALLADION_ASSIGN_OR_RETURN(const checks::TrialRunner runner, checks::TrialRunner::Create(kernel, arrays, options));
     PALLADION_RETURN_IF_ERROR(checks::ExpectParts(options, runner));
-    return work(Checker(kernel, arrays, options, runner));
+    const absl::Status status = work(Checker(kernel, arrays, options, runner));
+    if (!launch::HaveMet(status)) return status;
+    PALLADION_ASSIGN_OR_RETURN(const PreparedKernel pipelined, launch::WithPipeline(kernel));
+    return WithChecker(pipelined, inputs, options, work);
   } catch (const std::bad_alloc&) {
     return absl::ResourceExhaustedError(
         Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
@@ -383,8 +384,7 @@ absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl::Span<const Tens
     report = checker.TakeReport();
     return absl::OkStatus();
   });
-  PALLADION_RETURN_IF_ERROR(status);
-  return report;
+  return status.ok() ? absl::StatusOr<Report>(std::move(report)) : status;
 }
 
 absl::StatusOr<CheckPart> CheckSeeds(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,

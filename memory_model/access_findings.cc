@@ -15,6 +15,13 @@ std::string_view Does(AccessKind kind) {
   return kVerbs[static_cast<std::size_t>(kind)];
 }
 
+// Of one core's pipeline.
+bool IsOfTwoFlushes(const UnorderedPair& pair, const AgentTable& agents) {
+  const AgentId earlier = pair.conflict.earlier.who, later = pair.event.who;
+  const BlockCopy *const a = agents.BlockOf(earlier), *const b = agents.BlockOf(later);
+  return a != nullptr && b != nullptr && a->flush && b->flush && agents.PlaceOf(earlier) == agents.PlaceOf(later);
+}
+
 }  // namespace
 
 bool IsRaceOfBlocks(const UnorderedPair& pair, const AgentTable& agents) {
@@ -160,7 +167,7 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
 }
 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
-  if (sort.code == FindingCode::kAlias) return AliasOf(pair, sort);
+  if (sort.code == FindingCode::kAlias || IsOfTwoFlushes(pair, agents_)) return AliasOf(pair, sort);
   // A fetch that began before is for a later program.
   const BlockCopy* const before = agents_.BlockOf(pair.conflict.earlier.who);
   if (BesideOwnPipeline(pair) && before != nullptr && !before->flush) {

@@ -1,4 +1,5 @@
-// The finding that a block is fetched from an array to which another one goes back meanwhile (ALIAS), in words.
+// The findings that a block is fetched from an array to which another one goes back meanwhile (ALIAS), or goes back
+// where another one does (RACE_WW), in words.
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,10 @@ std::string_view WhyOpen(const BlockCopy& fetch, const BlockCopy& flush) {
 
 Finding AccessFindings::AliasOf(const UnorderedPair& pair, const Sort& sort) const {
   const AccessEvent &earlier = pair.conflict.earlier, &event = pair.event;
+  const bool two_flushes = agents_.BlockOf(earlier.who)->flush && agents_.BlockOf(event.who)->flush;
   const bool flushed_first = agents_.BlockOf(earlier.who)->flush;
-  const AccessEvent &flush = flushed_first ? earlier : event, &fetch = flushed_first ? event : earlier;
-  const BlockCopy &back = *agents_.BlockOf(flush.who), &block = *agents_.BlockOf(fetch.who);
+  const AccessEvent &flush = flushed_first ? earlier : event, &other = flushed_first ? event : earlier;
+  const BlockCopy &back = *agents_.BlockOf(flush.who), &block = *agents_.BlockOf(other.who);
   const auto side = [&](const AccessEvent& access, const BlockCopy& of) {
     return FindingAccess{.kind = access.kind,
                          .agent = AgentName(of.program),
@@ -36,20 +38,25 @@ Finding AccessFindings::AliasOf(const UnorderedPair& pair, const Sort& sort) con
                          .loc = access.loc,
                          .text_line = access.text_line};
   };
-  Finding finding{.code = FindingCode::kAlias,
-                  .severity = sort.severity,
-                  .message = Cat("the block of '", block.ref, "' that ", AgentName(block.program),
-                                 " fetches overlaps at ", pair.conflict.overlap, " the block of '", back.ref,
-                                 "' that goes back to the same array after ", AgentName(back.program),
-                                 sort.severity == Severity::kDefect
-                                     ? ": the fetch may see what was there before"
-                                     : ", where it leaves all bytes of the fetch as they are with these operands"),
-                  .loc = fetch.loc,
-                  .text_line = fetch.text_line,
-                  .why = std::string(WhyOpen(block, back)),
-                  .fix = "keep what later programs need in scratch, or do not alias the input with the output"};
+  Finding finding{.code = sort.code, .severity = sort.severity, .loc = other.loc, .text_line = other.text_line};
+  if (two_flushes) {
+    finding.message = Cat("the block of '", block.ref, "' that goes back after ", AgentName(block.program),
+                          " overlaps at ", pair.conflict.overlap, " the block that goes back after ",
+                          AgentName(back.program), ": either may be written last");
+    finding.why = "a pipeline with two buffers starts the flush of this program before it awaits that of the last one";
+    finding.fix = "let no two programs in a row write the same elements, or have one buffer, with pl.Buffered(1)";
+  } else {
+    finding.message = Cat("the block of '", block.ref, "' that ", AgentName(block.program), " fetches overlaps at ",
+                          pair.conflict.overlap, " the block of '", back.ref,
+                          "' that goes back to the same array after ", AgentName(back.program),
+                          sort.severity == Severity::kDefect
+                              ? ": the fetch may see what was there before"
+                              : ", where it leaves all bytes of the fetch as they are with these operands");
+    finding.why = WhyOpen(block, back);
+    finding.fix = "keep what later programs need in scratch, or do not alias the input with the output";
+  }
   finding.first = side(flush, back);
-  finding.second = side(fetch, block);
+  finding.second = side(other, block);
   return finding;
 }
 

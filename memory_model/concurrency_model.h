@@ -146,6 +146,9 @@ class ConcurrencyModel {
   bool CanAwaitGroups(QueueId queue, std::size_t may_remain, Half half) const {
     return engine_.GroupsDone(queue, may_remain, half);
   }
+  std::vector<AgentId> GroupsBut(QueueId queue, std::size_t may_remain) const {  // AsyncEngine's
+    return engine_.GroupsBut(queue, may_remain);
+  }
   struct GroupWait {
     std::size_t may_remain = 0;
     Half half = Half::kWrite;

@@ -75,25 +75,11 @@ std::multiset<std::string> SeveritiesOf(const Report& report, std::string_view c
 
 using Lines = std::multiset<std::string>;
 
-// That the results in an array differ, where two blocks of it are in conflict, is a symptom of that (emu/reports/
-// causes.h). Whether a schedule shows it depends on whether the blocks' copies are engines' operations, as they are
-// where the kernel has engines (semantics/prepare/pipelined_blocks.h).
-bool IsOfAlias(const ReportedFinding& finding, const Report& report) {
-  if (finding.code != "NONDET" || !finding.first.has_value()) return false;
-  const auto has_array = [&](const std::optional<ReportedAccess>& side) {
-    return side.has_value() && side->object == finding.first->object;
-  };
-  return std::any_of(report.findings.begin(), report.findings.end(), [&](const ReportedFinding& other) {
-    return other.code == "ALIAS" && (has_array(other.first) || has_array(other.second));
-  });
-}
-
 // What a harmless operation takes of a chip's memory is its own, so whether there is enough is no matter of the kernel.
 Lines FindingLines(const Report& report, bool places_alone) {
   Lines lines;
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "CAPACITY" || (places_alone && finding.code == "NONDET") || IsOfAlias(finding, report))
-      continue;
+    if (finding.code == "CAPACITY" || (places_alone && finding.code == "NONDET")) continue;
     lines.insert(places_alone ? PlacesLine(finding) : FindingLine(finding));
   }
   return lines;

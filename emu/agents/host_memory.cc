@@ -35,6 +35,10 @@ std::size_t HostMemoryLimit() {
   return limit;
 }
 
+std::size_t MemoryLimitOf(const RunOptions& options) {
+  return options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
+}
+
 std::size_t MemoryNeeded(const PreparedKernelState& kernel) {
   const Program& program = kernel.program();
   std::size_t bytes = program.arena_bytes + program.scratch_bytes;  // at most 2^22 values of 2^40 bytes

@@ -13,6 +13,8 @@ namespace palladion::agents {
 // 7/8 of the host's memory, or of the control group's where that is less, in bytes; read once. It does not see what
 // other processes hold.
 std::size_t HostMemoryLimit();
+// That, unless the options say otherwise.
+std::size_t MemoryLimitOf(const RunOptions& options);
 
 // Bytes of the kernel's operands, its scratch operands and the values of its program; run_scoped comes on top.
 std::size_t MemoryNeeded(const PreparedKernelState& kernel);

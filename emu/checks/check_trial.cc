@@ -8,8 +8,10 @@
 #include "emu/arrays.h"
 #include "emu/checks/check_options.h"
 #include "emu/checks/checkers.h"
+#include "emu/checks/orders.h"
 #include "emu/checks/replay_origin.h"
 #include "emu/launch/interaction.h"
+#include "emu/launch/meeting_blocks.h"
 #include "emu/launch/reads_from.h"
 #include "emu/launch/run.h"
 #include "emu/threads/schedule_choice.h"
@@ -45,6 +47,7 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
   PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
   runner.interact_ = runner.way_ != launch::Way::kInOrder;
+  runner.may_meet_ = launch::MeetingBlocks::MayMeet(kernel.state());
   if (options.by_policy && !kernel.state().program().grid_in_agent)
     runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
@@ -57,6 +60,13 @@ absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, ab
 scheduler::Schedule TrialRunner::ScheduleOfSeed(std::int64_t seed) const {
   const auto number = static_cast<std::uint64_t>(seed);
   return {.policy = scheduler::PolicyOfSeed(number), .seed = number, .moves = {}};
+}
+
+FactSet TrialRunner::WithFactsOfKernel(FactSet facts) const {
+  facts.Set(Fact::kOneOrder, !interact_ && !HasParallelDimension(kernel_.state().program(), inputs_));
+  facts.Set(Fact::kNoInteraction, !interact_);
+  facts.Set(Fact::kNothingDecides, threads() && facts.Has(Fact::kNothingDecides));
+  return facts;
 }
 
 const scheduler::ScheduleOrigin& TrialRunner::Origin() const {
@@ -222,11 +232,17 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
   checked.backwards = IsReverse(trial.schedule);
   Checkers checkers = Checkers::Of(checked);
   checkers.Attach(options);
+  std::optional<launch::MeetingBlocks> blocks;
+  if (may_meet_ && options_.races) {
+    blocks.emplace(*run.kernel, inputs_, /*take_turns=*/run.way != launch::Way::kInOrder);
+    options.observers.push_back(&*blocks);
+  }
   const auto launched = [&](std::vector<Tensor>& outputs, const agents::LaunchOptions& as) {
     return launch::Run({*run.kernel, inputs_, MutableArraysOf(outputs)}, as,
                        *scheduler::MakePolicy(trial.schedule, lengths));
   };
   absl::StatusOr<agents::Ran> ran = launched(trial.outputs, options);
+  if (blocks.has_value() && blocks->meet() && !IsInterrupted(ran.status())) return launch::BlocksMeet();
   if (!ran.ok()) {
     for (Finding& finding : checkers.FoundBefore(ran.status())) trial.findings.push_back(std::move(finding));
     return ran.status();
@@ -240,6 +256,7 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
   trial.why = checkers.looked().why;
   trial.every_order_alike = checkers.looked().every_order_alike;
   trial.tallies = checkers.looked().tallies;
+  if (blocks.has_value() && run.counts) trial.tallies["block residency"] += blocks->copies();
   if (run.way == launch::Way::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
   TakeResult(*std::move(ran), trial);
   return absl::OkStatus();

@@ -38,9 +38,13 @@ class TrialRunner final : public Trials {
 
   // Do programs see each other's effects while they run? Else two orders of them suffice.
   bool interact() const override { return interact_; }
+  // Are there blocks of which a trial says whether they do? It ends with launch::BlocksMeet where they do.
+  bool blocks_may_meet() const { return may_meet_; }
   bool threads() const { return way_ == launch::Way::kThreads; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
+  // What the kernel adds to what its trials showed, or takes from it.
+  FactSet WithFactsOfKernel(FactSet facts) const;
   Fill fill() const { return fill_; }
   // Of a search whose schedules this runner runs once more, of a launch of so many programs: as its trials, with no
   // more operations than a step budget.
@@ -93,7 +97,7 @@ class TrialRunner final : public Trials {
   const CheckOptions& options_;
   Fill fill_;
   launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
-  bool interact_ = false;
+  bool interact_ = false, may_meet_ = false;
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;
 };

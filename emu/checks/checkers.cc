@@ -265,8 +265,7 @@ constexpr CheckerRow kCheckers[] = {
      "races",
      &CheckOptions::races,
      "elements at which two programs or cores without an order meet, and one writes: the sets of what all of them "
-     "touch; on a TPU also blocks that are fetched before they are written, visited again, or handed on (block "
-     "residency)",
+     "touch; on a TPU also blocks that are visited again, or handed on (block residency)",
      "programs and cores that nothing orders, whichever way they run; of others, scratch and blocks that are handed on",
      {Fact::kNoConflict, Fact::kExactUpdates},
      [](const CheckedRun& run) { return run.kernel != nullptr && (run.way != Way::kThreads || IsTpu(run)); },

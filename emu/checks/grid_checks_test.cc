@@ -319,34 +319,6 @@ TEST(GridChecks, APlainRunFindsBlocksVisitedAgainAndLoadsOfHbm) {
   EXPECT_EQ("ILLEGAL ", findings(part));
 }
 
-// Program i stores into block i of an array, and reads the block DISTANCE before it through an alias.
-const char kAlias[] =
-    "pkir 1;\nkernel @k {\n"
-    "  in %x: f32[64,128] block (8,128) map (%i: i32[]) { %m = sub(%i, DISTANCE:i32) : i32[]; %n = max(%m, 0:i32) : "
-    "i32[]; return %n, 0:i32; };\n  grid [8];\n"
-    "  out %o: f32[64,128] block (8,128) map (%i: i32[]) { return %i, 0:i32; } alias %x;\n"
-    "  body @b (%xr: ref<default,f32[8,128]> as \"x_ref\", %or: ref<default,f32[8,128]> as \"o_ref\") {\n"
-    "    %v = get(%xr) : f32[8,128];\n    %w = add(%v, 1.0:f32) : f32[8,128];\n"
-    "    _ = swap(%or, %STORED) : f32[8,128];\n    return;\n  }\n}\n";
-
-TEST(GridChecks, AFetchOfWhatIsBeingFlushed) {
-  const auto with = [](const std::string& distance, const std::string& stored) {
-    return With(With(kAlias, "DISTANCE", distance), "STORED", stored);
-  };
-  for (const std::string distance : {"1", "2"}) {
-    const Checked checked = Check(with(distance, "w"), "mosaic_tpu/v5e");
-    ASSERT_EQ("ALIAS defect", Codes(checked)) << distance;
-    EXPECT_EQ("o_ref", checked.findings[0].first->object);
-    EXPECT_EQ("x_ref", checked.findings[0].second->object);
-    EXPECT_EQ(AccessKind::kWrite, checked.findings[0].first->kind);
-    EXPECT_EQ(1, checked.runs);
-  }
-  EXPECT_EQ("", Codes(Check(with("3", "w"), "mosaic_tpu/v5e"))) << "the flush has been awaited";
-  EXPECT_EQ("", Codes(Check(with("0", "w"), "mosaic_tpu/v5e"))) << "each program its own block";
-  EXPECT_EQ("ALIAS note", Codes(Check(with("1", "v"), "mosaic_tpu/v5e", WalkOrder::kRowMajor, "full(1)")))
-      << "no byte changes";
-}
-
 const char kScratch[] =
     "pkir 1;\nkernel @k { grid [4]; out %o: i32[4] block (1) map (%i: i32[]) { return %i; };\n"
     "  scratch %s: ref<vmem,i32[1]> as \"s_ref\";\n"

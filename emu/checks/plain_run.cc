@@ -17,14 +17,6 @@
 #include "semantics/base/status.h"
 
 namespace palladion::checks {
-namespace {
-
-std::size_t MemoryLimitOf(const RunOptions& options) {
-  return options.memory_limit == 0 ? agents::HostMemoryLimit() : options.memory_limit;
-}
-
-}  // namespace
-
 Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode legality) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
@@ -77,7 +69,7 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
   const agents::FloatEnvironment environment;
   PALLADION_RETURN_IF_ERROR(agents::CheckInputs(kernel, inputs));
   PALLADION_RETURN_IF_ERROR(agents::CheckOutputs(kernel, outputs));
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   try {
     return RunPlain({kernel.state(), inputs, outputs}, options);
   } catch (const std::bad_alloc&) {
@@ -88,7 +80,7 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
 
 absl::StatusOr<RunResult> RunWatched(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                      const agents::LaunchOptions& options) {
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), MemoryLimitOf(options.run)));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   RunResult result;
   PALLADION_ASSIGN_OR_RETURN(result.outputs, NewOutputs(kernel));
   PALLADION_ASSIGN_OR_RETURN(result.report,

@@ -1,29 +1,12 @@
 // What GridChecks says of blocks: each finding of who looks at them, in words.
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "emu/launch/grid_checks.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::launch {
-namespace {
-
-// When the pipeline fetches and flushes, as far as it matters to a fetch that is too early.
-std::string_view WhyStale(const StaleFetch& stale) {
-  if (!stale.flushed_late)
-    return "with two buffers for the input's blocks a pipeline starts the fetch for the next program before the body "
-           "of this one, whose block goes back after it";
-  if (!stale.fetched_early)
-    return "with two buffers for the output's blocks a pipeline awaits the flush of the last program after the body of "
-           "this one, and the fetch comes before it";
-  return "a pipeline starts the fetch for the next program before the body of this one, and awaits the flush of the "
-         "last one after it";
-}
-
-}  // namespace
-
 Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const {
   Finding finding{.code = FindingCode::kOutRevisit,
                   .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
@@ -41,29 +24,6 @@ Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<memory
                       "another; or pay for fetching it again, with pl.Buffered(1, revisit=pl.RevisitMode.ANY)"};
   if (first.has_value()) finding.first = Describe(*first, revisit.buffer);
   finding.second = Describe(revisit.again, revisit.buffer);
-  return finding;
-}
-
-Finding GridChecks::FindingOf(const StaleFetch& stale) const {
-  const OperandInfo& output = OperandOf(stale.buffer);
-  const Program& program = kernel_.program();
-  const OperandInfo& input = program.operand_infos[static_cast<std::size_t>(output.alias)];
-  Finding finding{
-      .code = FindingCode::kAlias,
-      .severity = stale.changed ? Severity::kDefect : Severity::kNote,
-      .message = Cat("the block ", stale.fetch.box, " of '", program.refs[input.ref.index()].name, "' that ",
-                     AgentName(stale.fetch.program), " fetches overlaps the block ", stale.flush.box, " of '",
-                     NameOf(stale.buffer), "' that goes back to the same array after ", AgentName(stale.flush.program),
-                     stale.changed ? ": the fetch may see what was there before"
-                                   : ", where it leaves all bytes of the fetch as they are with these operands"),
-      .loc = stale.fetch.loc,
-      .text_line = stale.fetch.text_line,
-      .count = stale.count,
-      .why = std::string(WhyStale(stale)),
-      .fix = "keep what later programs need in scratch, or do not alias the input with the output"};
-  finding.first = Describe(stale.flush, stale.buffer);
-  finding.second = Describe(stale.fetch, stale.buffer);
-  finding.second->object = program.refs[input.ref.index()].name;
   return finding;
 }
 

@@ -8,7 +8,6 @@
 #include "emu/launch/interaction.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/prepare/block_mode.h"
 #include "semantics/program/view.h"
 
 namespace palladion::launch {
@@ -148,21 +147,10 @@ void GridChecks::After(const Step& step, Frame& frame) {
   }
 }
 
-// Blocks of an output alone must not be visited again; those of an input that shares its memory may not see what is
-// flushed there. A plain run looks at the first.
+// Blocks of an output alone must not be visited again. Those of one that shares its memory are read from there.
 void GridChecks::WatchBlocks(const memory_model::Memory& memory, std::size_t i, BufferId array) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
-  const std::vector<Operand>& operands = kernel_.text().operands;
-  BlockChecks::Buffers buffers{.fetched = 0, .flushed = BuffersOf(operands[i])};
-  if (info.alias >= 0) {
-    if (info.pipelined) return;  // clocks look at it
-    const auto input = static_cast<std::size_t>(info.alias);
-    if (looks_ == Looks::kRevisits || kernel_.program().operand_infos[input].mode != BlockMode::kResident) return;
-    buffers.fetched = BuffersOf(operands[input]);
-  } else if (info.restored) {
-    return;
-  }
-  blocks_.Watch(memory, array, buffers);
+  if (info.alias < 0 && !info.restored) blocks_.Watch(memory, array);
 }
 
 const OperandInfo& GridChecks::OperandOf(BufferId buffer) const {
@@ -186,7 +174,6 @@ Meeting GridChecks::MeetingOf(const memory_model::SweepConflict& conflict) const
 
 // All that needs no second run.
 void GridChecks::AddOfBlocks() {
-  for (const StaleFetch& stale : blocks_.stale_fetches()) findings_.Add(FindingOf(stale));
   for (const LateIndex& late : maps_.found()) findings_.AddApart(FindingOf(late));
   for (const EmittedRevisit& revisit : emitted_.found()) findings_.AddApart(FindingOf(revisit));
   inputs_.Finish();

@@ -1,7 +1,6 @@
 // What is wrong between the programs of a grid: races of programs that have no order (docs/spec/races.md), output
-// blocks that are left and visited again, blocks fetched while their memory is flushed, index maps that read what
-// bodies store just before. One launch with this watching finds whether; where something is, the same launch runs once
-// more and finds the two accesses of each.
+// blocks that are left and visited again, index maps that read what bodies store just before. One launch with this
+// watching finds whether; where something is, the same launch runs once more and finds the two accesses of each.
 //
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
@@ -98,7 +97,6 @@ class GridChecks final : public run::Watcher {
   std::string NameOf(BufferId buffer) const { return words_.NameOf(OperandOf(buffer)); }
   Meeting MeetingOf(const memory_model::SweepConflict& conflict) const;
   Finding FindingOf(const Revisit& revisit, const std::optional<memory_model::WitnessAccess>& first) const;
-  Finding FindingOf(const StaleFetch& stale) const;
   Finding FindingOf(const LateIndex& late) const;
   Finding FindingOf(const EmittedRevisit& revisit) const;
   Finding FindingOf(const HandedBlock& handed) const;

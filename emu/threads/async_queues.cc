@@ -130,6 +130,17 @@ std::int64_t AsyncQueues::ObjectOf(AgentId id, AsyncQueue queue) const {
   return QueueObjectOf(thread.is_warp() ? thread.parent : id, queue);
 }
 
+scheduler::Touch AsyncQueues::TouchOf(AgentId thread, const WaitTarget& target) const {
+  scheduler::Touch touch{.object = ObjectOf(thread, target.queue)};
+  if (!IsOfPipeline(target.queue)) return touch;
+  touch.last = -1;
+  for (const QueueId queue : Awaited(thread, target.queue)) {
+    for (const AgentId copy : base_.model.GroupsBut(queue, static_cast<std::size_t>(target.value)))
+      touch.last = std::max<std::int64_t>(touch.last, copy.value);
+  }
+  return touch;
+}
+
 void AsyncQueues::RetireThread(AgentId id) {
   Thread& thread = base_.residents.Of(id);
   const auto retire = [this](QueueId queue) {

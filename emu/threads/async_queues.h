@@ -13,8 +13,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "emu/threads/machine_base.h"
+#include "scheduler/operation.h"
 
 namespace palladion::threads {
+
+// Of blocks that are copied beside the bodies.
+inline bool IsOfPipeline(AsyncQueue queue) { return queue == AsyncQueue::kFetches || queue == AsyncQueue::kFlushes; }
 
 class AsyncQueues {
  public:
@@ -32,6 +36,14 @@ class AsyncQueues {
 
   std::int64_t ObjectOf(QueueId queue) const { return objects_.at(queue.value); }
   std::int64_t ObjectOf(AgentId thread, AsyncQueue queue) const;  // of all of these
+
+  // What a wait for the thread's groups touches: of a TPU's pipeline, the copies that it waits for; those that may
+  // still be under way after it come before or after it, which nothing can tell.
+  scheduler::Touch TouchOf(AgentId thread, const WaitTarget& target) const;
+  // Of a half of such a copy.
+  scheduler::Touch TouchOf(QueueId queue, AgentId copy) const {
+    return {.object = ObjectOf(queue), .first = copy.value, .last = copy.value};
+  }
 
   void RetireThread(AgentId thread);
 

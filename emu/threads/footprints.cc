@@ -20,6 +20,8 @@ scheduler::Touch RowsOf(const BoxAccess& block, bool writes) {
 
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, const WaitTarget& target) {
   if (target.kind == WaitTarget::Kind::kNothing) return {};
+  if (target.kind == WaitTarget::Kind::kGroups)
+    return scheduler::Footprint().Add(machine.queues().TouchOf(thread, target));
   return scheduler::Footprint::Writes(machine.ObjectOf(thread, target));
 }
 
@@ -36,8 +38,13 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest
   const bool reads = request.half == Half::kRead;
   scheduler::Footprint touched;
   // Copies of blocks end in any order, and only their core, which waits, can tell that they have.
-  if (asked.queue.valid())
-    touched.Add({.object = machine.queues().ObjectOf(asked.queue), .writes = asked.block == nullptr});
+  if (asked.block != nullptr) {
+    scheduler::Touch copy = machine.queues().TouchOf(asked.queue, request.operation);
+    copy.writes = false;
+    touched.Add(copy);
+  } else if (asked.queue.valid()) {
+    touched.Add({.object = machine.queues().ObjectOf(asked.queue)});
+  }
   if (asked.pipelined.has_value()) {  // it begins where those that it follows have ended
     const std::int64_t block = machine.model().agents().PlaceOf(request.operation).at(PlaceLevel::kBlock);
     touched.Add({.object = TensorCoreObjectOf(block), .writes = !reads});

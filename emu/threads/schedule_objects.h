@@ -37,6 +37,8 @@ inline std::int64_t ScopesObjectOf(BlockId block) { return 10 * kObjectsOfAKind 
 inline constexpr std::int64_t kPeersObject = 11 * kObjectsOfAKind;
 inline std::int64_t EndsObjectOf(std::int64_t cluster) { return 13 * kObjectsOfAKind + cluster; }  // of its threads
 inline constexpr std::int64_t kGridScopesObject = 12 * kObjectsOfAKind;  // what is found by all blocks of a device
+// Which copies of the kernel's own a block of a TPU's pipeline has (Machine::Turn), by its memory.
+inline std::int64_t TurnsObjectOf(BufferId buffer) { return 14 * kObjectsOfAKind + buffer.value; }
 // Which clusters have begun.
 inline constexpr std::int64_t kLaunchControlObject = 7 * kObjectsOfAKind;
 

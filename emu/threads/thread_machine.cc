@@ -166,10 +166,7 @@ QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
 }
 
 void ThreadMachine::Turn(const BlockTurn& turn, const Site& site) {
-  if (touches_ != nullptr) {
-    touches_->Object(turn.from.value);
-    touches_->Object(turn.to.value);
-  }
+  if (touches_ != nullptr) touches_->Turns(turn);
   if (turn.input) {
     model_.Overwrite(current_, turn.from, CodeSite::Of(site));
   } else {

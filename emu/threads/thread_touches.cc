@@ -53,6 +53,8 @@ void ThreadTouches::Waits(AgentId thread, const WaitTarget& target) {
     case WaitTarget::Kind::kQueue:
     case WaitTarget::Kind::kSpawned:  // what warps have seen of every barrier
       return Everything();
+    case WaitTarget::Kind::kGroups:
+      return log_.Add(scheduler::Touched{machine_.queues().TouchOf(thread, target)});
     default:
       return Object(machine_.ObjectOf(thread, target));
   }
@@ -89,26 +91,45 @@ void ThreadTouches::Meets(AgentId thread, const std::string& work, bool last) {
 
 // Copies of a TPU's pipeline are asked for, committed and completed in any order: none waits for another one (they have
 // no QueueOrder), and a group is over when all of it is, which a wait for it alone looks at.
-void ThreadTouches::OfQueue(std::int64_t object, bool of_pipeline) {
-  scheduler::Touched touched{{.object = object, .writes = true}};
+void ThreadTouches::OfQueue(const scheduler::Touch& touch, bool of_pipeline) {
+  scheduler::Touched touched{touch};
   touched.commutes = of_pipeline ? kPipeline : 0;
   log_.Add(touched);
 }
 
 void ThreadTouches::Commits(AgentId thread, AsyncQueue queue) {
-  OfQueue(machine_.queues().ObjectOf(thread, queue), queue == AsyncQueue::kFetches || queue == AsyncQueue::kFlushes);
+  OfQueue({.object = machine_.queues().ObjectOf(thread, queue)}, IsOfPipeline(queue));
+}
+
+// What a block's memories have of the pipeline's own copies is no matter when they turn.
+void ThreadTouches::Turns(const Machine::BlockTurn& turn) {
+  Object(TurnsObjectOf(turn.from));
+  Object(TurnsObjectOf(turn.to));
+}
+
+void ThreadTouches::Operands(const AsyncRequest& request) {
+  if (request.block != nullptr) return;
+  for (const auto* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) Object(TurnsObjectOf(operand.buffer()), /*writes=*/false);
+  }
 }
 
 void ThreadTouches::Starts(AgentId thread, const AsyncRequest& request) {
   if (request.expects_at.valid()) Object(ObjectOf(request.expects_at));
-  if (request.queue.valid()) OfQueue(machine_.queues().ObjectOf(request.queue), request.block != nullptr);
+  if (request.queue.valid()) OfQueue({.object = machine_.queues().ObjectOf(request.queue)}, request.block != nullptr);
+  Operands(request);
   if (!request.pipelined.has_value()) return;
   Object(TensorCoreObjectOf(machine_.model().agents().PlaceOf(thread).at(PlaceLevel::kBlock)));
 }
 
 void ThreadTouches::Performs(AgentId operation, Half half) {
   const AsyncRequest& request = machine_.model().RequestOf(operation);
-  if (request.queue.valid()) OfQueue(machine_.queues().ObjectOf(request.queue), request.block != nullptr);
+  Operands(request);
+  if (request.block != nullptr) {
+    OfQueue(machine_.queues().TouchOf(request.queue, operation), /*of_pipeline=*/true);
+  } else if (request.queue.valid()) {
+    OfQueue({.object = machine_.queues().ObjectOf(request.queue)}, /*of_pipeline=*/false);
+  }
   if (request.pipelined.has_value()) {  // it begins where those that it follows have ended
     const std::int64_t block = machine_.model().agents().PlaceOf(operation).at(PlaceLevel::kBlock);
     Object(TensorCoreObjectOf(block), half == Half::kWrite);

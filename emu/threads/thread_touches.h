@@ -38,6 +38,7 @@ class ThreadTouches {
   void Arrives(SyncElement barrier);
   void Meets(AgentId thread, const std::string& work, bool last);  // `last`: all have come now
   void Starts(AgentId thread, const AsyncRequest& request);
+  void Turns(const Machine::BlockTurn& turn);
   void Commits(AgentId thread, AsyncQueue queue);
   void Performs(AgentId operation, Half half);
   void EndsThread(AgentId thread);  // the last of its block, too
@@ -69,7 +70,8 @@ class ThreadTouches {
   void Count(std::int64_t object, std::int64_t held, bool writes);
   void Element(SyncElement element, bool writes);
   void Closing(scheduler::Touched touched);
-  void OfQueue(std::int64_t object, bool of_pipeline);
+  void Operands(const AsyncRequest& request);
+  void OfQueue(const scheduler::Touch& touch, bool of_pipeline);
   std::vector<std::int64_t> EndedFor(AgentId thread);
   bool PeersAhead(AgentId thread) const;  // they have made what the block's threads have not come to yet
   void EndsBlocks(const std::vector<BlockId>& blocks);

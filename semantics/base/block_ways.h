@@ -8,10 +8,10 @@
 namespace palladion {
 
 enum class BlockWays : std::uint8_t {
-  // In kernels that have engines anyway, beside the bodies where something else reaches their array too; all other
-  // blocks while the core waits, which finds the same and is faster.
+  // In kernels that have engines, beside the bodies where something else reaches their array too; all other blocks
+  // while the core waits: nothing shows it, unless copies of shared ones meet (emu/launch/meeting_blocks.h).
   kAsItShows,
-  kOverEngines,   // the same blocks, and a kernel without engines is run over a machine that has some
+  kOverEngines,   // those of shared arrays beside the bodies in every kernel, over engines
   kBesideBodies,  // all blocks, over engines
 };
 

@@ -8,20 +8,33 @@ namespace {
 
 bool HasBlocks(const OperandInfo& info) { return info.mode == BlockMode::kResident && !info.block.empty(); }
 
-// What the pipeline copies to or from an array while something else may reach it: blocks with two buffers whose array
-// is another operand's too, and that one's blocks.
+bool GoesOn(const Kernel& kernel, const Program& program, std::size_t operand) {
+  return HasBlocks(program.operand_infos[operand]) && BuffersOf(kernel.operands[operand]) > 1;
+}
+
+// Does the body have an array itself whose blocks are copied beside it?
+bool IsReachedInPlace(const Kernel& kernel, const Program& program) {
+  const std::vector<OperandInfo>& infos = program.operand_infos;
+  for (std::size_t out = 0; out < infos.size(); ++out) {
+    if (infos[out].role != Role::kOut || infos[out].alias < 0) continue;
+    const auto in = static_cast<std::size_t>(infos[out].alias);
+    const auto in_place = [&](std::size_t i) { return infos[i].mode != BlockMode::kResident; };
+    if ((GoesOn(kernel, program, in) && in_place(out)) || (GoesOn(kernel, program, out) && in_place(in))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Of blocks with two buffers: with one, copies are complete before anything else happens.
 std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& program) {
   std::vector<std::size_t> shared;
   const std::vector<OperandInfo>& infos = program.operand_infos;
   for (std::size_t out = 0; out < infos.size(); ++out) {
     if (infos[out].role != Role::kOut || infos[out].alias < 0) continue;
     const auto in = static_cast<std::size_t>(infos[out].alias);
-    const auto has_blocks = [&](std::size_t i) { return HasBlocks(infos[i]); };
-    const auto goes_on = [&](std::size_t i) { return HasBlocks(infos[i]) && BuffersOf(kernel.operands[i]) > 1; };
-    const auto in_place = [&](std::size_t i) { return infos[i].mode != BlockMode::kResident; };
-    const bool both = has_blocks(in) && has_blocks(out);
-    if (!(both && (goes_on(in) || goes_on(out))) && !(goes_on(in) && in_place(out)) && !(goes_on(out) && in_place(in)))
-      continue;
+    const auto reached = [&](std::size_t i) { return HasBlocks(infos[i]) || infos[i].mode != BlockMode::kResident; };
+    if (!reached(in) || !reached(out) || !(GoesOn(kernel, program, in) || GoesOn(kernel, program, out))) continue;
     for (const std::size_t i : {in, out}) {
       if (HasBlocks(infos[i])) shared.push_back(i);
     }
@@ -29,12 +42,10 @@ std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& progr
   return shared;
 }
 
-}  // namespace
-
 std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options) {
   if (!program.grid_in_agent) return {};
-  if (options.blocks != BlockWays::kBesideBodies)
-    return program.uses_port ? SharedBlocks(kernel, program) : std::vector<std::size_t>();
+  if (options.blocks == BlockWays::kAsItShows && !program.uses_port && !IsReachedInPlace(kernel, program)) return {};
+  if (options.blocks != BlockWays::kBesideBodies) return SharedBlocks(kernel, program);
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
     if (HasBlocks(program.operand_infos[i])) all.push_back(i);

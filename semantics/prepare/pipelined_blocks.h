@@ -14,6 +14,10 @@
 
 namespace palladion {
 
+// Operands whose blocks the pipeline copies to or from an array that something else reaches meanwhile: that other
+// operand's blocks, or the body where it has the array itself.
+std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& program);
+
 // Operands; `program` is the kernel's without any.
 std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options);
 
