@@ -17,6 +17,7 @@
 #include "semantics/base/status.h"
 
 namespace palladion::checks {
+
 Report ReportBeforeRun(const agents::PreparedKernelState& kernel, LegalityMode legality) {
   Report report{.kernel = kernel.program().kernel_name,
                 .target = ToString(kernel.program().target),
