@@ -2,8 +2,9 @@
 // that it spills, and its internal scratch. Based on: what the compiler printed for kernels of which windows and
 // scratch are known (docs/spec/tpu-limits.md lists them), each rule made from one or two of them. Elementwise work on
 // whole refs spills nothing: it goes register by register. A reduction along lanes holds a column vector for every 8
-// rows, a row statistic that comes back two and a half of them, and two such (softmax) or more hold five. A product that
-// feeds a reduction (attention in one step) waits as a whole. Uncertain by half; does not know: unrolled loops, values that the compiler computes twice.
+// rows, a row statistic that comes back two and a half of them, and two such (softmax) or more hold five. A product
+// that feeds a reduction (attention in one step) waits as a whole. Uncertain by half; does not know: unrolled loops,
+// values that the compiler computes twice.
 #ifndef PALLADION_EMU_LEGALITY_SPILLS_H_
 #define PALLADION_EMU_LEGALITY_SPILLS_H_
 

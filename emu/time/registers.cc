@@ -232,8 +232,7 @@ RegisterNeed RegistersOf(const Kernel& kernel, std::int64_t threads, const Regis
 
 RegisterNeed RegistersOfTriton(const Kernel& kernel, const RegisterRoom& room) {
   const std::int64_t lanes = legality::LanesOfTriton(kernel);
-  return WithBlocks(Scan(kernel, LimitOf(room, lanes), lanes, legality::NotInRegisters(kernel)).need(), room,
-                    lanes);
+  return WithBlocks(Scan(kernel, LimitOf(room, lanes), lanes, legality::NotInRegisters(kernel)).need(), room, lanes);
 }
 
 }  // namespace palladion::time
