@@ -239,7 +239,10 @@ TEST(Capacity, ScalarAndSharedMemory) {
                "  scratch %s: ref<smem,i32[", words, "]>;\n  body @b (%pr: ref<smem,i32[4]>, ",
                "%or: ref<vmem,f32[8,128]>, %sr: ref<smem,i32[", words, "]>) { return; } }\n");
   };
-  ExpectClean(kernel(262140), "mosaic_tpu/v5e");
+  ExpectClean(kernel(262144 - 128), "mosaic_tpu/v5e");  // the operand has a tile of 128 words
+  const std::vector<Finding> in_tiles = FindingsOf(kernel(262140), "mosaic_tpu/v5e");
+  ASSERT_EQ(1u, in_tiles.size());
+  EXPECT_EQ(Severity::kNote, in_tiles[0].severity);
   ExpectOne(kernel(262141), "mosaic_tpu/v5e", kCapacity, {"1024.0039 KiB of smem", "1024 KiB", "scratch 's'"});
   // Of 2 operands of 32 KiB each, and scratch, which begins at a multiple of 1 KiB: 231424 bytes in all.
   const auto shared = [](int words) {
