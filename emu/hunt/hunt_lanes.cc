@@ -19,6 +19,7 @@ class Generator {
   explicit Generator(std::uint64_t seed) : random_(seed * 0xd1342543de82ef95 + 11) {}
 
   LaneKernel Make() {
+    if (Below(5) == 0) return MakeThread();
     kernel_.programs = 1 + (Below(4) == 0);
     Ops(&kernel_.ops, 2 + Below(3), 0);
     for (int n = Below(3); n > 0; --n) Damage(&kernel_.ops);
@@ -33,14 +34,41 @@ class Generator {
     return kSizes[Below(7)];
   }
 
+  LaneKernel MakeThread() {
+    kernel_.thread = true;
+    std::vector<LaneOp>& ops = kernel_.ops;
+    for (int n = 2 + Below(3); n > 0; --n) {
+      const LaneOp load = Slice(What::kLoad);
+      LaneOp store = Below(2) == 0 ? load : Slice(What::kStore);
+      store.what = What::kStore, store.amount = Below(9), store.slope = Below(2);
+      if (Below(4) > 0) store.from = From::kLast;
+      ops.push_back(load);
+      if (Below(2) == 0) Keep(&ops);
+      if (Below(3) == 0) ops.push_back({.what = What::kBarrier});
+      ops.push_back(store);
+      if (Below(3) > 0) ops.push_back({.what = What::kBarrier});
+    }
+    if (Below(3) == 0) Damage(&ops);
+    return kernel_;
+  }
+
+  LaneOp Slice(What what) {
+    static constexpr int kSizes[] = {1, 128, 128, 128, 256};
+    LaneOp op{.what = what, .elements = kSizes[Below(5)]};
+    if (op.elements == 128) op.index.start = 64 * Below(3);
+    if (op.elements == 1) op.index.start = 32 * Below(4);
+    return op;
+  }
+
   LaneIndex Index(int elements, bool in_loop) {
+    if (kernel_.thread) return {.start = elements == 128 ? 64 * Below(3) : 0};
     LaneIndex index;
     if (elements == 1) {
       index.start = Below(6);
       if (Below(4) == 0) index.kind = Kind::kFrom, index.by = 8 * Below(16);
       return index;
     }
-    if (elements == kPartElements) return index;
+    if (elements == PartOf(kernel_)) return index;
     static constexpr Kind kKinds[] = {Kind::kSlice,    Kind::kSlice, Kind::kSlice,  Kind::kIota,   Kind::kIota,
                                       Kind::kReversed, Kind::kXor,   Kind::kModulo, Kind::kLoaded, Kind::kFrom};
     index.kind = kKinds[Below(10)];
@@ -56,7 +84,7 @@ class Generator {
                       : index.kind == Kind::kLoaded ? 32
                                                     : elements * index.by;
     const bool by = index.kind == Kind::kIota || index.kind == Kind::kFrom || index.kind == Kind::kLoaded;
-    if (index.start + index.turn + (by ? reach : elements) > kPartElements) index = {};
+    if (index.start + index.turn + (by ? reach : elements) > PartOf(kernel_)) index = {};
     return index;
   }
 
@@ -69,7 +97,7 @@ class Generator {
   LaneIndex InOtherWords(const LaneOp& op) {
     const LaneIndex& index = op.index;
     const bool slice = index.kind == Kind::kSlice || (index.kind == Kind::kIota && index.by == 1);
-    if (!slice || op.elements == 1 || op.elements == kPartElements) return index;
+    if (!slice || op.elements == 1 || op.elements == PartOf(kernel_)) return index;
     if (Below(2) == 0) return {.kind = Kind::kLoaded, .start = index.start, .by = 32, .turn = index.turn};
     return {.kind = Kind::kFrom, .start = index.start, .by = 8 * (3 + Below(2)), .turn = index.turn};
   }
@@ -176,18 +204,22 @@ class Writer {
   explicit Writer(const LaneKernel& kernel) : kernel_(kernel) {}
 
   LaneText Take() {
-    const std::string array = Cat("i32[", kernel_.programs * kPartElements, "]");
+    const std::string array = Cat("i32[", kernel_.programs * PartOf(kernel_), "]");
     Line("pkir 1;");
     Line("kernel @k {");
-    Line("backend triton;");
-    Line("params {num_warps=1};");
-    for (int i = 0; i < kernel_.arrays; ++i) Line(Cat("in %c", i, ": ", array, ";"));
-    Line("in %p: i32[128];");
-    for (int i = 0; i < kernel_.arrays; ++i) Line(Cat("out %m", i, ": ", array, " alias %c", i, ";"));
-    Line(kernel_.programs > 1 ? Cat("grid [", kernel_.programs, "];") : "grid [];");
+    const bool thread = kernel_.thread;
+    const std::string space = thread ? " space gmem" : "", memory = thread ? "gmem" : "default";
+    Line(thread ? "backend mosaic_gpu;" : "backend triton;");
+    Line(thread ? "params {unsafe_no_auto_barriers=true};" : "params {num_warps=1};");
+    for (int i = 0; i < kernel_.arrays; ++i) Line(Cat("in %c", i, ": ", array, space, ";"));
+    Line(Cat("in %p: i32[128]", space, ";"));
+    for (int i = 0; i < kernel_.arrays; ++i) Line(Cat("out %m", i, ": ", array, space, " alias %c", i, ";"));
+    const char* const mesh =
+        "mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};";
+    Line(thread ? mesh : kernel_.programs > 1 ? Cat("grid [", kernel_.programs, "];") : "grid [];");
     std::string refs;
     const auto ref = [&](const std::string& name, const std::string& type) {
-      Append(&refs, refs.empty() ? "" : ", ", "%", name, "r: ref<default,", type, "> as \"", name, "\"");
+      Append(&refs, refs.empty() ? "" : ", ", "%", name, "r: ref<", memory, ",", type, "> as \"", name, "\"");
     };
     for (int i = 0; i < kernel_.arrays; ++i) ref(Cat("c", i), array);
     ref("p", "i32[128]");
@@ -195,7 +227,7 @@ class Writer {
     Line(Cat("body @k (", refs, ") {"));
     if (kernel_.programs > 1) {
       Line("%g = program_id{axis=0}() : i32[];");
-      Line(Cat("%q = mul(%g, ", kPartElements, ":i32) : i32[];"));
+      Line(Cat("%q = mul(%g, ", PartOf(kernel_), ":i32) : i32[];"));
     }
     Ops(kernel_.ops);
     for (const char* const line : {"return;", "}", "}"}) Line(line);
@@ -245,19 +277,20 @@ class Writer {
   std::string Value(const LaneOp& op) {
     const std::string type = TypeOf(op.elements);
     std::string value = Cat(op.amount, ":i32");
-    if (op.elements > 1)
+    const auto last = last_.find(op.from == From::kLastSingle ? 1 : op.elements);
+    const bool takes = op.from != From::kNothing && last != last_.end();
+    if (op.elements > 1 && !(kernel_.thread && takes))
       value = Make(
           Cat("add(", Make(Cat("mul(", Make("iota{dim=0}()", type), ", ", op.slope, ":i32)"), type), ", ", value, ")"),
           type);
-    const auto last = last_.find(op.from == From::kLastSingle ? 1 : op.elements);
-    if (op.from == From::kNothing || last == last_.end()) return value;
+    if (!takes) return value;
     return Make(Cat("add(", last->second, ", ", value, ")"), type);
   }
 
   void Ops(const std::vector<LaneOp>& ops) {
     for (const LaneOp& op : ops) {
       if (op.what == What::kBarrier) {
-        Line("debug_barrier();");
+        Line(kernel_.thread ? "commit_smem();" : "debug_barrier();");
       } else if (op.what == What::kLoop) {
         Loop(op);
       } else {

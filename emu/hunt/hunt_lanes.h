@@ -1,7 +1,8 @@
-// Random Triton kernels whose lanes touch memory, for the hunt: stores, loads and atomic updates by slices and arrays
-// of indices, some of which name an element twice, with and without barriers between. They have a machine of their own
-// (reference_lanes.h). Rules: docs/spec/races.md#lanes. Limits: one or two programs of one warp, which share no
-// element; i32; what is loaded is stored, and decides nothing.
+// Random kernels whose lanes touch memory, for the hunt: stores, loads and atomic updates by slices and arrays of
+// indices, some of which name an element twice, with and without barriers between. They have a machine of their own
+// (reference_lanes.h). Rules: docs/spec/races.md#lanes. Limits: one or two programs of Triton of one warp, which share
+// no element, or a thread of Mosaic GPU without automatic barriers that loads and stores slices; i32; what is loaded is
+// stored, and decides nothing.
 #ifndef PALLADION_EMU_HUNT_HUNT_LANES_H_
 #define PALLADION_EMU_HUNT_HUNT_LANES_H_
 
@@ -35,7 +36,7 @@ struct LaneOp {
     kStore,
     kAdd,       // atomic updates
     kExchange,  //
-    kBarrier,   // debug_barrier
+    kBarrier,   // debug_barrier, or commit_smem
     kLoop,      // `body`, twice
   };
   // What is stored or added: the number of the element times `slope`, plus `amount`; plus the last value that was
@@ -51,12 +52,13 @@ struct LaneOp {
 };
 
 struct LaneKernel {
+  bool thread = false;  // a thread of Mosaic GPU without automatic barriers, which slices arrays; else it is Triton's
   int programs = 1, arrays = 1;  // array 0 first; what is loaded goes to the others
   std::vector<LaneOp> ops;
 };
 
-inline constexpr int kLaneCount = 32;     // of a program
-inline constexpr int kPartElements = 64;  // of each array, for each program
+inline int LanesOf(const LaneKernel& kernel) { return kernel.thread ? 128 : 32; }
+inline int PartOf(const LaneKernel& kernel) { return kernel.thread ? 256 : 64; }  // elements of each array, by program
 std::int64_t InputOfLanes(int array, int element);
 int InputOfP(int at);  // indices: of 32 each, turned by 8, as they are, in pairs the other way round, and eight of them
 

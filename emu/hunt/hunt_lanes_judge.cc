@@ -28,7 +28,7 @@ class Judgement {
     result_.text = text_.text;
     for (int array = 0; array <= kernel.arrays; ++array) {
       const bool indices = array == kernel.arrays;
-      Tensor tensor(DType::kI32, {indices ? 128 : kernel.programs * kPartElements});
+      Tensor tensor(DType::kI32, {indices ? 128 : kernel.programs * PartOf(kernel)});
       const auto numbers = tensor.span<std::int32_t>();
       for (std::size_t i = 0; i < numbers.size(); ++i) {
         const int at = static_cast<int>(i);
@@ -39,7 +39,7 @@ class Judgement {
   }
 
   HuntResult Take() {
-    absl::StatusOr<PreparedKernel> prepared = PrepareText(text_.text, {.kernel = "", .target = kTarget, .path = ""});
+    absl::StatusOr<PreparedKernel> prepared = PrepareText(text_.text, {.kernel = "", .target = Target(), .path = ""});
     if (!prepared.ok()) {
       result_.Contradict("refused", prepared.status().ToString());
       return std::move(result_);
@@ -60,12 +60,12 @@ class Judgement {
     CompareOutputs();
     if (report->verdict != Verdict::kDefect) CompareOrders();
     if (kernel_.programs > 1) CompareByPolicy(*prepared, check, *report);
-    if (options_.related_seeds > 0) CompareWithRelated(kTarget, inputs_, options_.related_seeds, &result_);
+    if (options_.related_seeds > 0) CompareWithRelated(Target(), inputs_, options_.related_seeds, &result_);
     return std::move(result_);
   }
 
  private:
-  static constexpr const char* kTarget = "triton/h100";
+  const char* Target() const { return kernel_.thread ? "mosaic_gpu/h100" : "triton/h100"; }
 
   // The code: RACE_WW for SAME_VALUE too.
   static std::map<LaneLines, std::string> RacesOf(const Report& report) {
@@ -114,8 +114,8 @@ class Judgement {
     LaneMemory memory;
     for (const Tensor& tensor : outputs_) {
       const auto numbers = tensor.span<std::int32_t>();
-      for (int i = 0; i < kPartElements; ++i)
-        memory.push_back(numbers[static_cast<std::size_t>(program * kPartElements + i)]);
+      for (int i = 0; i < PartOf(kernel_); ++i)
+        memory.push_back(numbers[static_cast<std::size_t>(program * PartOf(kernel_) + i)]);
     }
     return memory;
   }
@@ -143,7 +143,8 @@ class Judgement {
         if (proved_ && differ)
           result_.Contradict("proved, but orders of lanes differ",
                              Cat(reached.outcomes.size(), " outcomes, layouts ", layouts));
-        if (proved_ && !clash && !differ && !outputs_.empty() && *reached.outcomes.begin() != Output(program))
+        if (proved_ && !clash && reached.outcomes.size() == 1 && !outputs_.empty() &&
+            *reached.outcomes.begin() != Output(program))
           result_.Contradict("outputs are those of no order", Cat("layouts ", layouts));
       }
     }

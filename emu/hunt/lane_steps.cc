@@ -35,7 +35,8 @@ std::string SpreadOf(const LaneOp& op, bool in_loop) {
 
 class Unroller {
  public:
-  explicit Unroller(const LaneText& text) : lines_(text.lines.begin(), text.lines.end()) {}
+  Unroller(const LaneKernel& kernel, const LaneText& text)
+      : kernel_(kernel), lines_(text.lines.begin(), text.lines.end()) {}
   void Ops(const std::vector<LaneOp>& ops, bool in_loop, int turn) {
     for (const LaneOp& op : ops) {
       if (op.what == What::kBarrier) ++phase_;
@@ -45,10 +46,12 @@ class Unroller {
         last_ = before;
       }
       if (op.what == What::kBarrier || op.what == What::kLoop) continue;
-      LaneStep step{&op, lines_.at(&op), turn, phase_, -1, SpreadOf(op, in_loop)};
+      LaneStep step{&op, lines_.at(&op), turn, phase_, -1, PartOf(kernel_), false, ""};
       const auto last = last_.find(op.from == From::kLastSingle ? 1 : op.elements);
       const bool takes = op.what != What::kLoad && op.from != From::kNothing && last != last_.end();
       if (takes) step.value_of = last->second;
+      step.slopes = op.elements > 1 && !(kernel_.thread && step.value_of >= 0);
+      step.spread = kernel_.thread ? LayoutOf(step) : SpreadOf(op, in_loop);
       const bool gives = op.what == What::kLoad || (IsAtomic(op) && op.keep == 0);
       if (gives) last_[op.elements] = static_cast<int>(steps.size());
       steps.push_back(std::move(step));
@@ -57,6 +60,15 @@ class Unroller {
   std::vector<LaneStep> steps;
 
  private:
+  // Of a thread: what is loaded has the layout of arrays of its size, and so has what is made of it; the layout of what
+  // is made of nothing is the compiler's to choose.
+  static std::string LayoutOf(const LaneStep& step) {
+    const int n = step.op->elements;
+    const bool known = step.op->what == What::kLoad || step.value_of >= 0;
+    return n == 1 ? "one" : known ? Cat("strided ", n) : Cat("at line ", step.line);
+  }
+
+  const LaneKernel& kernel_;
   const std::map<const LaneOp*, int> lines_;
   std::map<int, int> last_;  // by the number of elements
   int phase_ = 0;
@@ -91,11 +103,12 @@ int CellOf(const LaneStep& step, int i) {
       at += InputOfP(index.by) + i;
       break;
   }
-  return step.op->array * kPartElements + at;
+  return step.op->array * step.part + at;
 }
 
-std::int64_t ValueOf(const LaneOp& op, int i, std::int64_t taken) {
-  return Wrapped((op.elements == 1 ? 0 : op.slope * i) + op.amount + taken);
+std::int64_t ValueOf(const LaneStep& step, int i, std::int64_t taken) {
+  const LaneOp& op = *step.op;
+  return Wrapped((step.slopes ? op.slope * i : 0) + op.amount + taken);
 }
 
 std::int64_t Act(const LaneOp& op, std::int64_t value, std::int64_t* cell) {
@@ -106,7 +119,7 @@ std::int64_t Act(const LaneOp& op, std::int64_t value, std::int64_t* cell) {
 }
 
 std::vector<LaneStep> StepsOf(const LaneKernel& kernel, const LaneText& text) {
-  Unroller unroller(text);
+  Unroller unroller(kernel, text);
   unroller.Ops(kernel.ops, false, 0);
   return std::move(unroller.steps);
 }
@@ -114,7 +127,7 @@ std::vector<LaneStep> StepsOf(const LaneKernel& kernel, const LaneText& text) {
 LaneMemory LanesBefore(const LaneKernel& kernel, int program) {
   LaneMemory memory;
   for (int array = 0; array < kernel.arrays; ++array) {
-    for (int i = 0; i < kPartElements; ++i) memory.push_back(InputOfLanes(array, program * kPartElements + i));
+    for (int i = 0; i < PartOf(kernel); ++i) memory.push_back(InputOfLanes(array, program * PartOf(kernel) + i));
   }
   return memory;
 }
@@ -132,7 +145,7 @@ LaneMemory LanesInOrder(const LaneKernel& kernel, const std::vector<LaneStep>& s
         taken = from[from.size() == 1 ? 0 : static_cast<std::size_t>(i)];
       }
       now[static_cast<std::size_t>(i)] =
-          Act(*step.op, ValueOf(*step.op, i, taken), &memory[static_cast<std::size_t>(CellOf(step, i))]);
+          Act(*step.op, ValueOf(step, i, taken), &memory[static_cast<std::size_t>(CellOf(step, i))]);
     }
     values->push_back(std::move(now));
   }

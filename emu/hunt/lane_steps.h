@@ -16,16 +16,18 @@ namespace palladion::hunt {
 // An access, as often as it is made.
 struct LaneStep {
   const LaneOp* op = nullptr;
-  int line = 0;        // of the text
-  int turn = 0;        // of its loop
-  int phase = 0;       // barriers before it
-  int value_of = -1;   // the step whose result it takes
-  std::string spread;  // its index expression: equal ones are spread over the lanes alike
+  int line = 0;         // of the text
+  int turn = 0;         // of its loop
+  int phase = 0;        // barriers before it
+  int value_of = -1;    // the step whose result it takes
+  int part = 0;         // elements of an array
+  bool slopes = false;  // is there something of the number of the element in what it stores?
+  std::string spread;   // its index expression, or layout: equal ones are spread over the lanes alike
 };
 inline bool IsAtomic(const LaneOp& op) { return op.what == LaneOp::What::kAdd || op.what == LaneOp::What::kExchange; }
 inline bool TakesPart(const LaneOp& op, int i) { return op.keep == 0 || i < op.keep; }
-int CellOf(const LaneStep& step, int i);  // of memory, that element i has
-std::int64_t ValueOf(const LaneOp& op, int i, std::int64_t taken);
+int CellOf(const LaneStep& step, int i);                                // of memory, that element i has
+std::int64_t ValueOf(const LaneStep& step, int i, std::int64_t taken);  // what it stores or adds
 // What becomes of a cell, and what the lane has then: of a load and an update what was there, else what it stores.
 std::int64_t Act(const LaneOp& op, std::int64_t value, std::int64_t* cell);
 

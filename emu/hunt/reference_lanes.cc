@@ -21,20 +21,22 @@ std::uint64_t NumberOf(const std::string& spread, int layouts) {
   return number;
 }
 
-// Who has element i of a value: of several lanes the first one stores it.
+// Who has element i of a value: of several lanes the first one stores it, or each does.
 using Layout = std::vector<std::vector<int>>;
-Layout LayoutOf(const LaneStep& step, int layouts) {
+Layout LayoutOf(const LaneStep& step, int layouts, int all) {
   const int n = step.op->elements;
   const bool alike = layouts == 0 || n == 1;
   scheduler::Random random(NumberOf(step.spread, layouts));
   const auto below = [&](std::size_t k) { return static_cast<std::size_t>(random.Below(k)); };
-  std::vector<int> lanes(kLaneCount);
+  std::vector<int> lanes(static_cast<std::size_t>(all));
   std::iota(lanes.begin(), lanes.end(), 0);
   for (std::size_t l = lanes.size(); !alike && l > 1; --l) std::swap(lanes[l - 1], lanes[below(l)]);
   const bool blocked = alike || below(2) == 0;
+  // Where each of 128 lanes has a copy and stores it, two of them show what all would.
+  if (n == 1 && all > 32) return {{0, 1 + static_cast<int>(below(static_cast<std::size_t>(all - 1)))}};
   Layout layout(static_cast<std::size_t>(n));
-  for (int i = 0; i < std::max(n, kLaneCount); ++i) {
-    const int lane = n <= kLaneCount ? i : blocked ? i * kLaneCount / n : i % kLaneCount;
+  for (int i = 0; i < std::max(n, all); ++i) {
+    const int lane = n <= all ? i : blocked ? i * all / n : i % all;
     layout[static_cast<std::size_t>(i % n)].push_back(lanes[static_cast<std::size_t>(lane)]);
   }
   return layout;
@@ -50,7 +52,7 @@ struct Event {
 class Machine {
  public:
   Machine(const LaneKernel& kernel, const std::vector<LaneStep>& steps, int layouts, std::int64_t max_states)
-      : kernel_(kernel), steps_(steps), layouts_(layouts), states_(max_states) {
+      : kernel_(kernel), steps_(steps), layouts_(layouts), lanes_(LanesOf(kernel)), states_(max_states) {
     MakeEvents();
   }
 
@@ -86,11 +88,12 @@ class Machine {
     std::vector<Event> events;
     for (std::size_t s = steps_.size(); s-- > 0;) {
       const LaneStep& step = steps_[s];
-      const Layout layout = LayoutOf(step, layouts_);
+      const Layout layout = LayoutOf(step, layouts_, lanes_);
       for (int i = step.op->elements; i-- > 0;) {
         const std::vector<int>& lanes = layout[static_cast<std::size_t>(i)];
         for (const int lane : lanes) {
-          const bool acts = step.op->what == What::kLoad ? wanted[s].count({i, lane}) > 0 : lane == lanes[0];
+          const bool acts =
+              step.op->what == What::kLoad ? wanted[s].count({i, lane}) > 0 : kernel_.thread || lane == lanes[0];
           if (!acts) continue;
           const bool part = TakesPart(*step.op, i);
           events.push_back({static_cast<int>(s), i, lane, part ? CellOf(step, i) : -1, step.phase, -1});
@@ -116,7 +119,7 @@ class Machine {
   std::pair<int, int> Source(const LaneStep& step, int i, int lane) const {
     const LaneStep& from = steps_[static_cast<std::size_t>(step.value_of)];
     const int element = from.op->elements == 1 ? 0 : i;
-    const Layout layout = LayoutOf(from, layouts_);
+    const Layout layout = LayoutOf(from, layouts_, lanes_);
     const std::vector<int>& lanes = layout[static_cast<std::size_t>(element)];
     if (IsAtomic(*from.op)) return {element, lanes[0]};  // its result is handed to the others
     const bool own = std::find(lanes.begin(), lanes.end(), lane) != lanes.end();
@@ -135,6 +138,7 @@ class Machine {
         const Event &first = events_[a], &second = events_[b];
         if (first.phase != second.phase || first.lane == second.lane || !Meet(first, second)) continue;
         if (IsAtomic(OpOf(first)) && IsAtomic(OpOf(second))) continue;
+        if (first.step == second.step && first.element == second.element) continue;  // copies of one value
         const auto line = [&](const Event& event) { return steps_[static_cast<std::size_t>(event.step)].line; };
         reached_.clash = Cat("lines ", line(first), " and ", line(second), ", lanes ", first.lane, " and ", second.lane,
                              ", cell ", first.cell);
@@ -144,7 +148,7 @@ class Machine {
 
   // The lanes of a phase in sets of which no two see each other.
   std::vector<std::vector<int>> TogetherIn(int phase) const {
-    std::vector<int> root(kLaneCount);
+    std::vector<int> root(static_cast<std::size_t>(lanes_));
     std::iota(root.begin(), root.end(), 0);
     const std::function<int(int)> find = [&](int lane) {
       const auto l = static_cast<std::size_t>(lane);
@@ -163,7 +167,7 @@ class Machine {
       if (needed.phase == phase) join(event.lane, needed.lane);
     }
     std::map<int, std::vector<int>> sets;
-    for (int lane = 0; lane < kLaneCount; ++lane) sets[find(lane)].push_back(lane);
+    for (int lane = 0; lane < lanes_; ++lane) sets[find(lane)].push_back(lane);
     std::vector<std::vector<int>> together;
     for (auto& [of, lanes] : sets) together.push_back(std::move(lanes));
     return together;
@@ -239,13 +243,13 @@ class Machine {
     std::int64_t& value = state->values[static_cast<std::size_t>(e)];
     if (event.cell < 0) return;  // a mask: what is loaded is 0
     const std::int64_t taken = event.needs < 0 ? 0 : state->values[static_cast<std::size_t>(event.needs)];
-    value = Act(OpOf(event), ValueOf(OpOf(event), event.element, taken),
+    value = Act(OpOf(event), ValueOf(steps_[static_cast<std::size_t>(event.step)], event.element, taken),
                 &state->memory[static_cast<std::size_t>(event.cell)]);
   }
 
   const LaneKernel& kernel_;
   const std::vector<LaneStep>& steps_;
-  const int layouts_;
+  const int layouts_, lanes_;
   std::int64_t states_;
   std::vector<Event> events_;  // in the order of the text
   LanesReached reached_;
