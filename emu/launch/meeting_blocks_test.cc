@@ -71,7 +71,7 @@ TEST(MeetingBlocks, WhatIsBeingFlushedIsNotFetched) {
     EXPECT_EQ("defect", alias->severity);
     EXPECT_EQ("o_ref", alias->first->object);
     EXPECT_EQ("x_ref", alias->second->object);
-    EXPECT_EQ("writes", alias->first->kind);
+    EXPECT_EQ("write", alias->first->kind);
   }
   EXPECT_EQ("proved", Codes(Checked({.distance = "3"}))) << "the flush has been awaited";
   EXPECT_EQ("proved", Codes(Checked({.distance = "0"}))) << "each program has its own block";
