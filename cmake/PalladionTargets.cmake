@@ -23,9 +23,9 @@ else()
   option(PALLADION_PCH "Read the standard library's headers once for each library (cmake/standard_headers.h)" ON)
 endif()
 
-# palladion_precompile(TARGET [ALONE] [TESTS]): the headers precompiled once for all libraries, and once, with GoogleTest's,
-# for all tests: g++ takes five to nine seconds for each time. ALONE: the target has flags of its own, with which it cannot
-# read what was precompiled for others. So it is with a file that has such; SKIP_PRECOMPILE_HEADERS says so.
+# palladion_precompile(TARGET [ALONE] [TESTS]): the headers precompiled once for all libraries, and once, with
+# GoogleTest's, for all tests: g++ takes five to nine seconds for each time. ALONE: the target has flags of its own, with
+# which it cannot read what was precompiled for others. So it is with a file that has such; SKIP_PRECOMPILE_HEADERS says so.
 function(palladion_precompile target)
   cmake_parse_arguments(ARG "ALONE;TESTS" "" "" ${ARGN})
   if(NOT PALLADION_PCH)
@@ -80,8 +80,8 @@ function(palladion_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# palladion_library(NAME DIRS dir... LINKS target... [FLAGS_OF_ITS_OWN]): one static library from every .cc of the folders that is
-# not a test.
+# palladion_library(NAME DIRS dir... LINKS target... [FLAGS_OF_ITS_OWN]): one static library from every .cc of the
+# folders that is not a test.
 function(palladion_library name)
   cmake_parse_arguments(ARG "FLAGS_OF_ITS_OWN" "" "DIRS;LINKS" ${ARGN})
   set(sources)

@@ -1,11 +1,12 @@
-"""What `./dev test-long` runs: the sweeps of which `./dev test` has a sample, part by part, and the record of how each ended.
+"""What `./dev test-long` runs: the sweeps of which `./dev test` has a sample, part by part, and how each ended.
 
     python3 tools/long_tests.py            the parts that have not passed at this commit
     python3 tools/long_tests.py PART...    these, whatever the record says
     python3 tools/long_tests.py --list     the parts, and the last result of each
 
-A part is another command of `./dev`. As soon as one ends, its result is written to tools/long_tests.json and docs/long-tests.md,
-so a run that is stopped goes on with the next part. python/tests/test_long_tests.py fails where a result is older than 30 days.
+A part is another command of `./dev`. As soon as one ends, its result is written to tools/long_tests.json and
+docs/long-tests.md, so a run that is stopped goes on with the next part. python/tests/test_long_tests.py fails where a
+result is older than 30 days.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import measured_part
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD = os.path.join(ROOT, "tools/long_tests.json")
 PAGE = os.path.join(ROOT, "docs/long-tests.md")
+WRITTEN = ("tools/long_tests.json", "docs/long-tests.md", "docs/mutants.md")  # by a run itself
 DAYS = 30
 PASSED = "passed"
 
@@ -36,7 +38,8 @@ class Part:
 
 def hunt(family: str, kernels: int, what: str) -> Part:
     words = () if family == "threads" else (family,)
-    return Part(f"hunt-{family}", f"verdicts of random kernels {what}", f"{kernels} kernels", ("hunt", *words, str(kernels)))
+    command = ("hunt", *words, str(kernels))
+    return Part(f"hunt-{family}", f"verdicts of random kernels {what}", f"{kernels} kernels", command)
 
 
 PARTS = (
@@ -50,7 +53,7 @@ PARTS = (
     hunt("credits", 2000, "with credits"),
     hunt("cancel", 2000, "of cluster launch control"),
     Part("metamorphic", "every case with every harmless operation", "all pairs", ("metamorphic",)),
-    Part("metamorphic-shipped", "the kernels of JAX with every harmless operation", "all pairs", ("metamorphic", "--shipped")),
+    Part("metamorphic-shipped", "JAX's own kernels with every harmless operation", "all pairs", ("metamorphic", "--shipped")),
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
     Part("mutants", "which tests notice a broken place", "200 places", ("mutants",)),
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
@@ -64,7 +67,7 @@ def git(*words: str, root: str = ROOT) -> str:
 
 def commit(root: str = ROOT) -> str:
     """The commit that is tested. What a run itself writes is no change of it."""
-    changed = git("status", "--porcelain", "--", ".", ":!tools/long_tests.json", ":!docs/long-tests.md", ":!docs/mutants.md", root=root)
+    changed = git("status", "--porcelain", "--", ".", *(f":!{path}" for path in WRITTEN), root=root)
     return (git("rev-parse", "--short=10", "HEAD", root=root) or "no git checkout") + ("-dirty" if changed else "")
 
 
@@ -77,8 +80,8 @@ def table(record: dict) -> str:
     rows = ["| part | what | count | result | commit | date |", "|---|---|---|---|---|---|"]
     for part in PARTS:
         last = record[part.name]
-        rows.append(f"| `{part.name}` | {part.what} | {part.count} | {last.get('result', 'not run yet')} | {last.get('commit', '')} | "
-                    f"{last.get('date', 'listed ' + last['listed'])} |")
+        result, date = last.get("result", "not run yet"), last.get("date", f"listed {last['listed']}")
+        rows.append(f"| `{part.name}` | {part.what} | {part.count} | {result} | {last.get('commit', '')} | {date} |")
     return "\n".join(rows) + "\n"
 
 
@@ -98,14 +101,16 @@ def stale(record: dict, today: datetime.date) -> list[str]:
         if last.get("result", PASSED) != PASSED:
             found.append(f"{part.name} {last['result']} at {last['commit']}: mend it, then {again}")
         elif (today - datetime.date.fromisoformat(date)).days > DAYS:
-            found.append(f"{part.name} was last {'run' if 'date' in last else 'listed, and not run,'} on {date}, more than {DAYS} days "
-                         f"before the last commit ({today}): {again}")
+            was = "was last run" if "date" in last else "has never run and was listed"
+            found.append(f"{part.name} {was} on {date}, more than {DAYS} days before the last commit ({today}): {again}")
     return found
 
 
 def waiting(record: dict, at: str) -> list[Part]:
     """The parts that have not passed at the commit `at`; in a tree with changes all of them, as it has no name."""
-    return [part for part in PARTS if at.endswith("-dirty") or (record.get(part.name, {}).get("commit"), record.get(part.name, {}).get("result")) != (at, PASSED)]
+    def passed(last):
+        return not at.endswith("-dirty") and last.get("commit") == at and last.get("result") == PASSED
+    return [part for part in PARTS if not passed(record.get(part.name, {}))]
 
 
 def run(part: Part, dev: str) -> str:
@@ -115,7 +120,8 @@ def run(part: Part, dev: str) -> str:
     began = time.monotonic()
     print(f"{part.name}: ./dev {' '.join(part.command)} (log: build/logs/long-{part.name}.log)", flush=True)
     with open(log, "w", encoding="utf-8") as stream:
-        status = subprocess.run([dev, *part.command], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False).returncode
+        status = subprocess.run([dev, *part.command], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
+                                check=False).returncode
     result = PASSED if status == 0 else f"failed (exit code {status})"
     print(f"{part.name}: {result} in {(time.monotonic() - began) / 60:.0f} min", flush=True)
     return result
@@ -129,7 +135,8 @@ def run_and_record(parts: list[Part], dev: str, record_path: str = RECORD, page:
         # Read again: another part may have been recorded meanwhile.
         record = read(record_path)
         today = datetime.date.today().isoformat()
-        record[part.name] = {"listed": record.get(part.name, {}).get("listed", today), "result": result, "commit": at, "date": today}
+        listed = record.get(part.name, {}).get("listed", today)
+        record[part.name] = {"listed": listed, "result": result, "commit": at, "date": today}
         with open(record_path, "w", encoding="utf-8") as stream:
             json.dump(record, stream, indent=2)
             stream.write("\n")

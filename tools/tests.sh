@@ -15,12 +15,12 @@ run_all_tests() {
   report_results
 }
 
-# The filter of GoogleTest for every case, a folder of which is a suite, and for ExtremeNumbers, kernels with numbers that no
-# case has. The other suites run no case, or all cases again (in parts, without values, copied in other ways, with harmless
-# operations, once more for each finding) to hold one report against another of the same build. A SIMD target is the loops of
-# semantics/simd, whose results the cases hash: where those are equal under each target, so is what a suite makes of them.
-# So the sanitized build runs the suites once, and the release build twice, on the two targets that differ most: the fastest
-# and scalar, our own loops.
+# The filter of GoogleTest for every case, a folder of which is a suite, and for ExtremeNumbers, kernels with numbers that
+# no case has. The other suites run no case, or all cases again (in parts, without values, copied in other ways, with
+# harmless operations, once more for each finding) to hold one report against another of the same build. A SIMD target is
+# the loops of semantics/simd, whose results the cases hash: where those are equal under each target, so is what a suite
+# makes of them. So the sanitized build runs the suites once, and the release build twice, on the two targets that differ
+# most: the fastest and scalar, our own loops.
 cases_alone() {
   local folder filter=ExtremeNumbers.*:
   for folder in "$ROOT"/conformance/cases/*/; do filter+="$(basename "$folder").*:"; done

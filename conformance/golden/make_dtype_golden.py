@@ -12,6 +12,7 @@ Whose answer is taken, and why, is in answer(). NaN payloads are not compared: a
 sign. Does not catch: wrong conversions of wide values outside the samples.
 """
 import argparse
+import functools
 import pathlib
 import warnings
 
@@ -56,10 +57,15 @@ def splitmix64(x):
     return x ^ (x >> U64(31))
 
 
+@functools.cache
+def positions(size):
+    """splitmix64(i) of every position: a handful of sizes, and hundreds of pairs of types."""
+    return splitmix64(np.arange(size, dtype=U64))
+
+
 def fingerprint(bits):
     """Sum over i of splitmix64(splitmix64(i) ^ bits[i]) modulo 2^64: depends on every output and its position."""
-    index = np.arange(bits.size, dtype=U64)
-    return int(splitmix64(splitmix64(index) ^ bits).sum(dtype=U64))
+    return int(splitmix64(positions(bits.size) ^ bits).sum(dtype=U64))
 
 
 def f32_sample():
@@ -106,7 +112,9 @@ def is_float(name):
 
 def jax_answer(x, to):
     x = jax.device_put(x)  # from 0.11 NumPy converts its own arrays, and some pairs of types it cannot
-    return np.asarray(jax.lax.convert_element_type(x, np_dtype(to)))
+    once = {"xla_backend_optimization_level": 0}  # each pair runs once: compiling is what costs
+    convert = jax.jit(lambda value: jax.lax.convert_element_type(value, np_dtype(to)), compiler_options=once)
+    return np.asarray(convert(x))
 
 
 def round_to_odd(x, narrow):
