@@ -115,6 +115,7 @@ cases_of() {
 run_light_checks() {
   check limits python3 tools/limits.py
   check links python3 tools/links.py
+  check prose python3 tools/prose.py
   check include-arrows python3 conformance/include_arrows_test.py
   check one-definition python3 conformance/one_definition_test.py
   check namespaces python3 conformance/namespaces_test.py

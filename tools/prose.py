@@ -1,6 +1,6 @@
 """Fails on prose in Markdown wider than 120 columns; with --write, wraps the paragraphs that have such lines.
 
-Tables, code, headings, HTML and what a generator writes (`<!-- generated:... -->`) stay as they are, and a code span or a
+Tables, code, headings, HTML, comments and what a generator writes (`<!-- generated:... -->`) stay as they are, and a code span or a
 word is never broken, so a line of one long link may stay too wide. Based on: CommonMark's blocks, of which only those that
 docs/ uses are known here. It does not see wide lines inside HTML blocks.
 """
@@ -16,6 +16,7 @@ WIDTH = 120
 _ITEM = re.compile(r"(\s*)((?:[-*+]|\d+[.)])\s+|>\s+)")
 # What would begin another block at the beginning of a line.
 _BEGINS_A_BLOCK = re.compile(r"([-*+>|]|#+|\d+[.)]|[=~`-]{3,}.*|[-=]+|\[[^\]]+\]:)$")
+_WRITTEN = re.compile(r"<!-- (generated|measured|counted):")
 _NOT_PROSE = re.compile(r"\s*(\||#|<|!?\[[^\]]*\]:|\[\^|(?:[-*_]\s*){3,}$)")
 
 
@@ -47,16 +48,18 @@ def wrapped(text: str, first: str, rest: str) -> list[str]:
 
 def _paragraphs(lines: list[str]):
     """(first line, one past the last line, is it prose) for each block between blank lines, items apart."""
-    number, generated, fence = 0, False, None
+    number, generated, comment, fence = 0, False, False, None
     while number < len(lines):
         line = lines[number]
-        generated = line.startswith("<!-- generated:") or generated and not line.startswith("<!-- /generated:")
+        generated = bool(_WRITTEN.match(line)) or generated and not line.startswith("<!-- /")
+        hidden = comment or line.startswith("<!--")
+        comment = hidden and "-->" not in line
         opened = re.match(r"\s*(`{3,}|~{3,})", line)
         if fence:
             fence = None if opened and opened[1] == fence else fence
         elif opened:
             fence = opened[1]
-        plain = not (generated or fence or opened) and line.strip() and not _NOT_PROSE.match(line)
+        plain = not (generated or hidden or fence or opened) and line.strip() and not _NOT_PROSE.match(line)
         if not plain or (re.match(r"\s{4,}", line) and not _in_a_list(lines, number)):
             yield number, number + 1, False
             number += 1
