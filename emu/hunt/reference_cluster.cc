@@ -51,7 +51,9 @@ void ReferenceMachine::StartMulticast(int agent, const Instr& instr) {
 }
 
 void ReferenceMachine::ExpectPhase(Together* together, int phase) {
-  broken_ |= together->phase >= 0 && together->phase != phase;
+  const bool other = together->phase >= 0 && together->phase != phase;
+  broken_ |= other;
+  early_ |= other;
   together->phase = phase;
 }
 

@@ -132,13 +132,21 @@ class Machine {
     return a.cell >= 0 && a.cell == b.cell && (OpOf(a).what != What::kLoad || OpOf(b).what != What::kLoad);
   }
 
+  // Has the lane stored the same itself?
+  bool HasCopy(const Event& store, int lane) const {
+    return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
+      return event.step == store.step && event.element == store.element && event.lane == lane;
+    });
+  }
+
   void FindClash() {
     for (std::size_t b = 0; b < events_.size(); ++b) {
       for (std::size_t a = 0; a < b && reached_.clash.empty(); ++a) {
         const Event &first = events_[a], &second = events_[b];
         if (first.phase != second.phase || first.lane == second.lane || !Meet(first, second)) continue;
         if (IsAtomic(OpOf(first)) && IsAtomic(OpOf(second))) continue;
-        if (first.step == second.step && first.element == second.element) continue;  // copies of one value
+        if (first.step == second.step && first.element == second.element) continue;     // copies of one value
+        if (OpOf(second).what == What::kLoad && HasCopy(first, second.lane)) continue;  // it reads what it stores
         const auto line = [&](const Event& event) { return steps_[static_cast<std::size_t>(event.step)].line; };
         reached_.clash = Cat("lines ", line(first), " and ", line(second), ", lanes ", first.lane, " and ", second.lane,
                              ", cell ", first.cell);

@@ -123,8 +123,9 @@ class ReferenceMachine {
   std::string Outcome() const;
   std::vector<std::int64_t> Sums() const { return results_; }
   std::vector<std::int64_t> CellsOfM() const;
-  bool lost() const { return lost_; }  // has a copy landed in a block that has ended?
-  bool LeavesSemaphores() const;       // is one of them not zero?
+  bool lost() const { return lost_; }    // has a copy landed in a block that has ended?
+  bool early() const { return early_; }  // has one landed in another phase than that which expects it?
+  bool LeavesSemaphores() const;         // is one of them not zero?
   int thread_of(int agent) const { return ThreadOf(agent); }
   bool SameBlock(int agent, int other) const { return Instance(agent) == Instance(other); }
   std::set<int> CellsOfTensor() const;  // of all blocks
@@ -265,7 +266,7 @@ class ReferenceMachine {
   bool tpu_ = false, shares_ = false;  // do its agents share m and x?
   int semaphores_per_ = 0, sems_per_ = 0;
   int in_slot_ = 0, out_slot_ = 0;
-  bool leaked_ = false, broken_ = false, stale_ = false, lost_ = false;
+  bool leaked_ = false, broken_ = false, stale_ = false, lost_ = false, early_ = false;
   Listener* listener_ = nullptr;
 };
 
