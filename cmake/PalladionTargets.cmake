@@ -137,8 +137,10 @@ function(palladion_tests name)
   palladion_precompile(${name} TESTS)
   palladion_add_to_tests(${name})
   palladion_unite(${name} ${sources})
-  target_compile_definitions(${name} PRIVATE PALLADION_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-    $<$<BOOL:${PALLADION_SANITIZE}>:PALLADION_SANITIZED>)
+  target_compile_definitions(${name} PRIVATE PALLADION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  if(PALLADION_SANITIZE)
+    target_compile_definitions(${name} PRIVATE PALLADION_SANITIZED)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE ${ARG_DISCOVER} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 900 LABELS "${ARG_LABELS}")
 endfunction()
 
