@@ -16,7 +16,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MOST = 10  # files of a group: as many are compiled anew when one of them changes
+MOST = 6  # files of a group: as many are compiled anew when one of them changes
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
 ALONE = re.compile(r"^\s*#\s*(define|undef)\b|foreach_target\.h|^\s*using namespace\b", re.M)
 
