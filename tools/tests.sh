@@ -38,10 +38,9 @@ run_python_tests() {
   if build_or_record release palladion palladion_shared conformance_run; then
     # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
     # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX.
-    # conformance_command and command_interrupts run the command alone, on kernel texts.
     local ignored=() file
     for file in trace_page timeline_page compare_page packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
-      reduced_kernels cases_are_fresh conformance_command command_interrupts long_tests; do
+      reduced_kernels cases_are_fresh long_tests; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done
     python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
