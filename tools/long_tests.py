@@ -52,6 +52,7 @@ PARTS = (
     hunt("warps", 2000, "of single warps"),
     hunt("credits", 2000, "with credits"),
     hunt("cancel", 2000, "of cluster launch control"),
+    hunt("lanes", 10000, "whose lanes meet in memory"),
     Part("metamorphic", "every case with every harmless operation", "all pairs", ("metamorphic",)),
     Part("metamorphic-shipped", "JAX's own kernels with every harmless operation", "all pairs", ("metamorphic", "--shipped")),
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
