@@ -86,7 +86,7 @@ TEST(Machines, NumbersComeInTheUnitTheyAreAskedFor) {
 TEST(Machines, WhatIsAbsentIsAnErrorThatSaysSo) {
   const absl::Status unknown = The("h100").Get(Key<Cycles>("cluster.barrier")).status();
   EXPECT_EQ(absl::StatusCode::kNotFound, unknown.code());
-  ExpectIn("h100 has no number cluster.barrier (arrive and wait of a cluster): nobody published it",
+  ExpectIn("h100 has no number cluster.barrier (arrive and wait of a cluster): it is not published",
            std::string(ToStd(unknown.message())));
   ExpectIn("v5e is no machine with a number wgmma.floor",
            std::string(ToStd(The("v5e").Get(Key<Cycles>("wgmma.floor")).status().message())));
