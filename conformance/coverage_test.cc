@@ -63,6 +63,7 @@ const char* const kNotes[] = {
     "tpu-limits.md#3",
     "tpu-limits.md#4",
     "tpu-limits.md#5",
+    "tpu-limits.md#memory-of-sparsecores",  // of kernels that are not run: python/tests/test_fit_over.py
     "tpu-limits.md#what-the-tpus-compiler-may-refuse",
 };
 
