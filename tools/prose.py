@@ -107,6 +107,14 @@ def rewritten(paragraph: list[str]) -> list[str]:
     return lines
 
 
+def wrapped_text(text: str) -> str:
+    """A page as --write leaves it, for those that a program writes whole."""
+    lines = text.split("\n")
+    for first, end in reversed(too_wide(lines)):
+        lines[first:end] = rewritten(lines[first:end])
+    return "\n".join(lines)
+
+
 def main() -> int:
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"]
     paths = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
@@ -115,14 +123,12 @@ def main() -> int:
         if not os.path.isfile(os.path.join(ROOT, path)):
             continue
         with open(os.path.join(ROOT, path), encoding="utf-8") as file:
-            lines = file.read().split("\n")
-        wide = too_wide(lines)
+            text = file.read()
+        wide = too_wide(text.split("\n"))
         wrong += len(wide)
         if "--write" in sys.argv:
-            for first, end in reversed(wide):
-                lines[first:end] = rewritten(lines[first:end])
             with open(os.path.join(ROOT, path), "w", encoding="utf-8") as file:
-                file.write("\n".join(lines))
+                file.write(wrapped_text(text))
             continue
         for first, _ in wide:
             print(f"{path}:{first + 1}: prose is wider than {WIDTH} columns: python3 tools/prose.py --write wraps it")

@@ -12,6 +12,10 @@ import shown
 import unrecorded
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import prose  # noqa: E402
+
 PAGE = ROOT / "docs" / "hardware.md"
 
 HEAD = """# Held against a GPU
@@ -222,7 +226,7 @@ def text():
     parts = [head, CONTRADICTED.format(deviations=told.rstrip()), PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
              "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found)),
              f"\n{unrecorded.section()}\n", RECORDING.rstrip()]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n"
+    return prose.wrapped_text(re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n")
 
 
 def main():

@@ -51,7 +51,7 @@ def test_cases_without_a_recording_are_listed_with_the_reason():
     assert sorted(name for names in told.values() for name in names) == sorted(unrecorded.gpu_cases())
     assert len(told[""]) > 200 and all(why for why in told if told[why] != told[""])
     assert unrecorded.NOT_YET not in told, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
-    assert f"\n{unrecorded.section()}\n" in page.PAGE.read_text(encoding="utf-8"), "run python conformance/hardware/page.py --write"
+    assert f"\n{page.prose.wrapped_text(unrecorded.section())}\n" in page.PAGE.read_text(encoding="utf-8"), "run python conformance/hardware/page.py --write"
 
 
 def test_a_case_that_nobody_recorded_is_seen(monkeypatch):

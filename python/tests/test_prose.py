@@ -12,10 +12,7 @@ LONG = " ".join(["word"] * 40)
 
 
 def wrapped(text: str) -> list[str]:
-    lines = text.split("\n")
-    for first, end in reversed(prose.too_wide(lines)):
-        lines[first:end] = prose.rewritten(lines[first:end])
-    return lines
+    return prose.wrapped_text(text).split("\n")
 
 
 def test_a_paragraph_keeps_its_words():
