@@ -94,7 +94,8 @@ class Search {
     for (std::size_t k = 0; k < choice.size(); ++k) factor *= blocks_.dims()[k].scales[choice[k]].factor();
     for (const SpillEstimate& spill : use_.estimates) {
       const double bytes = static_cast<double>(spill.bytes) * (spill.grows ? factor : 1.0);
-      one.estimate += (static_cast<std::int64_t>(bytes) + 1023) / 1024 * 1024;
+      one.estimate =
+          SaturatingAdd(one.estimate, (static_cast<std::int64_t>(std::min(bytes, 1e18)) + 1023) / 1024 * 1024);
     }
     const VmemUse judged{
         .parts = {{.one = one.exact}}, .estimates = {{.what = "", .bytes = one.estimate}}, .limit = use_.limit};

@@ -6,6 +6,7 @@
 #include "emu/legality/tiles.h"
 #include "emu/legality/windows.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 
 namespace palladion::legality {
 namespace {
@@ -77,7 +78,7 @@ const Legality& ScaledBlocks::At(const std::vector<std::size_t>& choice) {
 std::int64_t ScaledBlocks::ProgramsAt(std::size_t dim, std::size_t scale) const {
   const std::int64_t now = was().launch.grid[dims_[dim].dimension].size;
   const BlockScale& by = dims_[dim].scales[scale];
-  return (now * by.part + by.times - 1) / by.times;
+  return SaturatingAdd(SaturatingMultiply(now, by.part), by.times - 1) / by.times;
 }
 
 void ScaledBlocks::Add(std::size_t dimension) {
@@ -104,12 +105,14 @@ void ScaledBlocks::Add(std::size_t dimension) {
 
 void ScaledBlocks::AddScales(ScaledDim* dim) const {
   dim->scales.push_back({});
-  for (std::int64_t part = 2; Shrinks(*dim, part); part *= 2) dim->scales.insert(dim->scales.begin(), {.part = part});
+  for (std::int64_t part = 2; Shrinks(*dim, part); part = SaturatingMultiply(part, 2))
+    dim->scales.insert(dim->scales.begin(), {.part = part});
   dim->now = dim->scales.size() - 1;
-  for (std::int64_t times = 2; Grows(*dim, times); times *= 2) dim->scales.push_back({.times = times});
+  for (std::int64_t times = 2; Grows(*dim, times); times = SaturatingMultiply(times, 2))
+    dim->scales.push_back({.times = times});
   const auto is_whole = [&](std::int64_t times) {
     return std::all_of(dim->places.begin(), dim->places.end(), [&](const BlockPlace& place) {
-      return SizeAt(place) * times == TypeOf(place.operand).shape[place.dim];
+      return SaturatingMultiply(SizeAt(place), times) == TypeOf(place.operand).shape[place.dim];
     });
   };
   const std::int64_t programs = was().launch.grid[dim->dimension].size;
@@ -127,7 +130,7 @@ bool ScaledBlocks::Shrinks(const ScaledDim& dim, std::int64_t part) const {
 bool ScaledBlocks::Grows(const ScaledDim& dim, std::int64_t times) const {
   return std::all_of(dim.places.begin(), dim.places.end(), [&](const BlockPlace& place) {
     const std::int64_t size = SizeAt(place), all = TypeOf(place.operand).shape[place.dim];
-    if (size * times > all) return false;
+    if (SaturatingMultiply(size, times) > all) return false;
     const bool divides = all % size == 0;
     return !divides || (all % (size * times) == 0 && was().launch.grid[dim.dimension].size % times == 0);
   });
