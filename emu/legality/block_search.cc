@@ -1,5 +1,6 @@
 #include "emu/legality/block_search.h"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
