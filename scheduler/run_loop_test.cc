@@ -252,7 +252,7 @@ TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
 TEST(RunLoop, WhoWaitsForItselfIsACycleOfOne) {
   Held held({0});
   EXPECT_EQ(Describe(RunWith(held, MakeProgramOrder()).deadlock),
-            "agent 0 waits for a word to change; nobody else can go on to change that");
+            "agent 0 waits for a word to change; no other agent can go on to change that");
 }
 
 // A spin lock: whoever spins must not keep the holder from going on, under any policy.

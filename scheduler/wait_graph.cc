@@ -149,18 +149,18 @@ std::string Describe(const Deadlock& deadlock) {
       if (wait.holder->valid()) Append(&text, ", and that one has ended");
       return;
     }
-    Append(&text, ", which nobody that is left can signal");
+    Append(&text, ", which no agent that is left can signal");
     for (std::size_t i = 0; i < wait.could_have_names.size(); ++i)
       Append(&text, i == 0 ? " (done without it: " : ", ", wait.could_have_names[i]);
     if (!wait.could_have_names.empty()) Append(&text, ")");
   };
   for (AgentOrdinal id : deadlock.cycle) show(WaitOf(deadlock, id));
-  if (deadlock.cycle.size() == 1) Append(&text, "; nobody else can go on to change that");
+  if (deadlock.cycle.size() == 1) Append(&text, "; no other agent can go on to change that");
   const bool one_each = std::all_of(deadlock.cycle.begin(), deadlock.cycle.end(),
                                     [&](AgentOrdinal id) { return WaitOf(deadlock, id).may_signal.size() == 1; });
   if (deadlock.cycle.size() > 1) {
     Append(&text, one_each ? "; each can only be woken by the next, and the last by the first"
-                           : "; whoever can wake them is stuck too");
+                           : "; the agents that can wake them are stuck too");
   }
   if (deadlock.cycle.empty()) {
     for (AgentOrdinal id : deadlock.orphans) show(WaitOf(deadlock, id));

@@ -53,7 +53,7 @@ std::string CountText(const legality::BlockTry& one, const legality::BlockSearch
   return Cat(HeldText(one), ", copies ", legality::BytesText(*one.copied));
 }
 
-// Of sizes along one dimension the last two are told, where it fits and where it no longer does: not those before them.
+// Of sizes along one dimension the last two are shown, where it fits and where it no longer does: not those before them.
 bool IsTold(const legality::BlockSearch& search, std::size_t i) {
   const auto along = [&](std::size_t number) {
     const bool one = number < search.tries.size() && search.tries[number].grid.size() == 1;

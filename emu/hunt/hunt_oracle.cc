@@ -254,7 +254,7 @@ class Judgement {
     });
     if (broken) return;
     const std::string wrong = Follow(recorder.events(), &machine);
-    // Of a run that is stuck that is said, and not which bytes came too early for a phase that nobody waits for.
+    // Of a run that is stuck that is said, and not which bytes came too early for a phase that no agent waits for.
     const bool stuck = trial.run.outcome == palladion::scheduler::Outcome::kDeadlock;
     if (wrong == kUnknown || (machine.early() && stuck)) return;
     if (!wrong.empty()) return Contradict("the run is not one of the reference machine", Cat(which, ": ", wrong));

@@ -36,6 +36,7 @@ void ReferenceMachine::TakePhase(int agent, int barrier) {
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
   int& seen = state.seen[static_cast<std::size_t>(agent)];
   if (listener_ != nullptr) listener_->Wait(agent, {barrier, seen});
+  broken_ |= state.completed > seen + 1;  // hardware keeps only whether the number is odd
   issues_[static_cast<std::size_t>(agent)] |= state.told[static_cast<std::size_t>(seen)];
   ++seen;
 }

@@ -46,7 +46,7 @@ Layout LayoutOf(const LaneStep& step, int layouts, int all) {
 struct Event {
   int step = 0, element = 0, lane = 0, cell = 0, phase = 0;
   int needs = -1;     // the event that has its value
-  bool sums = false;  // adds something, and nobody sees what was there
+  bool sums = false;  // adds something, and what was there is not used
 };
 
 class Machine {

@@ -29,7 +29,7 @@ void VisitAccesses(const Region& region, const Visit& visit) {
   }
 }
 
-// Sums and bits of integers are the same in every order, where nobody sees one in between.
+// Sums and bits of integers are the same in every order, where no result in between is used.
 std::uint32_t UpdateOf(const Kernel& kernel, const Instr& op, bool is_seen) {
   constexpr std::array<std::string_view, 6> kOperations = {"add", "max", "min", "and", "or", "xor"};
   const OpRow& row = RowOf(op);

@@ -40,7 +40,7 @@ TEST(Deadlock, AWaitForAnArrivalThatNeverComesNamesWhoLeft) {
   EXPECT_EQ("", run(2));
   EXPECT_EQ(
       "no thread can go on: thread 1 waits for barrier bar[0] (needs completion 1, has 0 completions "
-      "and 1 of 2 arrivals), which nobody that is left can signal (done without it: thread 0)",
+      "and 1 of 2 arrivals), which no agent that is left can signal (done without it: thread 0)",
       run(1));
 }
 

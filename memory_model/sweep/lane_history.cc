@@ -44,10 +44,10 @@ void LaneHistory::Track::Add(const Deed& deed) {
   const bool is_older = deed.when < when;  // kept in another order than it came
   if (when != 0 && lane != deed.lane) {
     if (is_older) {
-      if (deed.when > others) others = deed.when, other = deed.lane, others_site = deed.site;
+      if (deed.when > others) others = deed.when, other = deed.lane, others_site = deed.site, changed = true;
       return;
     }
-    others = when, other = lane, others_site = site;
+    others = when, other = lane, others_site = site, changed = false;
   } else if (when != 0 && spread != deed.spread) {
     if (is_older) {
       if (deed.when > unlike) unlike = deed.when, unlike_site = deed.site;
@@ -56,6 +56,7 @@ void LaneHistory::Track::Add(const Deed& deed) {
     unlike = when, unlike_site = site;
   }
   lane = deed.lane, when = std::max(when, deed.when), site = deed.site, spread = deed.spread;
+  changed |= deed.changes;
 }
 
 // Either may be the later one. `when`: of those that are there; 0: there are none.
@@ -305,7 +306,8 @@ void LaneHistory::Meet(const Now& now, const Piece& piece, Cell& cell) {
   if (access.kind == AccessKind::kAtomic) Update(access, piece.lane, cell);
   if (!now.remembers) return;
   const bool all_copies = access.kind == AccessKind::kRead && access.all_copies;
-  cell.track[NumberOf(access.kind)].Add({piece.lane, access.when, access.spread, now.site, all_copies});
+  const bool changes = access.kind != AccessKind::kWrite || Differs(now, piece, cell);
+  cell.track[NumberOf(access.kind)].Add({piece.lane, access.when, access.spread, now.site, all_copies, changes});
   if (access.kind == AccessKind::kWrite) cell.serial = serial_;
 }
 
@@ -345,7 +347,8 @@ void LaneHistory::Report(const Now& now, const Piece& piece, std::size_t kind, c
   const auto earlier = static_cast<AccessKind>(kind);
   const bool writes = earlier == AccessKind::kWrite && now.access.kind == AccessKind::kWrite;
   const bool at_once = writes && other && cell.serial == serial_;
-  const bool differ = !writes || Differs(now, piece, cell);
+  // What lies there is the last lane's: another one's are the same if that has stored the same since.
+  const bool differ = !writes || Differs(now, piece, cell) || (!other && track.changed);
   const CodeSite& first = sites_[other ? track.site : track.others_site];
   for (std::size_t i = now.first_found; i < now.found->size(); ++i) {
     LaneConflict& known = (*now.found)[i];

@@ -117,6 +117,7 @@ class LaneHistory {
     std::uint32_t when = 0, spread = 0;
     std::uint16_t site = 0;
     bool all_copies = false;
+    bool changes = true;  // a write of other bytes than lay there, as far as is known
   };
   // What lanes did to one unit, of one kind: the last of them, and when any other one last did; when the last one did
   // so spread in another way, and when it last was a read of which every copy matters.
@@ -124,6 +125,7 @@ class LaneHistory {
     Lane lane, other;
     std::uint32_t when = 0, others = 0, unlike = 0, copies = 0, spread = 0;
     std::uint16_t site = 0, others_site = 0, unlike_site = 0;
+    bool changed = true;  // has the last lane left other bytes than the other one?
     void Add(const Deed& deed);
   };
   struct Cell {

@@ -73,6 +73,7 @@ class Lanes {
   }
 
   std::vector<std::int32_t>& value() { return value_; }
+  std::vector<std::int32_t>& data() { return data_; }  // what lies there
   const std::vector<LaneConflict>& found() const { return found_; }
   const std::optional<LaneDoubt>& doubt() const { return doubt_; }  // of the last access
   std::uint32_t when() const { return when_; }
@@ -186,6 +187,22 @@ TEST(LaneHistory, WhatIsStoredTwice) {
   x.Meet();
   EXPECT_FALSE(x.Points(AccessKind::kAtomic, {3, 4, 3}));
   EXPECT_TRUE(x.Points(AccessKind::kRead, {3, 4, 3}));
+}
+
+// A lane stores what it has stored before: as another one did, or not.
+TEST(LaneHistory, WhatLiesThereIsTheLastLanes) {
+  for (const std::int32_t second : {7, 9}) {
+    Lanes x;
+    EXPECT_FALSE(x.Points(AccessKind::kWrite, {3}));
+    x.data()[3] = 7;
+    x.value() = {0, second};
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_TRUE(x.Points(AccessKind::kWrite, {4, 3}));
+      ASSERT_EQ(1u, x.found().size());
+      EXPECT_EQ(second != 7, x.found()[0].differ) << second << " for the time " << i;
+      x.data()[3] = second;
+    }
+  }
 }
 
 TEST(LaneHistory, TheSamePlaceSpreadInAnotherWayIsADoubt) {

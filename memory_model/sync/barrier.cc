@@ -184,7 +184,7 @@ void Barrier::Wait(AgentId agent, const CodeSite& site, AgentTable* agents, Find
             .message = Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_->name,
                            ", which has ", completed_),
             .why = "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
-            .fix = Cat(WaitCall(), " once for each completion, in everyone who waits")},
+            .fix = Cat(WaitCall(), " once for each completion, in every thread that waits")},
            *agents, log);
   }
   agents->Acquire(agent, last_);
@@ -285,7 +285,7 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
             .second = {waiter.who, waiter.site},
             .message = Cat(agents.NameOf(waiter.who), " has waited for barrier ", spec_->name,
                            ", but not for its completion ", completed_),
-            .fix = Cat(WaitCall(), " once for each completion, in everyone who waits")},
+            .fix = Cat(WaitCall(), " once for each completion, in every thread that waits")},
            agents, log);
   }
 }
