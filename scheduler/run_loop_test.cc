@@ -136,7 +136,7 @@ TEST(RunLoop, ACreditIsTakenOnce) {
     ASSERT_EQ(result.deadlock.waits.size(), 1u);
     EXPECT_EQ(result.deadlock.orphans.size(), 1u);
     EXPECT_NE(Describe(result.deadlock)
-                  .find("waits for semaphore 'credit' to hold 1 (it holds 0), which nobody that "
+                  .find("waits for semaphore 'credit' to hold 1 (it holds 0), which no agent that "
                         "is left can signal (done without it: agent 2)"),
               std::string::npos)
         << Describe(result.deadlock);

@@ -97,7 +97,7 @@ TEST(Dma, NobodyWaited) {
 TEST(Dma, WaitedForTwice) {
   const Report report = CheckCore(DmaKernel(In("dma_start", 0) + In("dma_wait", 0) + In("dma_wait", 0)));
   EXPECT_EQ(
-      "no core can go on: the core waits for semaphore sem[0] (needs 4096 bytes, has 0 bytes), which nobody that is "
+      "no core can go on: the core waits for semaphore sem[0] (needs 4096 bytes, has 0 bytes), which no agent that is "
       "left "
       "can signal",
       threads::MessageOf(report, "DEADLOCK"));

@@ -50,7 +50,7 @@ TEST(Semaphores, AWaitForMoreThanIsSignalledSaysWhoMightHave) {
   const Report report = check(3);
   EXPECT_TRUE(CodesOf(report).contains("DEADLOCK"));
   EXPECT_EQ(
-      "no block can go on: block (1) waits for semaphore s (needs 3, has 2), which nobody that is left can "
+      "no block can go on: block (1) waits for semaphore s (needs 3, has 2), which no agent that is left can "
       "signal (done without it: block (0))",
       MessageOf(report, "DEADLOCK"));
 }
