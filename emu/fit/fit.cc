@@ -94,15 +94,15 @@ KernelFit FitOfTpu(const legality::Legality& legality, const Module& module) {
 
 absl::StatusOr<KernelFit> FitOfSubcore(const legality::Legality& legality) {
   const std::string_view chip = legality.chip()->name;
-  const std::optional<std::int64_t> size = legality::SubcoreVmemBytes(*legality.chip());
-  if (!size.has_value())
+  const std::int64_t size = legality.chip()->vmem_subcore;
+  if (size == 0)
     return absl::InvalidArgumentError(
         Cat("kernel @", legality.kernel().name, " runs on SparseCores, which ", chip, " does not have"));
   Memory vmem{.name = "vmem of a subcore",
               .rows = RowsOf(SubcoreVmemOf(legality)),
-              .limit = {Cat("that of a vector subcore of ", chip, ", which a kernel may not fill"), *size}};
+              .limit = {Cat("that of a vector subcore of ", chip, ", which a kernel may not fill"), size}};
   vmem.held = vmem.most = Sum(vmem.rows);
-  if (vmem.held >= *size) vmem.verdict = Verdict::kDoesNotFit;
+  if (vmem.held >= size) vmem.verdict = Verdict::kDoesNotFit;
   KernelFit fit;
   fit.memories.push_back(std::move(vmem));
   fit.not_counted = {"padding to tiles, and what the compiler adds: kernels leave 5 to 20 % free",

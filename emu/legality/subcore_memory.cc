@@ -1,11 +1,14 @@
 #include "emu/legality/subcore_memory.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "emu/legality/tiles.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/saturating.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::legality {
@@ -19,7 +22,7 @@ std::optional<VmemPart> PartOf(const Type& type, Space space, std::string name, 
   std::int64_t bytes = DenseBytes(type, type.shape);
   std::string_view why;
   if (space == Space::kVmemShared) {
-    bytes = (bytes + kSubcores - 1) / kSubcores;
+    bytes = RoundUp(bytes, kSubcores) / kSubcores;
     why = "the subcore's part of what a core shares";
   } else if (space != Space::kVmem && space != Space::kDefault) {
     return std::nullopt;
@@ -65,12 +68,6 @@ std::vector<VmemPart> Scopes(const Kernel& kernel, const Region& region) {
 
 bool IsOfVectorSubcores(const Kernel& kernel) { return kernel.launch.mesh == "sc_vector" && kernel.bodies.size() == 1; }
 
-std::optional<std::int64_t> SubcoreVmemBytes(const machines::Chip& chip) {
-  if (chip.name == "v5p" || chip.name == "v7x") return 512 * kKiB;
-  if (chip.name == "v6e") return 256 * kKiB;
-  return std::nullopt;
-}
-
 std::vector<VmemPart> SubcoreVmemOf(const Legality& legality) {
   const Kernel& kernel = legality.kernel();
   std::vector<VmemPart> parts;
@@ -90,20 +87,19 @@ std::vector<VmemPart> SubcoreVmemOf(const Legality& legality) {
 }
 
 void CheckSubcoreVmem(Legality& legality) {
-  const std::optional<std::int64_t> limit = SubcoreVmemBytes(*legality.chip());
+  const std::int64_t limit = legality.chip()->vmem_subcore;
   const std::vector<VmemPart> parts = SubcoreVmemOf(legality);
   legality.memories += static_cast<std::int64_t>(parts.size());
   const std::int64_t held = Sum(parts);
-  if (!limit.has_value() || held < *limit) return;
+  if (limit == 0 || held < limit) return;
   constexpr std::size_t kMaxParts = 12;
   std::string text;
   for (std::size_t i = 0; i < std::min(parts.size(), kMaxParts); ++i)
     Append(&text, i == 0 ? "" : ", ", BytesText(parts[i].bytes()), " for '", parts[i].name, "' (", parts[i].array, ")");
   legality.Exceeds(
       Cat("at once it holds at least ", BytesText(held), " of the vmem of a vector subcore, and one of ",
-          legality.chip()->name, " has ", BytesText(*limit), ", of which the compiler needs some itself: ", text),
-      Cat("hold at least ", BytesText(RoundUp(held - *limit + 1, kKiB)),
-          " less, with smaller buffers or less scratch"));
+          legality.chip()->name, " has ", BytesText(limit), ", of which the compiler needs some itself: ", text),
+      Cat("hold at least ", BytesText(RoundUp(held - limit + 1, kKiB)), " less, with smaller buffers or less scratch"));
 }
 
 }  // namespace palladion::legality

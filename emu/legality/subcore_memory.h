@@ -1,14 +1,12 @@
 // What a kernel over a mesh of vector subcores of SparseCores holds in the VMEM of one subcore (TileSpmem), as a lower
 // bound: scratch and scopes without padding, and the subcore's part of what a core shares (VMEM_SHARED is the same
-// memory). Based on: JAX 0.10.2, jax/_src/tpu_info.py (bytes of a subcore), and the message E3000 of the compiler in a
+// memory). Based on: the machine files (sparsecore.vmem), and the message E3000 of the compiler in a
 // public report: 140704 words "exceeds the legitimate user allocatable offset upper bound (131071 words)", so a kernel
 // may not fill it. Does not know: tiles, what the compiler adds, and the SMEM of a subcore, whose size is not
 // published.
 #ifndef PALLADION_EMU_LEGALITY_SUBCORE_MEMORY_H_
 #define PALLADION_EMU_LEGALITY_SUBCORE_MEMORY_H_
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "emu/legality/vmem.h"
@@ -16,8 +14,6 @@
 namespace palladion::legality {
 
 bool IsOfVectorSubcores(const Kernel& kernel);
-// Of a subcore of this chip; nullopt: it has no SparseCores.
-std::optional<std::int64_t> SubcoreVmemBytes(const machines::Chip& chip);
 std::vector<VmemPart> SubcoreVmemOf(const Legality& legality);
 
 // CAPACITY, where `legality` is of such a kernel.

@@ -24,6 +24,7 @@ Chip ChipOf(const Machine& machine) {
           .vmem_bytes = Whole(machine, Key<Bytes>("vmem.size")),
           .vmem_scoped = Whole(machine, Key<Bytes>("vmem.scoped")),
           .vmem_reserved = Whole(machine, Key<Bytes>("vmem.reserved")),
+          .vmem_subcore = Whole(machine, Key<Bytes>("sparsecore.vmem")),
           .smem_bytes = Whole(machine, is_tpu ? Key<Bytes>("smem.size") : Key<Bytes>("smem.of_block")),
           .cmem_bytes = Whole(machine, Key<Bytes>("cmem.size")),
           .hbm_bytes = Whole(machine, Key<Bytes>("dram.size")),

@@ -19,6 +19,7 @@ struct Chip {
   std::int64_t vmem_bytes = 0;     // TPU: vector memory of one core
   std::int64_t vmem_scoped = 0;    // TPU: of it for one kernel that gives no vmem_limit_bytes
   std::int64_t vmem_reserved = 0;  // TPU: of it that no kernel may have
+  std::int64_t vmem_subcore = 0;   // TPU: vector memory of a vector subcore of its SparseCores; 0: no such kernels
   std::int64_t smem_bytes = 0;     // TPU: scalar memory of one core. GPU: shared memory that one block may have
   std::int64_t cmem_bytes = 0;     // TPU: common memory of one core; 0: it has none
   std::int64_t hbm_bytes = 0;      // the memory of one device, of all its cores

@@ -185,6 +185,7 @@ inline constexpr KeyRow kRows[] = {
     {"vmem.reserved", Dimension::kBytes, kTpu, "of it that no kernel may have"},
     {"vmem.bandwidth", Dimension::kBytesPerSecond, kTpu, "between vector memory and registers"},
     {"smem.size", Dimension::kBytes, kTpu, "scalar memory of a core"},
+    {"sparsecore.vmem", Dimension::kBytes, kTpu, "vector memory of a vector subcore of a SparseCore"},
     {"cmem.size", Dimension::kBytes, kTpu, "common memory of a core, where it has some"},
     {"dma.startup", Dimension::kNanoseconds, kTpu, "of a copy between HBM and VMEM, beside its bytes"},
     {"dma.issue", Dimension::kPerCycle, kTpu, "copies that a core may start"},

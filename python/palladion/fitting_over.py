@@ -105,9 +105,9 @@ class FitOver(Sequence):
 
     def to_json(self) -> str:
         """One object: docs/fit.md has its members."""
-        told = [{"sizes": one.sizes, "verdict": one.verdict, "why": one.why, "kernels": [kernel.data for kernel in one.fit or ()]}
-                for one in self.candidates]
-        return json.dumps({"candidates": told, "largest": self._number(self.largest), "most_resident": self._number(self.most_resident)},
+        judged = [{"sizes": one.sizes, "verdict": one.verdict, "why": one.why, "kernels": [kernel.data for kernel in one.fit or ()]}
+                  for one in self.candidates]
+        return json.dumps({"candidates": judged, "largest": self._number(self.largest), "most_resident": self._number(self.most_resident)},
                           default=str)
 
     def _repr_html_(self) -> str:
