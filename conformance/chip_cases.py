@@ -1,6 +1,6 @@
 """Cases of one kernel on several chips: legal where it fits, refused where it does not.
 
-The sizes are those of the chips' own documents, as JAX's tpu_info.py has them (emu/machines/chip.cc). Does not catch: what
+The sizes are those of the chips' own documents, as JAX's tpu_info.py has them (emu/chip/machines/chip.cc). Does not catch: what
 a compiler needs of the memory itself.
 """
 

@@ -1,6 +1,6 @@
 """Cases of what a TPU's compiler may refuse behind JAX's lowering: for each rule a kernel that breaks it, and one that keeps it.
 
-The two differ in what the rule is about and in nothing else; why, says the rule's source (emu/legality/refusals_*.cc). Texts name JAX as their producer,
+The two differ in what the rule is about and in nothing else; why, says the rule's source (emu/check/legality/refusals_*.cc). Texts name JAX as their producer,
 as only these are judged without being asked. Does not catch: a compiler that takes what the rule forbids.
 """
 

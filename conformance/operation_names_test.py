@@ -3,8 +3,8 @@
 What others decide by are facts of the row (semantics/registry/op_row.h). The names are those that the rows themselves give
 (semantics/ops, the anchor of each row's paragraph). Looked at is every string literal of the C++ sources that is exactly a
 name, alone or with its dialect, and every search of an instruction's name for a part of one. Not looked at: the registry and
-the operations, tests, generators of kernel text for tests (emu/hunt, emu/testing), and in emu/legality what a RuleRow or
-RuleRows looks up, since that is keyed by the row from then on. What else may stand is in ALLOWED, each with its reason; an
+the operations, tests, generators of kernel text for tests (emu/tools/hunt, emu/testing), and in emu/check/legality and
+emu/chip/layouts what a RuleRow or RuleRows looks up, since that is keyed by the row from then on. What else may stand is in ALLOWED, each with its reason; an
 entry that nothing needs is an error too.
 
 Standard library only, so it runs without .venv: python3 conformance/operation_names_test.py
@@ -16,53 +16,53 @@ import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PARTS = ("emu", "semantics", "memory_model", "scheduler")
-OWN = ("semantics/ops/", "semantics/registry/", "emu/hunt/", "emu/testing/")
+OWN = ("semantics/ops/", "semantics/registry/", "emu/tools/hunt/", "emu/testing/")
 
 # File, words, why they are no operation's name there, or why no row can say it. "*": every word.
 ALLOWED = [
-    ("emu/advice/change_grid.cc", "program_id num_programs", "dimensions of the grid change places, and with them what asks for one by its number"),
-    ("emu/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
-    ("emu/advice/known_numbers.cc", "add sub mul eq ne lt le gt ge select_n convert_element_type", "computes what is known of scalars, in plain arithmetic"),
-    ("emu/advice/made.cc", "cond convert_element_type", "makes instructions"),
-    ("emu/advice/origins.cc", "add sub mul convert_element_type", "reads what a step of a ring is, in plain arithmetic"),
-    ("emu/advice/ring.cc", "rem lt le gt ge eq ne", "reads what slots and steps are compared with, in plain arithmetic"),
-    ("emu/agents/rounded_copies.cc", "multiple_of", "a promise of the kernel about a size, which no row says of itself"),
-    ("emu/bridge/bridge_options.cc", "check", "an option of the Python bridge"),
-    ("emu/command/command.cc", "check log", "commands"),
-    ("emu/command/command_table.cc", "check log", "commands"),
-    ("emu/golden/error_kernel.cc", "get swap", "makes instructions"),
-    ("emu/golden/error_rules.cc", "eq lt", "makes instructions"),
-    ("emu/golden/hypotheses.cc", "and copy eq num_programs program_id", "makes instructions, and counts dimensions anew"),
-    ("emu/golden/hypotheses_blocks.cc", "add div eq max min mul rem reshape select_n transpose", "makes instructions"),
-    ("emu/golden/hypotheses_epilogue.cc", "add neg sub", "makes instructions"),
-    ("emu/golden/hypotheses_operands.cc", "and", "makes an instruction"),
-    ("emu/golden/hypotheses_programs.cc", "cond", "makes an instruction"),
-    ("emu/golden/hypotheses_rounding.cc", "and lt", "makes instructions"),
-    ("emu/golden/hypotheses_sums.cc", "slice sub", "makes instructions"),
-    ("emu/golden/rewrite.cc", "broadcast_in_dim convert_element_type select_n", "makes instructions"),
-    ("emu/golden/rewrite.h", "abs add bitcast_convert_type max mul sub", "makes instructions"),
-    ("emu/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
-    ("emu/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
-    ("emu/threads/thread_waits.cc", "wgmma", "a word of a message"),
-    ("emu/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
-    ("emu/legality/legality.cc", "checkpoint closed_call custom_jvp_call custom_vjp_call", "which of JAX's calls it was, an attribute"),
-    ("emu/legality/legality_gpu_access.cc", "add min max", "the kind of an atomic update, an attribute"),
-    ("emu/legality/legality_gpu_barriers.cc", "barrier", "the name of an operand"),
-    ("emu/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
-    ("emu/legality/legality_gpu_devices.cc", "add min max", "the reduction of the switch between devices, an attribute"),
-    ("emu/legality/legality_gpu_tcgen05.cc", "barrier", "the name of an operand"),
-    ("emu/legality/legality_gpu_tmem.cc", "barrier", "the name of an operand"),
-    ("emu/legality/legality_gpu_warps.cc", "barrier", "the name of an operand"),
-    ("emu/legality/legality_triton.cc", "add", "the kind of an atomic, an attribute"),
-    ("emu/legality/legality_tpu_access.cc", "add", "does a copy add, an attribute"),
-    ("emu/mutation/mutation_sites.cc", "add", "makes an instruction"),
-    ("emu/mutation/mutation_sync.cc", "add rem", "makes instructions"),
-    ("emu/reduce/pass_instructions.cc", "broadcast_in_dim", "makes an instruction"),
-    ("emu/reduce/pass_launch.cc", "program_id num_programs axis_index", "a dimension of the launch goes, and with it what asks for it by its number or name"),
-    ("emu/reduce/pass_words.cc", "iota", "a filling of an array"),
-    ("emu/reports/report_text.cc", "call", "a member of a report"),
-    ("emu/reports/told_json.cc", "call", "a member of a report"),
-    ("emu/values.cc", "iota random_bits", "fillings of arrays, on the command line"),
+    ("emu/tools/advice/change_grid.cc", "program_id num_programs", "dimensions of the grid change places, and with them what asks for one by its number"),
+    ("emu/tools/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
+    ("emu/tools/advice/known_numbers.cc", "add sub mul eq ne lt le gt ge select_n convert_element_type", "computes what is known of scalars, in plain arithmetic"),
+    ("emu/tools/advice/made.cc", "cond convert_element_type", "makes instructions"),
+    ("emu/tools/advice/origins.cc", "add sub mul convert_element_type", "reads what a step of a ring is, in plain arithmetic"),
+    ("emu/tools/advice/ring.cc", "rem lt le gt ge eq ne", "reads what slots and steps are compared with, in plain arithmetic"),
+    ("emu/run/agents/rounded_copies.cc", "multiple_of", "a promise of the kernel about a size, which no row says of itself"),
+    ("emu/front/bridge/bridge_options.cc", "check", "an option of the Python bridge"),
+    ("emu/front/command/command.cc", "check log", "commands"),
+    ("emu/front/command/command_table.cc", "check log", "commands"),
+    ("emu/tools/golden/error_kernel.cc", "get swap", "makes instructions"),
+    ("emu/tools/golden/error_rules.cc", "eq lt", "makes instructions"),
+    ("emu/tools/golden/hypotheses.cc", "and copy eq num_programs program_id", "makes instructions, and counts dimensions anew"),
+    ("emu/tools/golden/hypotheses_blocks.cc", "add div eq max min mul rem reshape select_n transpose", "makes instructions"),
+    ("emu/tools/golden/hypotheses_epilogue.cc", "add neg sub", "makes instructions"),
+    ("emu/tools/golden/hypotheses_operands.cc", "and", "makes an instruction"),
+    ("emu/tools/golden/hypotheses_programs.cc", "cond", "makes an instruction"),
+    ("emu/tools/golden/hypotheses_rounding.cc", "and lt", "makes instructions"),
+    ("emu/tools/golden/hypotheses_sums.cc", "slice sub", "makes instructions"),
+    ("emu/tools/golden/rewrite.cc", "broadcast_in_dim convert_element_type select_n", "makes instructions"),
+    ("emu/tools/golden/rewrite.h", "abs add bitcast_convert_type max mul sub", "makes instructions"),
+    ("emu/front/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
+    ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
+    ("emu/run/threads/thread_waits.cc", "wgmma", "a word of a message"),
+    ("emu/check/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
+    ("emu/check/legality/legality.cc", "checkpoint closed_call custom_jvp_call custom_vjp_call", "which of JAX's calls it was, an attribute"),
+    ("emu/check/legality/legality_gpu_access.cc", "add min max", "the kind of an atomic update, an attribute"),
+    ("emu/check/legality/legality_gpu_barriers.cc", "barrier", "the name of an operand"),
+    ("emu/check/legality/legality_gpu_copies.cc", "add min max", "the reduction of a copy, an attribute"),
+    ("emu/check/legality/legality_gpu_devices.cc", "add min max", "the reduction of the switch between devices, an attribute"),
+    ("emu/check/legality/legality_gpu_tcgen05.cc", "barrier", "the name of an operand"),
+    ("emu/check/legality/legality_gpu_tmem.cc", "barrier", "the name of an operand"),
+    ("emu/check/legality/legality_gpu_warps.cc", "barrier", "the name of an operand"),
+    ("emu/check/legality/legality_triton.cc", "add", "the kind of an atomic, an attribute"),
+    ("emu/check/legality/legality_tpu_access.cc", "add", "does a copy add, an attribute"),
+    ("emu/tools/mutation/mutation_sites.cc", "add", "makes an instruction"),
+    ("emu/tools/mutation/mutation_sync.cc", "add rem", "makes instructions"),
+    ("emu/tools/reduce/pass_instructions.cc", "broadcast_in_dim", "makes an instruction"),
+    ("emu/tools/reduce/pass_launch.cc", "program_id num_programs axis_index", "a dimension of the launch goes, and with it what asks for it by its number or name"),
+    ("emu/tools/reduce/pass_words.cc", "iota", "a filling of an array"),
+    ("emu/front/reports/report_text.cc", "call", "a member of a report"),
+    ("emu/front/reports/told_json.cc", "call", "a member of a report"),
+    ("emu/kernel/values.cc", "iota random_bits", "fillings of arrays, on the command line"),
     ("semantics/port/async.h", "copy", "what an engine's operation is called in messages"),
     ("semantics/ir/view_parser.cc", "bitcast reshape transpose tile", "transforms of views"),
     ("semantics/ir/type.cc", "barrier", "a kind of element"),
@@ -117,7 +117,7 @@ def names_in(path: str, text: str, names: set[str]) -> list[tuple[int, str]]:
     if path.startswith(OWN):
         return []
     code = code_of(text)
-    if path.startswith("emu/legality/"):
+    if path.startswith(("emu/check/legality/", "emu/chip/layouts/")):
         code = RULE_ROWS.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), code)
     found = []
     for match in LITERALS.finditer(code):
@@ -137,24 +137,24 @@ def allowed(path: str, word: str) -> list[int]:
 NAMES = operation_names()
 
 FORBIDDEN_EXAMPLES = [
-    ("emu/threads/residency.cc", 'if (op.name == "swap") return;'),
-    ("emu/threads/residency.cc", 'if ("swap" == op.name) return;'),
-    ("emu/threads/residency.cc", 'if (IsOneOf(op.name, {"get",\n  "masked_load"})) return;'),
-    ("emu/threads/residency.cc", 'constexpr std::string_view kWaits[] = {"wgmma_wait"};'),
-    ("emu/threads/residency.cc", 'if (FullName(op) == "mgpu.load") return;'),
-    ("emu/threads/residency.cc", 'if (op.name.starts_with("atomic_")) return;'),
-    ("emu/threads/residency.cc", 'if (op.name.find("bitcast") != npos) return;'),
-    ("emu/threads/residency.cc", 'if (op.name == "sw" "ap") return;'),
-    ("emu/mutation/mutation_sync.cc", 'if (op.name == "mul") return;'),
-    ("emu/legality/gpu_limits.cc", 'if (op.name == "swap") return;'),
+    ("emu/run/threads/residency.cc", 'if (op.name == "swap") return;'),
+    ("emu/run/threads/residency.cc", 'if ("swap" == op.name) return;'),
+    ("emu/run/threads/residency.cc", 'if (IsOneOf(op.name, {"get",\n  "masked_load"})) return;'),
+    ("emu/run/threads/residency.cc", 'constexpr std::string_view kWaits[] = {"wgmma_wait"};'),
+    ("emu/run/threads/residency.cc", 'if (FullName(op) == "mgpu.load") return;'),
+    ("emu/run/threads/residency.cc", 'if (op.name.starts_with("atomic_")) return;'),
+    ("emu/run/threads/residency.cc", 'if (op.name.find("bitcast") != npos) return;'),
+    ("emu/run/threads/residency.cc", 'if (op.name == "sw" "ap") return;'),
+    ("emu/tools/mutation/mutation_sync.cc", 'if (op.name == "mul") return;'),
+    ("emu/check/legality/gpu_limits.cc", 'if (op.name == "swap") return;'),
     ("scheduler/policies/policies.cc", 'if (op == FindOp("", "while")) return;'),
 ]
 
 ALLOWED_EXAMPLES = [
-    ("emu/threads/residency.cc", 'if (arg.name == "mask") return;  // as "swap" has it'),
-    ("emu/threads/residency.cc", 'Say("the swap at line ", op.text_line);'),
-    ("emu/legality/gpu_limits.cc", 'static const RuleRows kRows("swap",\n    "get");'),
-    ("emu/legality/gpu_limits.cc", '{RuleRow("add"), Add},'),
+    ("emu/run/threads/residency.cc", 'if (arg.name == "mask") return;  // as "swap" has it'),
+    ("emu/run/threads/residency.cc", 'Say("the swap at line ", op.text_line);'),
+    ("emu/check/legality/gpu_limits.cc", 'static const RuleRows kRows("swap",\n    "get");'),
+    ("emu/check/legality/gpu_limits.cc", '{RuleRow("add"), Add},'),
     ("semantics/ops/ref/ref.cc", 'if (op.name == "swap") return;'),
 ]
 
@@ -185,7 +185,7 @@ class OperationNames(unittest.TestCase):
                 used |= {(i, "*" if ALLOWED[i][1] == "*" else word) for i in entries}
                 if not entries:
                     wrong.append(f'{path}:{line}: "{word}": an operation by its name; decide by a fact of its row, '
-                                 "semantics/registry/op_row.h (in a rule of emu/legality, by a RuleRow)")
+                                 "semantics/registry/op_row.h (in a rule about kernel text, by a RuleRow)")
         self.assertGreater(looked, 300, "hardly any source was read: the test looks in the wrong place")
         self.assertEqual([], wrong)
         stale = [f"{file}: {word}" for i, (file, words, _) in enumerate(ALLOWED) for word in words.split()

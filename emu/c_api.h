@@ -94,12 +94,12 @@ PALLADION_API int palladion_check_seeds(const palladion_program* program, const 
                                         int64_t last, char** part);
 
 /* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused
- * (emu/mutation/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an error,
- * as above. */
+ * (emu/tools/mutation/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an
+ * error, as above. */
 PALLADION_API char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error);
 
 /* Runs and checks a kernel of which palladion.record wrote the inputs to a folder (in_NAME.npy), and writes a golden
- * bundle (emu/golden/bundle.h). The result is the exit code of the command, *error as for palladion_prepare. */
+ * bundle (emu/tools/golden/bundle.h). The result is the exit code of the command, *error as for palladion_prepare. */
 PALLADION_API int palladion_golden(const char* text, size_t size, const char* target, const char* recorded,
                                    const char* directory, char** error);
 
@@ -194,13 +194,13 @@ PALLADION_API char* palladion_operations(void);
 /* Every finding code as JSON: a list of objects with code, severity (unless a finding itself says otherwise), rule. */
 PALLADION_API char* palladion_finding_codes(void);
 
-/* Reports as people read them, in the words and the shape of the command: `request` is JSON (emu/reports/
+/* Reports as people read them, in the words and the shape of the command: `request` is JSON (emu/front/reports/
  * report_from_json.h), the result a text, or JSON where it asks for the parts. NULL on an error, as above. */
 PALLADION_API char* palladion_tell(const char* request, size_t size, char** error);
 
 /* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
  * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
- * semicolons: emu/bridge/bridge.h. Texts may be NULL for "". */
+ * semicolons: emu/front/bridge/bridge.h. Texts may be NULL for "". */
 typedef struct palladion_call_request {
   const char* text;
   size_t size;
@@ -256,7 +256,7 @@ PALLADION_API char* palladion_targets(void);
 PALLADION_API char* palladion_resolve_target(const char* name, const char* backend, char** error);
 
 /* Every chip that a target may name, as JSON: a list of objects with name, device_kind, tpu, generation (the major
- * compute capability of a GPU), cores, hbm_bytes (emu/machines/chip.h). */
+ * compute capability of a GPU), cores, hbm_bytes (emu/chip/machines/chip.h). */
 PALLADION_API char* palladion_chips(void);
 
 /* The description of one machine, as JSON (docs/machines.md), after the n changes, texts as `l2.size=25MiB`; of all

@@ -25,9 +25,9 @@
 #include "semantics/base/run_control.h"
 #include "semantics/tensor/tensor.h"
 
-namespace palladion::agents {
+namespace palladion::kernel {
 class PreparedKernelState;  // what a prepared kernel is inside
-}  // namespace palladion::agents
+}  // namespace palladion::kernel
 
 namespace palladion {
 
@@ -52,16 +52,16 @@ struct OperandDescription {
 
 class PALLADION_EXPORT PreparedKernel {
  public:
-  explicit PreparedKernel(std::shared_ptr<const agents::PreparedKernelState> state) : state_(std::move(state)) {}
+  explicit PreparedKernel(std::shared_ptr<const kernel::PreparedKernelState> state) : state_(std::move(state)) {}
   const std::string& name() const;
   std::string target() const;
   const std::vector<OperandDescription>& inputs()
       const;  // grid bounds, prefetched scalars, inputs: in the text's order
   const std::vector<OperandDescription>& outputs() const;
-  const agents::PreparedKernelState& state() const { return *state_; }
+  const kernel::PreparedKernelState& state() const { return *state_; }
 
  private:
-  std::shared_ptr<const agents::PreparedKernelState> state_;
+  std::shared_ptr<const kernel::PreparedKernelState> state_;
 };
 
 // Whether what the target refuses is found before anything runs (docs/spec/contracts.md): not at all; with what its

@@ -3,7 +3,7 @@
     tools/calibrate.py [--out FILE] [--only PROBE]
 
 The clock is measured on the GPU while each probe's longest kernel runs (calibration/clock.py); one that moves meanwhile is an error. The file
-is that of the nearest machine in emu/machines, with what was measured in its place: what, when, by which driver and at which clock.
+is that of the nearest machine in emu/chip/machines, with what was measured in its place: what, when, by which driver and at which clock.
 Limits: what no probe measures keeps the number and the source that it has; kernels are timed by CUPTI, through JAX's own profiler.
 """
 
@@ -36,7 +36,7 @@ def line_of(name: str, value: float, unit: str, note: str, how: str) -> str:
     return f"{name.ljust(29)} = {(number(value) + ' ' + unit).ljust(19)} # measured [calibrate]: {note}; {how}"
 
 
-# Numbers that others of a description determine (emu/machines/relations.cc), and how far off they may be.
+# Numbers that others of a description determine (emu/chip/machines/relations.cc), and how far off they may be.
 TIED = {"smem.port": 0.0, "fp32.interval": 0.01, "mufu.interval": 0.01, "wgmma.smem_per_n": 0.01, "wgmma.per_n": 0.03,
         "tcgen05.ss128_smem_per_n": 0.01, "tcgen05.ss128_per_n": 0.03}
 
@@ -156,11 +156,11 @@ def measured(card, family: str, only=None) -> list:
 
 
 def file_of(name: str) -> str:
-    return os.path.join(ROOT, "emu", "machines", f"{name}.machine")
+    return os.path.join(ROOT, "emu", "chip", "machines", f"{name}.machine")
 
 
 def kinds() -> dict:
-    names = [file[:-len(".machine")] for file in sorted(os.listdir(os.path.join(ROOT, "emu", "machines"))) if file.endswith(".machine")]
+    names = [file[:-len(".machine")] for file in sorted(os.listdir(os.path.join(ROOT, "emu", "chip", "machines"))) if file.endswith(".machine")]
     texts = {name: open(file_of(name), encoding="utf-8").read() for name in names}
     return {name: re.search(r"^kind = (.*)$", text, re.MULTILINE).group(1) for name, text in texts.items()}
 

@@ -198,7 +198,7 @@ run_exhaustive() {
 run_threads() {
   build_preset clang-tsan semantics_simd_test scheduler_test emu_test
   local test failed=0 coroutines
-  coroutines=$(sed -nE 's/^TEST(_F)?\((\w+),.*/\2.*/p' emu/cpp/*_test.cc scheduler/coroutine_agent_test.cc | sort -u | paste -sd:)
+  coroutines=$(sed -nE 's/^TEST(_F)?\((\w+),.*/\2.*/p' emu/front/cpp/*_test.cc scheduler/coroutine_agent_test.cc | sort -u | paste -sd:)
   for test in semantics/semantics_simd_test scheduler/scheduler_test emu/emu_test; do
     say "running $test under ThreadSanitizer"
     TSAN_OPTIONS=halt_on_error=1 "build-clang-tsan/$test" --gtest_brief=1 --gtest_filter="-$coroutines" || failed=1

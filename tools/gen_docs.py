@@ -70,7 +70,7 @@ def findings(palladion: str) -> str:
 
 
 def _limits(palladion: str, part: slice, prefix: str = "") -> str:
-    """The rules of emu/legality whose names begin with `prefix`, as `palladion explain` has them; a section for each family of names."""
+    """The rules of emu/check/legality whose names begin with `prefix`, as `palladion explain` has them; a section for each family of names."""
     pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
     families = collections.defaultdict(list)
     for limit in next(page for page in pages if page["code"] == "ILLEGAL")["limits"]:
@@ -84,17 +84,17 @@ def _limits(palladion: str, part: slice, prefix: str = "") -> str:
 
 
 def gpu_limits(palladion: str) -> str:
-    """The tables of emu/legality/legality_gpu_*.cc."""
+    """The tables of emu/check/legality/legality_gpu_*.cc."""
     return _limits(palladion, slice(0, 1))
 
 
 def tpu_limits(palladion: str) -> str:
-    """The tables of emu/legality/legality_tpu_*.cc."""
+    """The tables of emu/check/legality/legality_tpu_*.cc."""
     return _limits(palladion, slice(1, 2), "tpu.")
 
 
 def tpu_compiler(palladion: str) -> str:
-    """The tables of emu/legality/refusals_*.cc."""
+    """The tables of emu/check/legality/refusals_*.cc."""
     pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
     rules = next(page for page in pages if page["code"] == "COMPILER")["limits"]
     lines = [f"{len(rules)} rules.", "", "| rule | chips | what it says | severity, how sure | from | what to do |", "|---|---|---|---|---|---|"]
@@ -165,7 +165,7 @@ def dev_commands() -> str:
 def hunted() -> str:
     """The runs of `./dev hunt --record`, a column for each family: sums over the runs of one commit."""
     sums = collections.defaultdict(collections.Counter)
-    with open(os.path.join(ROOT, "emu/hunt/runs.tsv"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "emu/tools/hunt/runs.tsv"), encoding="utf-8") as file:
         names = file.readline().rstrip("\n").split("\t")
         for line in file:
             row = dict(zip(names, line.rstrip("\n").split("\t"), strict=True))

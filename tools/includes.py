@@ -19,9 +19,10 @@ PARTS = {
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
-        emu emu/run emu/agents emu/threads emu/launch emu/machines emu/legality emu/checks emu/cpp emu/edit emu/mutation emu/reduce
-        emu/time emu/time/figures emu/watch emu/reports emu/debug emu/golden emu/advice emu/fit
-        emu/bridge emu/ffi emu/command emu/hunt emu/testing
+        emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch emu/run/watch
+        emu/check emu/check/legality emu/timing emu/timing/figures
+        emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice emu/tools/fit
+        emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command emu/testing
         python conformance bench
     """.split()
 }
@@ -32,15 +33,16 @@ _STEPS = _VALUES | {"semantics/program"}
 _MEMORY = _PORT | {"memory_model", "memory_model/sets", "memory_model/bytes", "memory_model/order", "memory_model/sync",
                    "memory_model/engine", "memory_model/sweep"}
 _WHO = {"semantics/base", "scheduler", "scheduler/policies", "scheduler/search"}
-# The emulator below its own folders: what a kernel is once it is prepared, memory, schedules.
-_BELOW = _STEPS | {"semantics/prepare"} | _MEMORY | _WHO | {"emu/machines", "emu.h"}
-_RUN = _BELOW | {"emu/run", "emu/agents", "emu/threads", "emu/launch", "emu/legality"}
-_CHECKED = _RUN | {"emu/watch", "emu/checks"}
-_FACES = _CHECKED | {"emu/reports"}
+# The wings of the emulator, from below; each adds its own folders to what it may see.
+_KERNEL = _STEPS | {"semantics/prepare", "emu.h"}
+_CHIP = _KERNEL | {"emu/kernel", "emu/chip/machines", "emu/chip/layouts"}
+_RUN = _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "emu/run/threads", "emu/run/launch", "emu/run/watch"}
+_CHECKED = _RUN | {"emu/check", "emu/check/legality"}
+_TIMED = _CHECKED | {"emu/timing"}
+_TOOLS = {f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit")}
 
 # One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself, which its
-# folders may see; its sources are above all but the faces. "emu" on the right of conformance, bench and python means
-# emu/public_headers.txt.
+# folders may see; in conformance, bench and python it means emu/public_headers.txt.
 ALLOWED = {
     "semantics/base": set(),
     "semantics/tensor": {"semantics/base"},
@@ -68,31 +70,33 @@ ALLOWED = {
     "scheduler": {"semantics/base"},
     "scheduler/policies": {"semantics/base", "scheduler"},
     "scheduler/search": {"semantics/base", "scheduler", "scheduler/policies"},
-    "emu/machines": _PORT,
     "emu.h": {"semantics/base", "semantics/tensor"},
-    "emu/legality": _STEPS | {"emu/machines", "emu.h"},
-    "emu/run": _BELOW,
-    "emu/agents": _BELOW | {"emu/legality", "emu/run"},
-    "emu/threads": _BELOW | {"emu/legality", "emu/run", "emu/agents", "semantics/ops/gpu"},
-    "emu/launch": _RUN,
-    "emu/watch": _RUN,
-    "emu/reports": _RUN,
-    "emu/checks": _RUN | {"emu/watch"},
-    "emu/cpp": _FACES,
-    "emu/edit": _VALUES,
-    "emu/mutation": _CHECKED | {"emu/edit"},
-    "emu/reduce": _CHECKED | {"emu/edit"},
-    "emu/time": _CHECKED,
-    "emu/time/figures": _CHECKED | {"emu/time"},
-    "emu/debug": _CHECKED | {"emu/time"},
-    "emu/golden": _CHECKED | {"emu/edit", "emu/mutation", "emu/debug"},
-    "emu/advice": _CHECKED | {"emu/edit", "emu/debug", "emu/time"},
-    "emu/fit": _CHECKED | {"emu/debug", "emu/time"},
-    "emu": _CHECKED,
-    "emu/bridge": _FACES | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/time", "emu/advice", "emu/fit"},
-    "emu/ffi": _FACES | {"emu/bridge"},
-    "emu/command": _FACES | {"emu/mutation", "emu/reduce", "emu/debug", "emu/golden", "emu/bridge", "emu/time", "emu/advice", "emu/fit"},
-    "emu/hunt": _CHECKED | {"emu/reduce"},
+    "emu": set(),  # headers only
+    "emu/kernel": _KERNEL,
+    "emu/chip/machines": _PORT,
+    "emu/chip/layouts": _STEPS | {"emu/chip/machines"},
+    "emu/run": _CHIP | _MEMORY | _WHO,
+    "emu/run/agents": _CHIP | _MEMORY | _WHO | {"emu/run"},
+    "emu/run/threads": _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "semantics/ops/gpu"},
+    "emu/run/launch": _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "emu/run/threads"},
+    "emu/run/watch": _RUN,
+    "emu/check/legality": _CHIP,
+    "emu/check": _RUN | {"emu/check/legality"},
+    "emu/timing": _CHECKED,
+    "emu/timing/figures": _TIMED,
+    "emu/tools/edit": _VALUES,
+    "emu/tools/mutation": _CHECKED | {"emu/tools/edit"},
+    "emu/tools/reduce": _CHECKED | {"emu/tools/edit"},
+    "emu/tools/debug": _TIMED,
+    "emu/tools/golden": _CHECKED | {"emu/tools/edit", "emu/tools/mutation", "emu/tools/debug"},
+    "emu/tools/advice": _TIMED | {"emu/tools/edit", "emu/tools/debug"},
+    "emu/tools/fit": _TIMED | {"emu/tools/debug"},
+    "emu/tools/hunt": _CHECKED | {"emu/tools/reduce"},
+    "emu/front/reports": _CHECKED,
+    "emu/front/cpp": _CHECKED | {"emu/front/reports"},
+    "emu/front/bridge": _TIMED | _TOOLS | {"emu/front/reports"},
+    "emu/front/ffi": _CHECKED | {"emu/front/bridge"},
+    "emu/front/command": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/bridge"},
     "emu/testing": _CHECKED,
     "python": {"semantics/base", "emu.h"},
     "conformance": {"semantics/base", "semantics/tensor", "emu.h"},
@@ -113,9 +117,9 @@ LIBRARIES = [
     (r"benchmark/", "Google Benchmark", r"bench/"),
     (r"gtest/|gmock/", "GoogleTest", r".*_test\.(cc|h)$|.*_test_util\.h$|conformance/"),
     (r"absl/", "Abseil", r""),
-    (r"xla/", "XLA's FFI", r"emu/ffi/"),
-    (r"nlohmann/", "nlohmann-json", r"emu/(reports|golden)/|conformance/"),
-    (r"png\.h", "libpng", r"emu/golden/"),
+    (r"xla/", "XLA's FFI", r"emu/front/ffi/"),
+    (r"nlohmann/", "nlohmann-json", r"emu/(front/reports|tools/golden)/|conformance/"),
+    (r"png\.h", "libpng", r"emu/tools/golden/"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

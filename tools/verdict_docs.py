@@ -15,22 +15,22 @@ def _literals(path: str) -> str:
 
 
 def verdicts() -> str:
-    """From the table of emu/report.cc."""
-    rows = re.findall(r'\{Verdict::k\w+,\s*"(\w+)",\s*"([^"]+)",\s*"([^"]+)"', _literals("emu/report.cc"))
+    """From the table of emu/kernel/report.cc."""
+    rows = re.findall(r'\{Verdict::k\w+,\s*"(\w+)",\s*"([^"]+)",\s*"([^"]+)"', _literals("emu/kernel/report.cc"))
     lines = ["| verdict | it says | it does not promise |", "|---|---|---|"]
     return "\n".join(lines + [f"| `{name}` | {says} | {promises_not} |" for name, says, promises_not in rows]) + "\n"
 
 
 def facts() -> str:
-    """From the table of emu/checks/evidence.cc."""
-    rows = re.findall(r'\{Fact::k\w+,\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*"([^"]+)"\}', _literals("emu/checks/evidence.cc"))
+    """From the table of emu/check/evidence.cc."""
+    rows = re.findall(r'\{Fact::k\w+,\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*"([^"]+)"\}', _literals("emu/check/evidence.cc"))
     lines = ["| fact | it says | what establishes it |", "|---|---|---|"]
     return "\n".join(lines + [f"| `{name}` | {words} | {source} |" for name, words, _, _, source in rows]) + "\n"
 
 
 def proofs() -> str:
     """From the same file."""
-    text = _literals("emu/checks/evidence.cc")
+    text = _literals("emu/check/evidence.cc")
     names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', text))
     lines = ["| proof of | rests on |", "|---|---|"]
     for name, rests_on in re.findall(r'\{"([\w ]+)",\s*\{((?:Fact::k\w+,?\s*)+)\}', text):
@@ -40,14 +40,14 @@ def proofs() -> str:
 
 
 def checkers() -> str:
-    """From the table of emu/checks/checkers.cc, with the names that facts have in evidence.cc."""
-    names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', _literals("emu/checks/evidence.cc")))
+    """From the table of emu/check/checkers.cc, with the names that facts have in evidence.cc."""
+    names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', _literals("emu/check/evidence.cc")))
     row = r'\{"([\w ]+)",\s*"(\w*)",\s*[&\w:]+,\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
     lines = ["| checker | `--checks` | it looks for | in | establishes |", "|---|---|---|---|---|"]
-    text = _literals("emu/checks/checkers.cc")
+    text = _literals("emu/check/checkers.cc")
     rows = re.findall(row, text)
     if len(rows) != len(re.findall(r"Make<\w+>\}", text)):
-        raise ValueError("emu/checks/checkers.cc has rows of another form than this reads")
+        raise ValueError("emu/check/checkers.cc has rows of another form than this reads")
     for name, option, looks, where, sets in rows:
         facts_of = ", ".join(f"`{names[fact]}`" for fact in re.findall(r"Fact::k(\w+)", sets))
         lines.append(f"| {name} | {f'`{option}`' if option else 'always'} | {looks} | {where} | {facts_of} |")

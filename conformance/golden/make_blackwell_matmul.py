@@ -2,7 +2,7 @@
 
 Usage: make_blackwell_matmul.py [--out FILE]      (default: blackwell_matmul.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test emu/time/figures/blackwell_matmul_test.cc times them.
+Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test emu/timing/figures/blackwell_matmul_test.cc times them.
 The kernels are those of python/tests/blackwell_tutorial.py, on 74 pairs of SMs. Tiles of a block are 128 x 256, as wide as tensor memory's
 sums allow, in as many slots as shared memory holds; which tiles JAX's page was measured with is not known here. Does not catch: a change of
 those kernels, until this script runs again.

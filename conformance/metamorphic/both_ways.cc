@@ -47,7 +47,7 @@ std::string LineOf(const ReportedFinding& finding) {
 }
 
 // Which schedule shows it is the schedule's: a difference of outputs, and data that a conflicting access reads before
-// another task has written it. A report has these as symptoms of what is found (emu/reports/causes.h).
+// another task has written it. A report has these as symptoms of what is found (emu/front/reports/causes.h).
 bool IsSymptom(const ReportedFinding& finding, const Report& report) {
   if (finding.code == "NONDET") return true;
   if (finding.code != "UNINIT" || !finding.first.has_value()) return false;

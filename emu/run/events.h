@@ -29,7 +29,7 @@
 #include "semantics/program/program.h"
 
 namespace palladion::threads {
-class ThreadMachine;  // emu/threads/thread_machine.h
+class ThreadMachine;  // emu/run/threads/thread_machine.h
 }  // namespace palladion::threads
 
 namespace palladion::run {

@@ -2,7 +2,7 @@
 // end, and what tasks that may run on several cores do to each other. Each wrong kernel has a right one beside it.
 #include <gtest/gtest.h>
 
-#include "emu/threads/thread_test_util.h"
+#include "emu/run/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

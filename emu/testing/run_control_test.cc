@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "emu/check.h"
-#include "emu/checks/plain_run.h"
-#include "emu/launch/launch.h"
-#include "emu/threads/thread_test_util.h"
+#include "emu/check/plain_run.h"
+#include "emu/run/launch/launch.h"
+#include "emu/run/threads/thread_test_util.h"
 #include "emu/values.h"
 #include "semantics/simd/dot.h"
 
@@ -197,7 +197,7 @@ TEST(Interrupted, StripsOfOneLargeOperation) {
   PressesAtOnce presses;
   RunControl control(presses.interrupts);
   const absl::StatusOr<RunResult> result =
-      checks::RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .observers = {&presses}});
+      check::RunWatched(kernel, InputsOf(kernel), {.run = {.control = &control}, .observers = {&presses}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_TRUE(result->report.interrupted);
   EXPECT_TRUE(IsInterrupted(launch::EndOf(result->report)));

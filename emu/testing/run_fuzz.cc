@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "emu/agents/host_memory.h"
 #include "emu/emulate.h"
+#include "emu/run/agents/host_memory.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion {

@@ -2,8 +2,8 @@
 // docs/spec/tpu-sessions.md#copies.
 #include <gtest/gtest.h>
 
+#include "emu/run/threads/thread_test_util.h"
 #include "emu/session.h"
-#include "emu/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emu/threads/thread_test_util.h"
+#include "emu/run/threads/thread_test_util.h"
 
 namespace palladion {
 namespace {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "emu/agents/prepared_kernel.h"
 #include "emu/emulate.h"
-#include "emu/launch/run.h"
-#include "emu/launch/way.h"
+#include "emu/kernel/prepared_kernel.h"
+#include "emu/run/launch/run.h"
+#include "emu/run/launch/way.h"
 #include "emu/values.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -55,7 +55,7 @@ class TestKernel {
       outputs_.push_back(*Tensor::CreateUninitialized(output.dtype, output.shape));
   }
 
-  const agents::PreparedKernelState& state() const { return kernel_->state(); }
+  const kernel::PreparedKernelState& state() const { return kernel_->state(); }
   std::vector<ConstArray> in() const {
     std::vector<ConstArray> arrays;
     for (const Tensor& tensor : inputs_) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});

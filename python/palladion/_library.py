@@ -360,7 +360,7 @@ def text_json(text: str) -> dict:
 
 
 def tell(request: dict) -> str:
-    """A report in the words of the command: emu/reports/report_from_json.h."""
+    """A report in the words of the command: emu/front/reports/report_from_json.h."""
     library, encoded = load(), json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
     message = ctypes.c_void_p()
     pointer = ctypes.c_void_p(library.palladion_tell(encoded, len(encoded), ctypes.byref(message)))

@@ -1,7 +1,7 @@
 """`palladion.advise`: what would make a function's kernels faster on a chip, found by running the model of time with each change.
 
 Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time) as it would be.
-Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md, emu/advice).
+Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md, emu/tools/advice).
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""How long one execution of a kernel takes on a chip, as the library tells it (emu/time/timing_told.h). Needs no JAX."""
+"""How long one execution of a kernel takes on a chip, as the library tells it (emu/timing/timing_told.h). Needs no JAX."""
 
 import dataclasses
 

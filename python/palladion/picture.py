@@ -1,7 +1,7 @@
 """Reports as HTML for notebooks: a summary, each finding with its places and its picture, a row for each kernel. All of it is text, SVG
 and <details>: no scripts, nothing from outside. Colours are of the middle, so that they can be read on dark and on light.
 
-What is told, and in which order, comes from the library (emu/reports/told.h), as it does for text; its texts are printable, and every
+What is told, and in which order, comes from the library (emu/front/reports/told.h), as it does for text; its texts are printable, and every
 one of them is escaped here.
 """
 

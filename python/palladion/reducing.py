@@ -1,6 +1,6 @@
 """`palladion.reduce`: a smaller kernel with smaller inputs that still has a finding, or of which a function still says yes.
 
-The passes are C++ (emu/reduce); here are only the C ABI's request and the way back of a function's answer. docs/reduce.md.
+The passes are C++ (emu/tools/reduce); here are only the C ABI's request and the way back of a function's answer. docs/reduce.md.
 """
 
 import ctypes

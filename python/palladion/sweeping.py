@@ -2,7 +2,7 @@
 
 Based on `concurrent.futures`: any Executor will do, and jobs are plain data, so that they run in a fresh process of any machine that has
 this version of Palladion. A check of many seeds is cut into jobs of some seeds each, whose parts one more job joins: that one runs the seeds
-again that found something (emu/checks/seed_parts.h), so its report is that of a check in one piece, byte for byte, in whatever order the
+again that found something (emu/check/seed_parts.h), so its report is that of a check in one piece, byte for byte, in whatever order the
 jobs end. A job whose worker is lost runs once more, and is then told as lost. What it does not do: end a job that hangs in a worker that
 still lives; a schedule ends by its budget, and `timeout` is looked at between schedules.
 """

@@ -47,7 +47,7 @@ def as_calls(reports, replay: tuple = ()) -> list:
 
 
 def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
-    """KernelReports in the words and the shape of the command: emu/reports/report_from_json.h has the forms, and what `more` may hold."""
+    """KernelReports in the words and the shape of the command: emu/front/reports/report_from_json.h has the forms, and what `more` may hold."""
     calls = as_calls(reports, replay)
     path, text = next((source for report in reports if (source := getattr(report, "_source", None))), ("", ""))
     return _library.tell({"path": path, "text": text, "form": form, "calls": calls, "lines": _lines_of(calls), **more})

@@ -1,6 +1,6 @@
 """`palladion.time`: how long the kernels of a function take on a chip that is not there (docs/time.md).
 
-The model is C++ (emu/time); here are the C ABI's request, and what it tells as Python objects.
+The model is C++ (emu/timing); here are the C ABI's request, and what it tells as Python objects.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
 """`palladion completion bash` in a real bash: what is offered at the cursor. zsh and fish are not run here; that their scripts have every
-command and option is tested beside the code (emu/command/command_test.cc)."""
+command and option is tested beside the code (emu/front/command/command_test.cc)."""
 
 import os
 import pathlib

@@ -46,9 +46,9 @@ GOOD = ["```python\nx = 1\n```\n```python\nprint(x + 1)\n```\n```output\n2\n```"
         "```console\n$ echo a; echo b\na\nb\n$ echo c\n```\n```output\nc\n```", "```console exit=3\n$ exit 3\n```",
         "```sh\necho one\necho two\n```\n```output part\ntwo\n```", "```python file=a.py\nimport sys\nprint(sys.argv[0] != '')\n```",
         "```\n```".replace("```\n", "```sh no-run it installs packages\nrm -rf /nowhere\n", 1), "```output no-run a picture\nabc\n```",
-        "```console\n$ palladion explain OOB > text; head -c 3 text\nOOB\n```", "```cpp from=emu/cpp/lock_test.cc\n#include <gtest/gtest.h>\n```",
+        "```console\n$ palladion explain OOB > text; head -c 3 text\nOOB\n```", "```cpp from=emu/front/cpp/lock_test.cc\n#include <gtest/gtest.h>\n```",
         "```sh\nbuild/palladion doctor\n.venv/bin/python -c 1\n```"]
-BAD = ["```\nx\n```", "```cpp\nint x;\n```", "```cpp from=emu/cpp/lock_test.cc\nint x;\n```", "```yaml\nx: 1\n```", "```python no-run\nx\n```", "```python\nprint(1)\n```\n```output\n2\n```",
+BAD = ["```\nx\n```", "```cpp\nint x;\n```", "```cpp from=emu/front/cpp/lock_test.cc\nint x;\n```", "```yaml\nx: 1\n```", "```python no-run\nx\n```", "```python\nprint(1)\n```\n```output\n2\n```",
        "```python\nraise ValueError\n```", "```sh\nfalse\necho a\n```", "```console\n$ echo a\nb\n```", "```console\n$ exit 3\n```",
        "```pkir\npkir 1; kernel\n```", "```python\nimport os; os._exit(1)\n```", "```case\nnothing\n```", "<!-- shown:x -->\n```\nnobody writes it\n```"]
 

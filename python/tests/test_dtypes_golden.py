@@ -34,7 +34,7 @@ def test_npy_files_are_fresh(tmp_path):
 if jax.__version_info__[:2] == (0, 10):
     @pytest.mark.parametrize("name", ["legality", "gpu_legality", "layout_legality"])
     def test_legality_is_fresh(name, tmp_path):
-        """What JAX's lowerings refuse: the tests of emu/legality/*_golden_test.cc compare."""
+        """What JAX's lowerings refuse: the tests of emu/check/legality/*_golden_test.cc compare."""
         run(f"make_{name}_golden.py", tmp_path / f"{name}.txt")
         assert (tmp_path / f"{name}.txt").read_text() == (GOLDEN / f"{name}.txt").read_text(), (
             f"run conformance/golden/make_{name}_golden.py and review")

@@ -117,7 +117,7 @@ def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_p
                            "-DPALLADION_PYTHON=OFF", f"-DPYTHON_EXECUTABLE={sys.executable}"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     commands = subprocess.run(["ninja", "-C", tmp_path / "build", "-t", "commands", "palladion_wheel"], check=True, capture_output=True, text=True).stdout
-    assert "emu/ffi/handler.cc" in commands and "command_main.cc" in commands and "_test.cc" not in commands
+    assert "emu/front/ffi/handler.cc" in commands and "command_main.cc" in commands and "_test.cc" not in commands
     dry = subprocess.run(["ninja", "-C", tmp_path / "build", "-n", "palladion_wheel"], capture_output=True, text=True, check=False)
     assert dry.returncode == 0, dry.stdout  # every source of every step is there
     built = ("libpalladion.so", "palladion", "conformance_run")

@@ -1,5 +1,5 @@
 """The page of `palladion time` in a real browser: events of mouse and keyboard come from a script put behind the page's
-own, and what they do is read from the page. The timeline is the toy of emu/time/timeline_test_util.h, which the C++ tests
+own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++ tests
 write. What is not looked at: whether it is beautiful."""
 
 import http.server

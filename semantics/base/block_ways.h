@@ -9,7 +9,7 @@ namespace palladion {
 
 enum class BlockWays : std::uint8_t {
   // In kernels that have engines, beside the bodies where something else reaches their array too; all other blocks
-  // while the core waits: nothing shows it, unless copies of shared ones meet (emu/launch/meeting_blocks.h).
+  // while the core waits: nothing shows it, unless copies of shared ones meet (emu/run/launch/meeting_blocks.h).
   kAsItShows,
   kOverEngines,   // those of shared arrays beside the bodies in every kernel, over engines
   kBesideBodies,  // all blocks, over engines

@@ -24,7 +24,7 @@ bool StaysInCore(const Operand& operand, const Kernel& kernel) {
 
 // It is fetched at its start, and an output goes back at its end: a block like any other, which no program leaves. That
 // shows where two operands are one array, and for outputs where there are several cores or blocks; elsewhere the array
-// itself does as well (emu/agents/core_copies.h has what inputs need on several cores).
+// itself does as well (emu/run/agents/core_copies.h has what inputs need on several cores).
 bool HasCopyOfItsOwn(const Operand& operand, Space space, const Kernel& kernel, const Program& program) {
   if (!LiesInCore(operand, space, kernel, program) || StaysInCore(operand, kernel)) return false;
   const std::vector<DimOrder>& order = program.dim_order;

@@ -55,7 +55,7 @@ enum class StepKind : std::uint8_t {
   kFetch,
   kFlush,
   kAwaitBlocks,
-  kSkip,  // does nothing: its effect is not wanted in this run (emu/launch/elided_program.h)
+  kSkip,  // does nothing: its effect is not wanted in this run (emu/run/launch/elided_program.h)
 };
 
 struct Step {

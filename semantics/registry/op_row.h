@@ -134,8 +134,8 @@ struct OpRow {
   Decides decides = Decides::kUnsaid;
   Allocates allocates = Allocates::kNothing;
   RefAccess access = RefAccess::kNone;
-  std::uint8_t stored = 1;           // the operand that kStore, kAdd, kAtomic or a new ref puts into memory
-  Loops loops = Loops::kUnsaid;      // said of all control
+  std::uint8_t stored = 1;       // the operand that kStore, kAdd, kAtomic or a new ref puts into memory
+  Loops loops = Loops::kUnsaid;  // said of all control
   OthersWork others_work = OthersWork::kNone;
   Flow flow = Flow::kAll;            // value operations
   InRing in_ring = InRing::kByFlow;  // value operations

@@ -99,7 +99,7 @@ class Params:
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
     def options_text(self, may_fail: bool = True) -> str:
-        """The options of a kernel call (emu/bridge/bridge.h). One that may not fail is only told of in the report."""
+        """The options of a kernel call (emu/front/bridge/bridge.h). One that may not fail is only told of in the report."""
         given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late),
                  "time": int(self.time)}
         if self.launches != 1:

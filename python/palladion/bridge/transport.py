@@ -1,6 +1,6 @@
 """One kernel call in compiled code: a custom call into the library with XLA's own buffers, or else a Python callback.
 
-The custom call (emu/ffi/handler.cc) is there where the library was built with XLA's FFI headers. Both ways end in the same
+The custom call (emu/front/ffi/handler.cc) is there where the library was built with XLA's FFI headers. Both ways end in the same
 function of the library, and leave the same report. PALLADION_TRANSPORT=callback takes the second where the first is there.
 """
 

@@ -326,7 +326,7 @@ constexpr OpRow kRows[] = {
      .verify = VerifyCall,
      .lower = LowerNothing,
      .effect = Effect::kPure,
-     .backends = kAllBackends,  // by its primitive: emu/legality/legality.cc
+     .backends = kAllBackends,  // by its primitive: emu/check/legality/legality.cc
      .unit = Unit::kNone},
 };
 

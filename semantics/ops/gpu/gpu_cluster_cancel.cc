@@ -1,6 +1,6 @@
 // Cluster launch control: the work of a cluster that has not begun is asked for, and the answer is read. Spec:
 // docs/spec/gpu-cluster-cancel.md. Based on: try_cluster_cancel and query_cluster_cancel in JAX's Mosaic GPU backend,
-// and clusterlaunchcontrol in PTX. Which cluster it is, is the machine's and the schedule's (emu/threads). Not here:
+// and clusterlaunchcontrol in PTX. Which cluster it is, is the machine's and the schedule's (emu/run/threads). Not here:
 // which chips have it (legality).
 #include <algorithm>
 #include <cstring>

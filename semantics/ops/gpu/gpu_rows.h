@@ -1,7 +1,7 @@
 // Copies whose side in global memory is named by an array of indices, a row for each: gathers and scatters of TMA.
 // Spec: docs/spec/gpu-copies.md#rows. Based on: PTX, cp.async.bulk.tensor with .tile::gather4 and .tile::scatter4, and
 // LaunchContext.async_copy of JAX 0.10.2, which makes one such instruction of every four indices. Limits: which indices
-// and sizes hardware takes is a rule of emu/legality.
+// and sizes hardware takes is a rule of emu/check/legality.
 #ifndef PALLADION_SEMANTICS_OPS_GPU_GPU_ROWS_H_
 #define PALLADION_SEMANTICS_OPS_GPU_GPU_ROWS_H_
 

@@ -1,5 +1,5 @@
 // Blackwell's matrix products and what is issued beside them: asynchronous, into tensor memory. Spec:
-// docs/spec/gpu-tcgen05.md. What a chip refuses (shapes, swizzles, types) is emu/legality's business; here any matrix
+// docs/spec/gpu-tcgen05.md. What a chip refuses (shapes, swizzles, types) is emu/check/legality's business; here any matrix
 // product has its meaning.
 // Based on: tcgen05_mma and tcgen05_commit_arrive of JAX's Mosaic GPU backend, and PTX on what follows what without a
 // wait.

@@ -1,5 +1,5 @@
 // Blackwell's tensor memory as values: reads and writes by a warpgroup, and what completes them. Spec:
-// docs/spec/gpu-tmem.md. What a chip refuses (layouts, shapes, columns) is emu/legality's business.
+// docs/spec/gpu-tmem.md. What a chip refuses (layouts, shapes, columns) is emu/check/legality's business.
 // Based on: async_load_tmem, async_store_tmem, wait_load_tmem and commit_tmem of JAX's Mosaic GPU backend.
 #include <string>
 #include <utility>

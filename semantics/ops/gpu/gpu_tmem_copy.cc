@@ -1,6 +1,6 @@
 // Copies from shared to tensor memory that the tensor core performs (tcgen05.cp): of arrays as they are, of block
 // scales and of sparse metadata. Spec: docs/spec/gpu-tcgen05.md. What a chip refuses (swizzles, lanes, columns) is
-// emu/legality's business.
+// emu/check/legality's business.
 // Based on: async_copy_smem_to_tmem, async_copy_scales_to_tmem and async_copy_sparse_metadata_to_tmem of JAX's Mosaic
 // GPU backend.
 #include <cstring>

@@ -1,5 +1,5 @@
 // A warpgroup that forks into its warps: core_map over a WarpMesh. Spec: docs/spec/gpu-warps.md#core_map. Which
-// operations a warp may do is emu/checks' business.
+// operations a warp may do is emu/check' business.
 #include <utility>
 
 #include "semantics/base/cat.h"

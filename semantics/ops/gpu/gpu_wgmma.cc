@@ -1,5 +1,5 @@
 // Hopper's matrix products: asynchronous, into an accumulator in registers. Spec: docs/spec/gpu-wgmma.md. What a chip
-// refuses (shapes, swizzles, types) is emu/checks' business; here any matrix product has its meaning.
+// refuses (shapes, swizzles, types) is emu/check' business; here any matrix product has its meaning.
 // Based on: wgmma of JAX's Mosaic GPU backend, whose documentation promises that at most the last product issued is
 // under way when a call returns; DESIGN's fence policies say which promise is relied on.
 #include "semantics/ops/gpu/gpu_wgmma.h"

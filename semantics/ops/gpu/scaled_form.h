@@ -1,7 +1,7 @@
 // Which scales and which positions a tcgen05_mma takes: what its operands a_scale=, b_scale= and a_sparse_metadata=
 // have to be beside its acc=, a= and b=. Based on: tcgen05.mma of JAX 0.10.2, whose rules these are (docs/spec/
 // gpu-tcgen05.md#block-scales, #a-sparse-operand). What it does not check: what a chip refuses of acc, a and b
-// themselves (emu/legality).
+// themselves (emu/check/legality).
 #ifndef PALLADION_SEMANTICS_OPS_GPU_SCALED_FORM_H_
 #define PALLADION_SEMANTICS_OPS_GPU_SCALED_FORM_H_
 

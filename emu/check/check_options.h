@@ -1,0 +1,17 @@
+// What the options of a check must be, whatever is checked: a kernel in text or a C++ function.
+#ifndef PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
+#define PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
+
+#include "absl/status/status.h"
+#include "emu/check.h"
+
+namespace palladion::check {
+
+// InvalidArgument: no schedules, no budget, a fence policy or an order of links that is none.
+absl::Status ExpectCheckOptions(const CheckOptions& options);
+
+inline bool HasOrderedLinks(const CheckOptions& options) { return options.links == "ordered"; }
+
+}  // namespace palladion::check
+
+#endif  // PALLADION_EMU_CHECK_CHECK_OPTIONS_H_

@@ -1,0 +1,61 @@
+#include "emu/check/elided_trials.h"
+
+#include <utility>
+
+#include "emu/run/launch/elided_program.h"
+#include "emu/run/launch/reads_from.h"
+
+namespace palladion::check {
+
+ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& options, const Trial& first,
+                           const scheduler::RunLengths& lengths)
+    : runner_(runner), options_(options), first_(first), lengths_(lengths) {
+  constexpr std::int64_t kLeast = 4;  // fewer schedules do not pay for one more of program order
+  const bool random = runner.fill().kind == Fill::Kind::kRandom;  // what nobody wrote depends on the schedule
+  const bool resumes = options.run.session != nullptr;  // copies of earlier launches are nobody's operations here
+  if (!options.elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
+  if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished || !first.findings.empty()) return;
+  kernel_ = launch::ElidedKernel(runner.kernel().state());
+  if (kernel_ == nullptr) return;
+  const std::optional<Told> again = Try(first.schedule);
+  const bool same = again.has_value() && IsAsFirst(again->trial);
+  if (!same) kernel_ = nullptr;
+  if (same) signature_ = again->signature;
+}
+
+std::optional<ElidedTrials::Told> ElidedTrials::Try(const scheduler::Schedule& schedule) const {
+  launch::ReadsFrom reads(kernel_->program());
+  absl::StatusOr<Trial> trial = runner_.RunElided(schedule, lengths_, *kernel_, reads);
+  if (!trial.ok() || trial->run.outcome != scheduler::Outcome::kFinished) return std::nullopt;
+  return Told{*std::move(trial), reads.signature()};
+}
+
+// Then no finding is of values, here or in a schedule whose values are these.
+bool ElidedTrials::IsAsFirst(const Trial& trial) const {
+  return trial.run.moves == first_.run.moves && trial.run.work == first_.run.work &&
+         trial.programs == first_.programs && trial.accesses == first_.accesses && trial.engines == first_.engines &&
+         trial.findings.empty();
+}
+
+std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
+  constexpr int kPatience = 4;  // a kernel whose schedules differ: they are not tried for ever
+  if (kernel_ == nullptr || failed_ >= kPatience) return std::nullopt;
+  std::optional<Told> told = Try(schedule);
+  const bool as_first = told.has_value() && told->signature == signature_ && told->trial.findings.empty() &&
+                        told->trial.accesses == first_.accesses;
+  if (!as_first) {
+    ++failed_;
+    return std::nullopt;
+  }
+  if (options_.elided != nullptr) ++*options_.elided;
+  Trial trial = std::move(told->trial);
+  trial.outputs.clear();
+  trial.values_of_first = true;
+  trial.facts.Set(Fact::kNothingUndefined, first_.facts.Has(Fact::kNothingUndefined));
+  for (const char* check : {"definedness", "values"}) {  // the same looks at the same values
+    if (const auto looks = first_.tallies.find(check); looks != first_.tallies.end()) trial.tallies.insert(*looks);
+  }
+  return trial;
+}
+
+}  // namespace palladion::check

@@ -1,0 +1,28 @@
+// What a replay string says of the run that it replays: of the kernel what it computes, not how its source looks, so
+// that comments, moved lines and other names of values, refs and the kernel itself change nothing.
+// What it does not see through: names that mean something to the kernel (axes of a mesh), and instructions in another
+// order.
+#ifndef PALLADION_EMU_CHECK_REPLAY_ORIGIN_H_
+#define PALLADION_EMU_CHECK_REPLAY_ORIGIN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/types/span.h"
+#include "emu/check.h"
+#include "emu/kernel/prepared_kernel.h"
+#include "scheduler/policies/schedule.h"
+
+namespace palladion::check {
+
+scheduler::ScheduleOrigin OriginOf(const kernel::PreparedKernelState& kernel, absl::Span<const ConstArray> inputs,
+                                   const CheckOptions& options);
+
+// The parts of it that any kernel has.
+std::uint64_t HashOfInputs(absl::Span<const ConstArray> inputs);
+std::string OriginWord(std::string text);  // what a string of a schedule cannot hold becomes "_"
+std::string OptionsText(const CheckOptions& options);
+
+}  // namespace palladion::check
+
+#endif  // PALLADION_EMU_CHECK_REPLAY_ORIGIN_H_

@@ -1,0 +1,56 @@
+// A check whose seeds ran in parts on several machines (docs/sweeps.md): what of them has to run again where the report
+// is made, and what counts without. Based on two things: what a check knows only grows with its seeds, so a seed that
+// told its own part nothing new tells the whole nothing new; and counts are sums. What it does not know is whether a
+// machine counted rightly: a part is believed.
+#ifndef PALLADION_EMU_CHECK_SEED_PARTS_H_
+#define PALLADION_EMU_CHECK_SEED_PARTS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "emu/check.h"
+#include "emu/check/check_trial.h"
+#include "scheduler/policies/pct_bound.h"
+
+namespace palladion::check {
+
+// CheckPart::made_for of a check.
+std::string MadeFor(const TrialRunner& runner, const CheckOptions& options);
+
+// InvalidArgument: the part has no seeds, or some that the check does not have.
+absl::Status ExpectSeeds(const CheckPart& part, const CheckOptions& options);
+
+// Of the options' parts; InvalidArgument, too, where one is of another check or has seeds of a second.
+absl::Status ExpectParts(const CheckOptions& options, const TrialRunner& runner);
+
+// The seeds that run here, in their order.
+class SeedPlan {
+ public:
+  // Those of `part`, where there is one; else of the options' parts those with news, or all.
+  SeedPlan(const CheckOptions& options, const CheckPart* part);
+
+  std::int64_t size() const { return size_; }
+  std::int64_t operator[](std::int64_t i) const {
+    return listed_.empty() ? first_ + i : listed_[static_cast<std::size_t>(i)];
+  }
+
+ private:
+  std::int64_t first_ = 1, size_;
+  std::vector<std::int64_t> listed_;
+};
+
+// What ran elsewhere, up to the first part that stopped.
+struct PartsTogether {
+  std::int64_t schedules = 0;
+  std::map<std::string, std::int64_t> tallies;
+  std::vector<scheduler::SeedRange> ran;
+  bool stopped = false, gap = false;  // seeds before the end that no part has
+};
+PartsTogether Together(const std::vector<CheckPart>& parts, std::int64_t seeds);
+
+}  // namespace palladion::check
+
+#endif  // PALLADION_EMU_CHECK_SEED_PARTS_H_

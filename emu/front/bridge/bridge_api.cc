@@ -1,0 +1,102 @@
+// The part of the C ABI that calls from compiled programs and their sessions use.
+#include <mutex>
+#include <optional>
+
+#include "absl/strings/str_join.h"
+#include "emu/c_api.h"
+#include "emu/front/bridge/bridge.h"
+#include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/interrupt.h"
+#include "emu/front/bridge/progress.h"
+#include "semantics/base/status.h"
+#include "semantics/base/target_names.h"
+
+namespace {
+
+using palladion::bridge::Bridge;
+using palladion::bridge::BridgeRequest;
+using palladion::bridge::Guarded;
+using palladion::bridge::InterruptEavesdropper;
+using palladion::bridge::ProcessBridge;
+using palladion::bridge::TextOf;
+
+BridgeRequest RequestOf(const palladion_call_request* request) {
+  return {.text = TextOf(request->text, request->size),
+          .kernel = TextOf(request->kernel),
+          .target = TextOf(request->target),
+          .options = TextOf(request->options),
+          .session = request->session};
+}
+
+// Sessions that want to listen; a C function has no object to keep it in.
+struct Listening {
+  std::mutex mutex;
+  int sessions = 0;
+  std::optional<InterruptEavesdropper> eavesdropper;
+};
+Listening& ProcessListening() {
+  static Listening* const listening = new Listening;
+  return *listening;
+}
+
+}  // namespace
+
+int palladion_call_prepare(const palladion_call_request* request, char** error) {
+  const absl::Status status = Guarded([&] { return ProcessBridge().Prepare(RequestOf(request)); });
+  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
+int palladion_call(const palladion_call_request* request, const palladion_array* inputs, size_t n_inputs,
+                   palladion_array* outputs, size_t n_outputs, char** error) {
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
+                               palladion::bridge::ConstArrays(inputs, n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
+                               palladion::bridge::MutableArrays(outputs, n_outputs));
+    return ProcessBridge().Call(RequestOf(request), in, out);
+  });
+  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
+int64_t palladion_session_open(void) { return ProcessBridge().Open(); }
+
+void palladion_session_close(int64_t session) { ProcessBridge().Close(session); }
+
+void palladion_session_end_semaphores(int64_t session) { ProcessBridge().EndSemaphores(session); }
+
+int64_t palladion_session_pending(int64_t session) { return ProcessBridge().Pending(session); }
+
+int palladion_session_wait(int64_t session, int64_t milliseconds) {
+  return ProcessBridge().Wait(session, milliseconds) ? 1 : 0;
+}
+
+char* palladion_session_take(int64_t session) { return palladion::bridge::CopyText(ProcessBridge().Take(session)); }
+
+void palladion_interrupts_listen(void) {
+  Listening& listening = ProcessListening();
+  const std::lock_guard<std::mutex> lock(listening.mutex);
+  if (listening.sessions++ == 0) listening.eavesdropper.emplace(InterruptEavesdropper::For::kSession);
+}
+
+void palladion_interrupts_ignore(void) {
+  Listening& listening = ProcessListening();
+  const std::lock_guard<std::mutex> lock(listening.mutex);
+  if (listening.sessions > 0 && --listening.sessions == 0) listening.eavesdropper.reset();
+}
+
+int64_t palladion_interrupts_heard(void) { return palladion::bridge::HeardInterrupts().load(); }
+
+void palladion_session_cancel(int64_t session) { ProcessBridge().Cancel(session); }
+
+char* palladion_progress(void) { return palladion::bridge::CopyText(palladion::bridge::RunsUnderWay()); }
+
+char* palladion_targets(void) { return palladion::bridge::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
+
+char* palladion_resolve_target(const char* name, const char* backend, char** error) {
+  const absl::StatusOr<palladion::Target> target = palladion::ResolveTarget(TextOf(name), {.backend = TextOf(backend)});
+  if (target.ok()) return palladion::bridge::CopyText(palladion::ToString(*target));
+  palladion::bridge::SetText(error, palladion::bridge::ErrorText(target.status()));
+  return nullptr;
+}

@@ -1,0 +1,288 @@
+#include "emu/c_api.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "emu/check.h"
+#include "emu/check/check_into.h"
+#include "emu/chip/machines/chip.h"
+#include "emu/chip/machines/description.h"
+#include "emu/emulate.h"
+#include "emu/front/bridge/bridge.h"
+#include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/interrupt.h"
+#include "emu/front/bridge/progress.h"
+#include "emu/front/reports/machines_told.h"
+#include "emu/front/reports/part_json.h"
+#include "emu/front/reports/report_from_json.h"
+#include "emu/operations.h"
+#include "emu/session.h"
+#include "emu/tools/mutation/mutants.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/finding.h"
+#include "semantics/base/json.h"
+#include "semantics/base/status.h"
+
+struct palladion_program {
+  palladion::PreparedKernel kernel;
+};
+
+namespace {
+
+using palladion::Cat;
+using palladion::bridge::CopyText;
+using palladion::bridge::ErrorText;
+using palladion::bridge::Guarded;
+using palladion::bridge::SetText;
+using palladion::bridge::TextOf;
+
+// Of runs and checks of this thread; -1: none.
+thread_local std::int64_t session_of_thread = -1;
+
+std::shared_ptr<palladion::Session> SessionOfThread() {
+  return session_of_thread < 0 ? nullptr : palladion::bridge::ProcessBridge().Between(session_of_thread);
+}
+
+palladion::ExitCode CodeOf(const palladion::Report& report) { return palladion::ExitCodeOf(report); }
+palladion::ExitCode CodeOf(const palladion::CheckPart&) { return palladion::ExitCode::kClean; }
+std::string JsonOf(const palladion::Report& report) { return palladion::ToJson(report); }
+std::string JsonOf(const palladion::CheckPart& part) { return palladion::reports::PartJson(part); }
+
+struct ArraysOfCaller {
+  const palladion_array* inputs;
+  size_t n_inputs;
+  const palladion_array* outputs = nullptr;
+  size_t n_outputs = 0;
+};
+
+// Calls `work` with the arrays; its report or part, or its error, goes to *report as JSON, and the exit code is the
+// result.
+template <class Work>
+int Reported(const palladion_program* program, const ArraysOfCaller& arrays, char** report, const Work& work) {
+  palladion::ExitCode code = palladion::ExitCode::kClean;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (program == nullptr)
+      return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
+                               palladion::bridge::ConstArrays(arrays.inputs, arrays.n_inputs));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
+                               palladion::bridge::MutableArrays(arrays.outputs, arrays.n_outputs));
+    const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
+    palladion::RunControl control(palladion::bridge::HeardInterrupts());
+    const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
+    PALLADION_ASSIGN_OR_RETURN(const auto result, work(in, out, control));
+    code = CodeOf(result);
+    SetText(report, JsonOf(result));
+    return absl::OkStatus();
+  });
+  if (status.ok()) return static_cast<int>(code);
+  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
+  return static_cast<int>(palladion::ExitCodeOf(status));
+}
+
+// What `print` gives, or NULL and its error.
+template <class Print>
+char* Printed(const Print& print, char** error) {
+  char* text = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> printed = print();
+    if (printed.ok()) text = CopyText(*printed);
+    return printed.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return text;
+}
+
+}  // namespace
+
+palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
+                                     char** error) {
+  return palladion_prepare_launches(text, size, kernel, target, 1, error);
+}
+
+palladion_program* palladion_prepare_launches(const char* text, size_t size, const char* kernel, const char* target,
+                                              int64_t launches, char** error) {
+  palladion_program* program = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<palladion::PreparedKernel> prepared = palladion::PrepareLaunches(
+        TextOf(text, size), launches,
+        {.kernel = kernel == nullptr ? "" : kernel, .target = target == nullptr ? "" : target, .path = ""});
+    if (!prepared.ok()) return prepared.status();
+    program = new palladion_program{*std::move(prepared)};
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return program;
+}
+
+void palladion_session_use(int64_t session) { session_of_thread = session; }
+
+int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                  palladion_array* outputs, size_t n_outputs, char** report) {
+  return palladion_run_within(program, inputs, n_inputs, outputs, n_outputs, 0, report);
+}
+
+int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                         palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
+  const palladion_run_options options = {.budget = budget, .legality = 1};
+  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, &options, report);
+}
+
+int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                       palladion_array* outputs, size_t n_outputs, const palladion_run_options* how, char** report) {
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) {
+                    palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
+                    if (how != nullptr && how->budget > 0) options.loop_budget = how->budget;
+                    if (how != nullptr) options.legality = palladion::bridge::LegalityOf(how->legality);
+                    const std::shared_ptr<palladion::Session> session = SessionOfThread();
+                    options.session = session.get();
+                    return palladion::RunInto(program->kernel, in, out, options);
+                  });
+}
+
+void palladion_check_defaults(palladion_check_options* options) {
+  if (options == nullptr) return;
+  const palladion::CheckOptions defaults;
+  *options = {.seeds = defaults.seeds,
+              .exhaustive = defaults.exhaustive ? 1 : 0,
+              .replay = nullptr,
+              .fill = nullptr,
+              .races = defaults.races ? 1 : 0,
+              .definedness = defaults.definedness ? 1 : 0,
+              .contracts = defaults.contracts ? 1 : 0,
+              .strict = defaults.strict ? 1 : 0,
+              .threads = defaults.threads,
+              .budget = 0,
+              .proxy = nullptr,
+              .all_seeds = defaults.all_seeds ? 1 : 0,
+              .links = nullptr,
+              .padded_bounds = defaults.run.padded_bounds ? 1 : 0,
+              .parts = nullptr,
+              .seconds = 0,
+              .legality = 1};
+}
+
+int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                    palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
+                      palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
+                    how.run.control = &control;
+                    const std::shared_ptr<palladion::Session> session = SessionOfThread();
+                    how.run.session = session.get();
+                    return palladion::check::CheckInto({program->kernel, in, out, how});
+                  });
+}
+
+int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                          const palladion_check_options* options, int64_t first, int64_t last, char** part) {
+  return Reported(program, {inputs, n_inputs}, part,
+                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
+                      palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
+                    how.run.control = &control;
+                    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
+                                               palladion::check::CopiesOf(program->kernel, in));
+                    return palladion::CheckSeeds(program->kernel, tensors, how, first, last);
+                  });
+}
+
+char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error) {
+  char* list = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    const absl::StatusOr<std::vector<palladion::mutation::Mutant>> mutants = palladion::mutation::Mutants(
+        TextOf(text, size), "<text>", {.kernel = kernel == nullptr ? "" : kernel, .per_kind = per_kind});
+    if (mutants.ok()) list = CopyText(palladion::mutation::MutantsJson(*mutants, true));
+    return mutants.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return list;
+}
+
+char* palladion_kernels(const char* text, size_t size, char** error) {
+  char* names = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::vector<std::string>> found = palladion::KernelNames(TextOf(text, size));
+    if (found.ok()) names = CopyText(absl::StrJoin(*found, "\n"));
+    return found.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return names;
+}
+
+char* palladion_canonical(const char* text, size_t size, char** error) {
+  return Printed([=] { return palladion::CanonicalText(TextOf(text, size)); }, error);
+}
+
+char* palladion_text_json(const char* text, size_t size, char** error) {
+  return Printed([=] { return palladion::TextAsJson(TextOf(text, size)); }, error);
+}
+
+char* palladion_operations(void) { return CopyText(palladion::OperationsJson()); }
+
+char* palladion_finding_codes(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::CodeRow& row : palladion::AllCodes()) {
+    json.Open('{').Key("code").String(row.name).Key("severity").String(palladion::Name(row.severity));
+    json.Key("rule").String(row.rule).Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
+
+char* palladion_tell(const char* request, size_t size, char** error) {
+  char* told = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    absl::StatusOr<std::string> text = palladion::reports::TellJson(TextOf(request, size));
+    if (text.ok()) told = CopyText(*text);
+    return text.status();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return told;
+}
+
+char* palladion_chips(void) {
+  palladion::JsonWriter json;
+  json.Open('[');
+  for (const palladion::machines::Chip& chip : palladion::machines::AllChips()) {
+    json.Open('{').Key("name").String(chip.name).Key("device_kind").String(chip.device_kind);
+    json.Key("tpu")
+        .Bool(chip.is_tpu)
+        .Key("generation")
+        .Number(chip.generation)
+        .Key("cores")
+        .Number(chip.cores)
+        .Key("hbm_bytes")
+        .Number(chip.hbm_bytes)
+        .Close('}');
+  }
+  return CopyText(json.Close(']').Take());
+}
+
+char* palladion_machines(const char* name, const char* const* changes, size_t n, char** error) {
+  char* told = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    if (name == nullptr) {
+      told = CopyText(palladion::reports::MachinesJson());
+      return absl::OkStatus();
+    }
+    PALLADION_ASSIGN_OR_RETURN(const palladion::machines::Machine* found, palladion::machines::FindMachine(name));
+    palladion::machines::Machine machine = *found;
+    PALLADION_RETURN_IF_ERROR(machine.Set(std::vector<std::string>(changes, changes + n)));
+    told = CopyText(palladion::reports::MachineJson(machine));
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return told;
+}
+
+void palladion_free_program(palladion_program* program) { delete program; }
+
+void palladion_free_string(char* text) { std::free(text); }

@@ -1,0 +1,108 @@
+#include "emu/front/bridge/c_arrays.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "emu/front/reports/part_json.h"
+#include "semantics/base/dtype.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/status.h"
+
+namespace palladion::bridge {
+namespace {
+
+absl::StatusOr<DType> DTypeOf(const palladion_array& array) {
+  const char* name = array.dtype == nullptr ? "" : array.dtype;
+  if (auto dtype = DTypeFromName(name)) return *dtype;
+  return absl::InvalidArgumentError(
+      Cat("unknown dtype '", name, "'; the names are those of kernel text, such as f32 or bf16"));
+}
+
+template <class Array, class Byte>
+absl::StatusOr<std::vector<Array>> Convert(const palladion_array* arrays, std::size_t n) {
+  if (n > 0 && arrays == nullptr)
+    return absl::InvalidArgumentError(Cat("expected ", n, " arrays; found the null pointer"));
+  std::vector<Array> converted;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (arrays[i].rank < 0 || (arrays[i].rank > 0 && arrays[i].shape == nullptr)) {
+      return absl::InvalidArgumentError(Cat("array ", i,
+                                            " must have a rank of 0 or more and as many sizes; found rank ",
+                                            arrays[i].rank, arrays[i].shape == nullptr ? " and no sizes" : ""));
+    }
+    PALLADION_ASSIGN_OR_RETURN(const DType dtype, DTypeOf(arrays[i]));
+    converted.push_back({dtype, absl::MakeSpan(arrays[i].shape, static_cast<std::size_t>(arrays[i].rank)),
+                         static_cast<Byte*>(arrays[i].data)});
+  }
+  return converted;
+}
+
+}  // namespace
+
+char* CopyText(std::string_view text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) return nullptr;
+  if (!text.empty()) std::memcpy(copy, text.data(), text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
+
+void SetText(char** place, const std::string& text) {
+  if (place != nullptr) *place = CopyText(text);
+}
+
+std::string ErrorText(const absl::Status& status) {
+  return PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
+}
+
+std::string_view TextOf(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }
+
+std::string_view TextOf(const char* text, std::size_t size) {
+  return text == nullptr ? std::string_view() : std::string_view(text, size);
+}
+
+absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n) {
+  return Convert<ConstArray, const std::byte>(arrays, n);
+}
+
+absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* arrays, std::size_t n) {
+  return Convert<MutableArray, std::byte>(arrays, n);
+}
+
+LegalityMode LegalityOf(int legality) {
+  constexpr int kCompiler = 2;
+  if (legality == kCompiler) return LegalityMode::kCompiler;
+  return legality == 0 ? LegalityMode::kOff : LegalityMode::kOn;
+}
+
+absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked) {
+  palladion_check_options given;
+  palladion_check_defaults(&given);
+  if (asked != nullptr) given = *asked;
+  CheckOptions options{.seeds = given.seeds,
+                       .all_seeds = given.all_seeds != 0,
+                       .exhaustive = given.exhaustive != 0,
+                       .races = given.races != 0,
+                       .definedness = given.definedness != 0,
+                       .contracts = given.contracts != 0,
+                       .strict = given.strict != 0,
+                       .threads = given.threads};
+  options.run.budget_name = "the argument budget";
+  if (given.budget > 0) options.SetBudget(given.budget);
+  if (given.replay != nullptr) options.replay = given.replay;
+  if (given.fill != nullptr) options.fill = given.fill;
+  if (given.proxy != nullptr) options.proxy = given.proxy;
+  if (given.links != nullptr) options.links = given.links;
+  options.run.padded_bounds = given.padded_bounds != 0;
+  options.run.legality = LegalityOf(given.legality);
+  if (given.parts != nullptr) {
+    PALLADION_ASSIGN_OR_RETURN(options.parts, reports::PartsOfJson(given.parts));
+  }
+  if (given.seconds > 0) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(given.seconds);
+    options.interrupted = [end] { return std::chrono::steady_clock::now() >= end; };
+  }
+  return options;
+}
+
+}  // namespace palladion::bridge

@@ -1,0 +1,86 @@
+// palladion_time and palladion_advise of the C ABI: a kernel and its arrays in, how long it takes and what would make
+// it faster out, as JSON and as text.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/interrupt.h"
+#include "emu/front/bridge/timed_arrays.h"
+#include "semantics/base/status.h"
+
+namespace palladion::bridge {
+namespace {
+
+std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
+
+// What the request asks for, while somebody may interrupt it.
+using Ask = std::function<absl::StatusOr<TimeTold>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                                   const TimeWanted& wanted, const RunOptions& run)>;
+
+absl::StatusOr<TimeTold> Asked(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
+                               const Ask& ask) {
+  PALLADION_ASSIGN_OR_RETURN(
+      const PreparedKernel kernel,
+      PrepareText(TextOf(request.text, request.size),
+                  {.kernel = OrEmpty(request.kernel), .target = OrEmpty(request.target), .observable = true}));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
+  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
+  RunControl control(HeardInterrupts());
+  RunOptions run;
+  if (request.budget != 0) run.loop_budget = request.budget;
+  run.control = &control;
+  TimeWanted wanted{.changes = {request.changes, request.changes + request.n_changes},
+                    .kernel_text = TextOf(request.text, request.size)};
+  if (request.timeline != nullptr) wanted.timeline.emplace().unit = request.timeline->unit;
+  return ask(kernel, given, wanted, run);
+}
+
+// NULL on an error. `pictures` may be NULL.
+char* Told(const std::function<absl::StatusOr<TimeTold>()>& ask, palladion_timeline* pictures, char** text,
+           char** error) {
+  char* result = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    PALLADION_ASSIGN_OR_RETURN(const TimeTold told, ask());
+    result = CopyText(told.json);
+    SetText(text, told.text);
+    if (pictures == nullptr) return absl::OkStatus();
+    pictures->page = CopyText(told.page);
+    pictures->trace = CopyText(told.trace);
+    return absl::OkStatus();
+  });
+  if (!status.ok()) SetText(error, ErrorText(status));
+  return result;
+}
+
+absl::StatusOr<TimeTold> TimeAsked(const palladion_time_request* request, const palladion_array* arrays,
+                                   std::size_t n) {
+  if (request == nullptr) return absl::InvalidArgumentError("no request");
+  return Asked(*request, arrays, n, TimeOfArrays);
+}
+
+absl::StatusOr<TimeTold> AdviceAskedFor(const palladion_advise_request* request, const palladion_array* arrays,
+                                        std::size_t n) {
+  if (request == nullptr) return absl::InvalidArgumentError("no request");
+  if (request->time.timeline != nullptr)
+    return absl::InvalidArgumentError("palladion_advise draws no timeline; palladion_time does");
+  const AdviceWanted advice{.seeds = request->seeds, .what_ifs = request->what_ifs != 0};
+  return Asked(request->time, arrays, n,
+               [&](const PreparedKernel& kernel, absl::Span<const ConstArray> given, const TimeWanted& wanted,
+                   const RunOptions& run) { return AdviceOfArrays(kernel, given, wanted, run, advice); });
+}
+
+}  // namespace
+}  // namespace palladion::bridge
+
+char* palladion_time(const palladion_time_request* request, const palladion_array* inputs, size_t n_inputs, char** text,
+                     char** error) {
+  return palladion::bridge::Told([&] { return palladion::bridge::TimeAsked(request, inputs, n_inputs); },
+                                 request == nullptr ? nullptr : request->timeline, text, error);
+}
+
+char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs, size_t n_inputs,
+                       char** text, char** error) {
+  return palladion::bridge::Told([&] { return palladion::bridge::AdviceAskedFor(request, inputs, n_inputs); }, nullptr,
+                                 text, error);
+}

@@ -1,0 +1,54 @@
+// Ctrl-C, and the SIGTERM that a CI job gets before it is killed, while something long runs: the first one asks it to
+// stop and say what it knows; on a terminal it is said that a second one ends the process. Two ways to listen: a
+// command takes the signals over, a library only hears them too.
+// What it does not do: listen where nobody else does (the process ends then, as it would without us), or to what
+// somebody chose to ignore (nohup, a shell's background job).
+#ifndef PALLADION_EMU_FRONT_BRIDGE_INTERRUPT_H_
+#define PALLADION_EMU_FRONT_BRIDGE_INTERRUPT_H_
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+namespace palladion::bridge {
+
+// Signals heard so far, by anybody who listens here: for RunControl. It never gets smaller.
+const std::atomic<std::int64_t>& HeardInterrupts();
+
+// As if a signal had been heard.
+void InterruptRuns();
+
+// Takes SIGINT and SIGTERM over while it lives, and puts back what listened before: a second signal ends the process as
+// if nobody listened. One at a time.
+class InterruptListener {
+ public:
+  InterruptListener();
+  ~InterruptListener();
+  InterruptListener(const InterruptListener&) = delete;
+  InterruptListener& operator=(const InterruptListener&) = delete;
+
+  bool interrupted() const { return HeardInterrupts().load() != before_; }
+
+ private:
+  std::int64_t before_;
+  struct ::sigaction old_int_, old_term_;
+};
+
+// Hears SIGINT and SIGTERM while it lives, where some handler has them, and hands them on to it. Any number at a time,
+// on any thread. A handler that somebody sets meanwhile stays. On a terminal, the second signal that comes before all
+// runs under way have ended ends the process.
+class InterruptEavesdropper {
+ public:
+  enum class For : std::uint8_t { kRun, kSession };  // a session only spares its runs the beginning
+  explicit InterruptEavesdropper(For whom);
+  ~InterruptEavesdropper();
+  InterruptEavesdropper(const InterruptEavesdropper&) = delete;
+  InterruptEavesdropper& operator=(const InterruptEavesdropper&) = delete;
+
+ private:
+  const For whom_;
+};
+
+}  // namespace palladion::bridge
+
+#endif  // PALLADION_EMU_FRONT_BRIDGE_INTERRUPT_H_

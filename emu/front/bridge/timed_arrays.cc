@@ -1,0 +1,74 @@
+#include "emu/front/bridge/timed_arrays.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "emu/kernel/prepared_kernel.h"
+#include "emu/run/launch/launch.h"
+#include "emu/timing/time_kernel.h"
+#include "emu/timing/timeline_page.h"
+#include "emu/timing/timeline_trace.h"
+#include "emu/timing/timing_told.h"
+#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advise.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/source_lines.h"
+#include "semantics/base/status.h"
+
+namespace palladion::bridge {
+namespace {
+
+absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) {
+  std::vector<Tensor> inputs;
+  for (const ConstArray& one : arrays) {
+    PALLADION_ASSIGN_OR_RETURN(Tensor value,
+                               Tensor::CreateUninitialized(one.dtype, {one.shape.begin(), one.shape.end()}));
+    if (value.num_bytes() != 0) std::memcpy(value.bytes(), one.data, value.num_bytes());
+    inputs.push_back(std::move(value));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                      const TimeWanted& wanted, const RunOptions& run) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
+  PALLADION_ASSIGN_OR_RETURN(
+      const timing::Timed timed,
+      timing::TimeKernel(
+          {.kernel = kernel, .inputs = inputs, .machine = machine, .run = run, .timeline = wanted.timeline}));
+  PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
+  const Module& module = kernel.state().module();
+  SourceFiles sources;
+  const auto source_line = [&](const std::string& file, int line) { return sources.Line(file, line); };
+  const timing::TimingTextOptions options{.kernel_path = "<text>", .source_line = source_line};
+  TimeTold told{.json = timing::TimingJson(timed.timing, module),
+                .text = Cat(kernel.name(), " ", timing::TimingText(timed.timing, module, options))};
+  if (!timed.timeline.has_value()) return told;
+  const timing::TimelineShown shown{*timed.timeline,    timed.timing, timed.report, module,
+                                    wanted.kernel_text, "<text>",     source_line};
+  told.page = timing::TimelinePage(shown);
+  told.trace = timing::TimelineTrace(shown);
+  return told;
+}
+
+absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        const TimeWanted& wanted, const RunOptions& run,
+                                        const AdviceWanted& advice_wanted) {
+  PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
+  PALLADION_ASSIGN_OR_RETURN(const advice::Advice advice,
+                             advice::Advise({.kernel = kernel,
+                                             .inputs = inputs,
+                                             .machine = machine,
+                                             .run = run,
+                                             .seeds = advice_wanted.seeds == 0 ? advice::kSeeds : advice_wanted.seeds,
+                                             .what_ifs = advice_wanted.what_ifs}));
+  const Module& module = kernel.state().module();
+  return TimeTold{advice::AdviceJson(advice, module), Cat(kernel.name(), " ", advice::AdviceText(advice, module))};
+}
+
+}  // namespace palladion::bridge

@@ -1,0 +1,354 @@
+#include "emu/front/command/command_table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_split.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::command {
+namespace {
+
+// Options that several commands have.
+constexpr Option kIn = {
+    "in", "NAME=VALUE",
+    "An input; once for each. NAME is the operand's name in the text or the user's own (`x` or `args[0]`). VALUE is a "
+    "`.npy` file, or a text: `zeros`, `iota`, `full(1)`, `random(seed=1,lo=-1,hi=1)`, `random_bits(1)`, or a list "
+    "`[1,2,3]` in row-major order. A PRNG key is u32 with a last dimension of its words.",
+    0, true};
+constexpr Option kKernel = {"kernel", "NAME", "Which kernel, where the text has several."};
+constexpr Option kTarget = {"target", "TARGET",
+                            "Another machine than the kernel's own, in [one word](python.md#targets): a chip (`h100`, "
+                            "`v5p`), which takes the kernel's backend, a full name (`triton/h100`), or `generic`; a "
+                            "wrong one is answered with the list."};
+constexpr Option kBudget = {"budget", "N",
+                            "The most iterations of all loops of one program together, [one of much work counting "
+                            "several times](spec/control.md), and the most programs of the grid (default 2^27). A "
+                            "kernel that does not end is an error with the loop's line, within about a minute by "
+                            "default."};
+constexpr Option kBounds = {"bounds", "logical|padded",
+                            "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
+                            "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
+                            "undefined, what is stored there is lost."};
+constexpr Option kLegality = {"legality", "on|off|compiler",
+                              "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs. "
+                              "What its compiler may refuse "
+                              "behind JAX's lowering is a warning with `on`, and a defect with `compiler`."};
+constexpr Option kFidelity = {
+    "fidelity", "", "[How faithful](reports.md#fidelity) the run is to its target, as a table behind the report."};
+constexpr Option kFill = {"fill", "FILL",
+                          "What unwritten memory holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
+constexpr Option kProxy = {
+    "proxy", "pallas|strict|lax",
+    "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."};
+constexpr Option kLinks = {
+    "links", "unordered|ordered",
+    "Of several TPU devices, do copies from one device to another land in the order they were started "
+    "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."};
+constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
+constexpr Option kColor = {"color", "auto|always|never",
+                           "Colours in the text; `auto` is on a terminal, unless `NO_COLOR` is set."};
+
+constexpr Option kRun[] = {
+    kIn,
+    {"out", "DIR",
+     "Where the outputs go: `DIR/NAME.npy`, one for each output of the kernel. DIR is made if it is missing, before "
+     "the kernel runs. Only with `--stats`, `--trap` or `--dump` can it be left out; then no file is written."},
+    kKernel,
+    kTarget,
+    kBudget,
+    kBounds,
+    kLegality,
+    kFidelity,
+    {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
+    {"stats", "",
+     "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
+     "read and written, blocks fetched, kept from the last program and flushed, and a table of operations."},
+    {"trap", "nan|inf",
+     "Names the first result element, in program order, that is one although nothing it was made of is: program, line, "
+     "element, the elements it was made of. The run goes on; exit code 1. NaNs that the inputs bring are not born "
+     "here. The first that is read from unwritten memory, padding or a lane masked off without `other` is "
+     "reported apart: kernels mask most of these later."},
+    {"dump", "REF@LINE",
+     "What a ref holds each time execution has passed a line, as `DIR/dump_REF_N.npy` and a short text; without "
+     "`--out` as a longer text. REF is a name of the ref, the user's or the text's; LINE is a line of the kernel text, "
+     "or of "
+     "the user's Python where no instruction stands on it there, or `FILE:LINE`. Several with commas."},
+    {"program", "I,J", "Only this program of the grid: what others would have left in memory or written is not there."},
+};
+
+constexpr Option kCheck[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    {"budget", "N",
+     "As of `run`; and a schedule in which N operations on shared memory were done since a program or thread came to "
+     "its "
+     "end is a [LIVELOCK](findings.md#livelock) (default 2^24), after which no other schedule is tried."},
+    {"seeds", "N",
+     "How many schedules to try where the kernel leaves a choice (default 64, at least 1). Where nothing else can "
+     "happen fewer run, and the report says why they suffice."},
+    {"launches", "N",
+     "N launches of the kernel [in a row](spec/tpu-sessions.md#launches-in-a-row), in which a device may be ahead of "
+     "the others (default 1)."},
+    {"all-seeds", "", "Go on after [a proof](verdicts.md#when-a-check-stops)."},
+    {"part", "FIRST-LAST",
+     "Only these seeds of the `--seeds`, 1 or more, and instead of a report [a part of it](sweeps.md#by-hand), for "
+     "`--parts` on any machine."},
+    {"parts", "FILE",
+     "What `--part` wrote for seeds of this check, with the same kernel, inputs and options: the report is that of a "
+     "check that ran them here. Several with commas; seeds that are in none of them count as interrupted."},
+    {"exhaustive", "", "Every schedule, where they are few."},
+    {"replay", "SCHEDULE",
+     "One schedule, [as a finding names it](schedules.md#schedule-strings), or `@FILE`, which `palladion time "
+     "--schedule` [wrote](time.md#a-timed-run-replays). Where it does not apply any more, the message says what has "
+     "changed."},
+    kFill,
+    kProxy,
+    kLinks,
+    kBounds,
+    kLegality,
+    kFidelity,
+    {"checks", "LIST",
+     "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
+    {"no-races", "", "All checks but `races`."},
+    {"no-definedness", "", "All checks but `definedness`."},
+    {"no-contracts", "", "All checks but `contracts`."},
+    {"strict", "", "Warnings fail the check too."},
+    {"details", "",
+     "In a text report, also how often each check looked at something, and what the schedules are worth."},
+    {"suppressions", "FILE",
+     "Findings that were looked at and accepted: [how it is written](reports.md#suppressions)."},
+    {"format", "text|json|sarif|junit", "[The formats](reports.md)."},
+    {"output", "FILE",
+     "The report goes to FILE in the chosen format, and standard output has it as text. FILE is known to be writable "
+     "before the check starts, and is [replaced whole or not at all](#files)."},
+    kColor,
+    {"threads", "N", "Host threads (default: all). The report does not depend on it."},
+};
+
+constexpr Option kTrace[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"out", "TRACE.json", "Chrome trace events, for Perfetto."},
+    {"page", "PAGE.html", "One self-contained page."},
+    {"view", "auto|time|programs",
+     "What is drawn: [what happened when](timeline.md) on a chip, or the grid and what each program touches; `auto` is "
+     "the first for kernels whose chip has a model of time."},
+    {"sm", "N", "As of `time`."},
+    {"core", "N", "As of `time`."},
+    {"events", "N", "At most so many events, or spans."},
+    {"no-check", "", "Without the findings of a check."},
+};
+
+constexpr Option kWhy[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"element", "OUTPUT[I,J]",
+     "The element: an output by its name in the text or the user's own, and an index from 0."},
+    {"depth", "N", "How many steps back (default 12)."},
+};
+
+constexpr Option kLog[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"output", "FILE", "Where the log goes; without it, to the standard output.", 'o'},
+    {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is not there."},
+};
+
+constexpr Option kGolden[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"out", "DIR", "Where the [bundle](compare.md) goes: a folder that is not there yet, or is empty."},
+    {"seeds", "N", "How many schedules the check of the kernel tries (default 16)."},
+};
+
+constexpr Option kCompare[] = {
+    kFormat,
+    {"signed-zero", "", "A zero of the other sign is over tolerance; without this it is counted and passes."},
+    {"hypotheses", "N", "At most so many [hypotheses](compare.md#likely-cause) are run (default 400)."},
+    {"no-causes", "", "Without the search for a likely cause."},
+    {"out", "DIR",
+     "Where pictures go: `NAME.png`, the error map of each output; `compare.html`, a page with all of it; "
+     "`cause_N.pkir`, the kernel that makes the N-th likely mistake."},
+};
+
+constexpr Option kDiff[] = {
+    kFormat,
+    {"dump", "REF@LINE",
+     "A is a [bundle](compare.md#the-first-difference), B a folder of `dump_REF_N.npy`, what an implementation's refs "
+     "held "
+     "each time it had passed the line, numbered as `run --dump` does: the first that differs by more than its own "
+     "bound."},
+};
+
+constexpr Option kMutate[] = {
+    {"out", "DIR", "Where `NAME.pkir` of each mutant goes."},
+    {"per-kind", "N", "At most so many of each kind, spread evenly over the text (default: all)."},
+    kKernel,
+};
+
+// conformance_run, a program of its own, reads them (conformance/suite_options.h).
+constexpr Option kConformance[] = {
+    {"tier", "full|quick",
+     "`quick`: for each rule of the specification the first case that names it, run once. `full`: every case, and our "
+     "own runs also from "
+     "the canonical text and with logs."},
+    {"shard", "I/N",
+     "Only part I of N, from 1; all parts together are the suite. Without it GoogleTest's variables count, where they "
+     "are set: "
+     "`GTEST_TOTAL_SHARDS`, `GTEST_SHARD_INDEX`, `GTEST_SHARD_STATUS_FILE`."},
+    {"jobs", "N", "So many cases at a time; each has its own backend (default: the host's processors)."},
+    {"exec", "CMD", "The [backend](backends.md) that is asked, a command for the shell, instead of Palladion."},
+    {"timeout", "SECONDS", "What a backend has for one case, from its start on for the first (default 60)."},
+    {"resume", "FILE",
+     "Where the results go, a line of JSON for each case as soon as it is done. Cases whose results are there already "
+     "do not run "
+     "again, unless their text was changed."},
+    {"format", "text|json|junit|sarif", "For people, for programs, for CI systems, for code scanning."},
+    {"output", "FILE", "Where the report goes; without it, to the standard output."},
+};
+
+constexpr Option kReduce[] = {
+    kIn,
+    {"keep", "CODE@REF:LINE",
+     "The finding that stays: its code, `RACE_RW`; where wanted also a ref that it names, `RACE_RW@o`, and a line of "
+     "the "
+     "kernel text that it points at, `RACE_RW@o:12`."},
+    {"keep-exit", "CMD",
+     "Instead: what a shell runs with the path of a kernel behind it, beside which its inputs lie as `NAME.npy`. Exit "
+     "code 0: the kernel is still interesting. Without any `--in` all inputs are zeros."},
+    {"timeout", "S", "Seconds that CMD may take for one kernel; then it says no (default 60)."},
+    {"out", "FILE.pkir",
+     "Where the reduced kernel goes (default: `K.reduced.pkir`), and inputs of more than 64 elements that no word "
+     "makes, "
+     "as `FILE.NAME.npy`."},
+    {"seeds", "N", "The most schedules of one check (default 64)."},
+    {"budget", "N",
+     "At most N candidates, or with an `s` behind it (`60s`) N seconds; the smallest kernel so far is written."},
+    kKernel,
+    kTarget,
+    kFill,
+    kProxy,
+    kLinks,
+    kBounds,
+};
+
+constexpr Option kShow[] = {kKernel, kTarget, kFormat};
+constexpr Option kFormatOnly[] = {kFormat};
+constexpr Option kMachines[] = {
+    {"set", "NUMBER=VALUE",
+     "With `show`: what if a number were another, `l2.size=25MiB`. Without a unit it is in the one that the "
+     "machine has it in; `l2.mib=25` is the one number of `l2` in MiB. What [follows](machines.md#what-if) from it "
+     "changes too.",
+     0, true},
+    kFormat,
+    {"json", "", "Short for `--format json`."},
+};
+constexpr Option kTime[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"set", "NUMBER=VALUE",
+     "What if a number of the chip were another, `l2.size=25MiB`; [as for a machine](machines.md#what-if).", 0, true},
+    {"lines", "N",
+     "How many source lines the text shows, those that took most (default 12). JSON has every instruction."},
+    {"page", "PAGE.html",
+     "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
+     "each wait, the source beside them."},
+    {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
+    {"sm", "N", "Which SM of a GPU these show; from 0, the first."},
+    {"core", "N",
+     "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "
+     "has a parallel dimension."},
+    {"schedule", "FILE", "What `palladion check --replay @FILE` [replays that run by](time.md#a-timed-run-replays)."},
+    kFormat,
+};
+constexpr Option kAdvise[] = {
+    kIn,
+    kKernel,
+    kTarget,
+    kBudget,
+    {"set", "NUMBER=VALUE", "As of `time`: the kernel, and each change of it, on a chip of which a number is another.",
+     0, true},
+    {"seeds", "N", "How many schedules the check of each change tries (default 4)."},
+    {"no-what-ifs", "", "Without the runs on a chip with one rate doubled."},
+    kFormat,
+};
+constexpr Option kFit[] = {
+    {"kernel", "NAME", "Only this kernel of a text that has several."},
+    kTarget,
+    kFormat,
+    {"json", "", "Short for `--format json`."},
+};
+constexpr Option kExplain[] = {kFormat, kColor};
+
+constexpr CommandInfo kCommands[] = {
+    {"run", "K.pkir", "run the kernel on its inputs and write its outputs", kRun},
+    {"check", "K.pkir", "run it under the orders that hardware may choose, and report everything that is wrong",
+     kCheck},
+    {"trace", "K.pkir", "record one launch as a page or for Perfetto: what happened when, or what each program touched",
+     kTrace},
+    {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
+    {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
+    {"diff", "A B", "the first instruction in which two logs of one kernel differ, or dumps and a bundle", kDiff},
+    {"golden", "K.pkir", "write a bundle that other implementations hold their outputs against", kGolden},
+    {"compare", "DIR OUTPUTS...", "hold outputs against a bundle, and say which mistake explains what differs",
+     kCompare},
+    {"explain", "[CODE]", "what a finding code means, with a kernel that has it and its fix; or all codes", kExplain},
+    {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
+    {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},
+    {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
+    {"reduce", "K.pkir",
+     "a smaller kernel with smaller inputs that still has a finding, or that a program still fails on", kReduce},
+    {"conformance", "[FILTER|FILE.case|FOLDER]...",
+     "hold Palladion, or a backend, against the conformance cases, by default all that came with the program",
+     kConformance},
+    {"machines", "[show NAME]", "what the chips are in numbers, each with its source; what if one were another",
+     kMachines},
+    {"time", "K.pkir", "how long it takes on a chip, where the time goes, and which limit it is at", kTime},
+    {"advise", "K.pkir", "what would make it faster on a chip: each change is run in time, and checked", kAdvise},
+    {"fit", "K.pkir", "what it holds in each memory of its chip, whether that fits, and the largest blocks that do",
+     kFit},
+    {"ops", "", "every operation with its backends and status", kFormatOnly},
+    {"doctor", "", "version and SIMD targets", {}},
+    {"completion", "bash|zsh|fish", "a script that completes commands and options in this shell", {}},
+    {"help", "[COMMAND]", "all commands, or one with its options", kFormatOnly},
+};
+
+}  // namespace
+
+std::vector<std::string_view> Option::Choices() const {
+  std::vector<std::string_view> choices;
+  if (value.find('|') == std::string_view::npos) return choices;
+  for (std::string_view rest = value; !rest.empty();) {
+    const std::size_t bar = std::min(rest.find('|'), rest.size());
+    choices.push_back(rest.substr(0, bar));
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return choices;
+}
+
+const Option* CommandInfo::Find(std::string_view option) const {
+  const auto found = std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.name == option; });
+  return found == options.end() ? nullptr : &*found;
+}
+
+absl::Span<const CommandInfo> AllCommands() { return kCommands; }
+
+const CommandInfo* FindCommand(std::string_view name) {
+  for (const CommandInfo& command : kCommands) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+}  // namespace palladion::command

@@ -1,0 +1,26 @@
+// What `time` and `trace` share: which SM or core of a chip is drawn, and the picture as a file's text.
+#ifndef PALLADION_EMU_FRONT_COMMAND_COMMAND_TIMELINE_H_
+#define PALLADION_EMU_FRONT_COMMAND_COMMAND_TIMELINE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "emu/chip/machines/description.h"
+#include "emu/front/command/command_common.h"
+#include "emu/timing/time_kernel.h"
+#include "semantics/base/source_lines.h"
+
+namespace palladion::command {
+
+// "sm", or of a TPU "core".
+std::string UnitFlag(const machines::Machine& machine);
+// By that flag, the first where it is not given. InvalidArgument: the chip has no such one, or the other flag is given.
+absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine);
+
+enum class Picture { kPage, kTrace };
+// `report`: what is marked as wrong. `timed` has a timeline.
+std::string TextOf(Picture picture, const KernelFile& file, const timing::Timed& timed, const Report& report);
+
+}  // namespace palladion::command
+
+#endif  // PALLADION_EMU_FRONT_COMMAND_COMMAND_TIMELINE_H_

@@ -1,0 +1,23 @@
+// A part of a check as JSON: how it comes from the machine that ran it to the one that makes the report
+// (docs/sweeps.md). Based on nlohmann-json. Whether it is a part of the check that it is given to is for that check.
+#ifndef PALLADION_EMU_FRONT_REPORTS_PART_JSON_H_
+#define PALLADION_EMU_FRONT_REPORTS_PART_JSON_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/check.h"
+
+namespace palladion::reports {
+
+// {"made_for", "first", "last", "schedules", "checks": {NAME: TIMES}, "news": [...], "stopped"}
+std::string PartJson(const CheckPart& part);
+
+// Of a list of them. InvalidArgument: no list, a member is missing or of another type.
+absl::StatusOr<std::vector<CheckPart>> PartsOfJson(std::string_view list);
+
+}  // namespace palladion::reports
+
+#endif  // PALLADION_EMU_FRONT_REPORTS_PART_JSON_H_

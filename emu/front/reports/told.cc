@@ -1,0 +1,338 @@
+#include "emu/front/reports/told.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_join.h"
+#include "emu/front/reports/causes.h"
+#include "emu/front/reports/fidelity_text.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/printable.h"
+#include "semantics/base/source_lines.h"
+
+namespace palladion::reports {
+namespace {
+
+constexpr std::size_t kExcerptWidth = 96;
+constexpr std::size_t kMaxCallers = 3;
+constexpr std::string_view kSeverities[] = {"defect", "warning", "note"};
+
+std::string SeverityWord(std::string_view severity) { return std::string(severity == "defect" ? "error" : severity); }
+
+std::size_t Rank(const ReportedFinding& finding) {
+  if (!finding.suppressed.empty()) return std::size(kSeverities);
+  return static_cast<std::size_t>(std::find(std::begin(kSeverities), std::end(kSeverities), finding.severity) -
+                                  std::begin(kSeverities));
+}
+
+// Code that came with Python, with a package that is installed, or with us: not the user's own.
+bool IsLibrary(std::string_view file) {
+  for (const std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python3.", "/palladion/exporter/"}) {
+    if (file.find(part) != std::string_view::npos) return true;
+  }
+  return file.substr(0, 8) == "<frozen ";
+}
+
+std::string FrameText(const SourceFrame& frame) {
+  std::string text = Cat(Printable(frame.file), ":", frame.line);
+  if (frame.column > 0) Append(&text, ":", frame.column);
+  if (!frame.function.empty()) Append(&text, " in ", Printable(frame.function));
+  return text;
+}
+
+std::string KeyOf(const std::vector<SourceFrame>& frames, int text_line) {
+  return frames.empty() ? Cat("line ", text_line) : FrameText(frames[0]);
+}
+
+std::string KeyOf(const std::optional<ReportedAccess>& access) {
+  return access.has_value() ? Cat(access->kind, " ", access->object, " ", KeyOf(access->frames, access->text_line))
+                            : "";
+}
+
+// Findings of several calls with one key are told once, whoever called. In one report they have been folded before.
+std::string KeyOf(const ReportedFinding& finding, const Report& report) {
+  return Cat(report.kernel, "\n", report.target, "\n", finding.code, finding.severity, "\n", finding.suppressed, "\n",
+             KeyOf(finding.frames, finding.text_line), KeyOf(finding.first), "\n", KeyOf(finding.second));
+}
+
+bool SamePlace(const ReportedAccess& a, const ReportedAccess& b) {
+  return a.source == b.source && a.text_line == b.text_line;
+}
+
+class Teller {
+ public:
+  Teller(const ReportDocument& document, const TellOptions& options) : document_(document), options_(options) {}
+
+  Told All() {
+    for (std::size_t i = 0; i < document_.calls.size(); ++i) Call(i);
+    for (ToldFinding& finding : told_.findings) finding.repeated = Repeated(finding);
+    told_.tally = Tally();
+    FoldSymptoms();
+    std::stable_sort(told_.findings.begin(), told_.findings.end(),
+                     [](const ToldFinding& a, const ToldFinding& b) { return Rank(a.of) < Rank(b.of); });
+    const bool several = told_.kernels.size() > 1;
+    for (ToldFinding& finding : told_.findings) {
+      if (!several) finding.kernel.clear();
+    }
+    for (std::size_t i = 0; i < told_.kernels.size(); ++i) told_.kernels[i].findings = Codes(i);
+    std::stable_sort(told_.kernels.begin(), told_.kernels.end(),
+                     [](const ToldKernel& a, const ToldKernel& b) { return a.verdict > b.verdict; });
+    Worst();
+    return std::move(told_);
+  }
+
+ private:
+  void Call(std::size_t number) {
+    const ReportedCall& call = document_.calls[number];
+    const std::size_t kernel = KernelOf(call);
+    std::map<std::string, std::size_t> seen;  // of this call: what one report tells apart stays apart
+    const std::vector<std::optional<std::size_t>> causes = CausesOf(call.report);
+    std::vector<std::size_t> told;
+    for (const ReportedFinding& finding : call.report.findings) {
+      std::string key = KeyOf(finding, call.report);
+      Append(&key, "\n", seen[key]++);
+      const auto [place, is_new] = known_.try_emplace(key, told_.findings.size());
+      if (is_new) told_.findings.push_back(One(finding, number));
+      told.push_back(place->second);
+      ToldFinding& known = told_.findings[place->second];
+      known.times += (is_new ? -1 : 0) + finding.count * call.count;
+      known.calls += is_new ? call.count - 1 : call.count;
+      codes_[kernel][finding.code + (finding.suppressed.empty() ? "" : " suppressed")].insert(place->second);
+    }
+    causes_.resize(told_.findings.size());
+    for (std::size_t i = 0; i < causes.size(); ++i)
+      causes_[told[i]].insert(causes[i].has_value() ? std::optional(told[*causes[i]]) : std::nullopt);
+    for (const ReportedRemark& remark : call.report.remarks) {
+      std::string line = LineOf(remark, options_);
+      if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
+      if (std::find(told_.remarks.begin(), told_.remarks.end(), line) == told_.remarks.end())
+        told_.remarks.push_back(std::move(line));
+    }
+    if (std::string line = FidelityLine(call.report); !line.empty()) {
+      if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
+      if (std::find(told_.fidelity.begin(), told_.fidelity.end(), line) == told_.fidelity.end())
+        told_.fidelity.push_back(std::move(line));
+    }
+    if (call.report.error.has_value()) {
+      const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()
+                                    ? Cat("kernel @", Printable(call.report.kernel), ": ")
+                                    : "";
+      const ReportedError error{Printable(call.report.error->kind), whose + PrintableLines(call.report.error->message)};
+      const auto same = [&error](const ReportedError& e) { return e.kind == error.kind && e.message == error.message; };
+      if (std::none_of(told_.errors.begin(), told_.errors.end(), same)) told_.errors.push_back(error);
+    }
+    told_.calls += call.count;
+  }
+
+  // One that stands for itself in some call, or follows from several, does so here.
+  std::optional<std::size_t> CauseOf(std::size_t finding) const {
+    const std::set<std::optional<std::size_t>>& causes = causes_[finding];
+    return causes.size() == 1 && *causes.begin() != finding ? *causes.begin() : std::nullopt;
+  }
+
+  bool IsSymptom(std::size_t i) const { return CauseOf(i).has_value() && !CauseOf(*CauseOf(i)).has_value(); }
+
+  void FoldSymptoms() {
+    std::vector<ToldFinding> kept;
+    std::vector<std::size_t> place(told_.findings.size());
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      if (IsSymptom(i)) continue;
+      place[i] = kept.size();
+      kept.push_back(std::move(told_.findings[i]));
+    }
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      if (IsSymptom(i)) kept[place[*CauseOf(i)]].symptoms.push_back(std::move(told_.findings[i]));
+    }
+    told_.findings = std::move(kept);
+  }
+
+  std::size_t KernelOf(const ReportedCall& call) {
+    const Report& report = call.report;
+    const ToldKernel made{.kernel = Printable(report.kernel),
+                          .target = Printable(report.target),
+                          .verdict = VerdictOf(report),
+                          .findings = {},
+                          .calls = 0,
+                          .least_schedules = report.schedules,
+                          .most_schedules = report.schedules};
+    std::size_t i = 0;
+    for (; i < told_.kernels.size(); ++i) {
+      const ToldKernel& known = told_.kernels[i];
+      if (known.kernel == made.kernel && known.target == made.target && known.verdict == made.verdict) break;
+    }
+    if (i == told_.kernels.size()) told_.kernels.push_back(made);
+    ToldKernel& kernel = told_.kernels[i];
+    kernel.calls += call.count;
+    kernel.least_schedules = std::min(kernel.least_schedules, report.schedules);
+    kernel.most_schedules = std::max(kernel.most_schedules, report.schedules);
+    return i;
+  }
+
+  ToldFinding One(const ReportedFinding& finding, std::size_t number) const {
+    const ReportedCall& call = document_.calls[number];
+    ToldFinding told;
+    told.severity = SeverityWord(finding.severity);
+    told.code = Printable(finding.code);
+    told.message = PrintableLines(finding.message);
+    told.allowed = options_.allowed.count(finding.code) > 0;
+    told.kernel = Cat("@", Printable(call.report.kernel), " on ", Printable(call.report.target));
+    if (finding.first.has_value()) told.places.push_back(Access(1, *finding.first, nullptr));
+    if (finding.second.has_value())
+      told.places.push_back(Access(2, *finding.second, finding.first.has_value() ? &*finding.first : nullptr));
+    if (told.places.empty()) {
+      ToldPlace place;
+      Place(finding.frames, finding.text_line, &place);
+      if (place.at.empty() && place.text_place.empty()) place.at = Printable(finding.source);
+      told.places.push_back(std::move(place));
+    }
+    told.why = Printable(finding.why);
+    told.fix = Printable(finding.fix);
+    told.confidence = finding.confidence == "proved" ? "" : Printable(finding.confidence);
+    if (!finding.replay.empty()) told.replay = Printable(Cat(call.replay_before, finding.replay, call.replay_after));
+    told.rule = Printable(finding.rule);
+    told.suppressed = Printable(finding.suppressed);
+    told.checked = call.report.checked;
+    told.call = number;
+    told.of = finding;
+    return told;
+  }
+
+  ToldPlace Access(int number, const ReportedAccess& access, const ReportedAccess* other) const {
+    ToldPlace place;
+    place.number = number;
+    place.what = Printable(Cat(access.kind, access.object.empty() ? "" : " of ", access.object, access.box,
+                               access.agent.empty() ? "" : " by ", access.agent));
+    place.same_place = other != nullptr && SamePlace(*other, access);
+    if (place.same_place) return place;
+    Place(access.frames, access.text_line, &place);
+    if (place.at.empty() && place.text_place.empty()) place.at = Printable(access.source);
+    return place;
+  }
+
+  void Place(const std::vector<SourceFrame>& frames, int text_line, ToldPlace* place) const {
+    const std::size_t shown = UserFrame(frames);
+    const bool any_user = !frames.empty() && !IsLibrary(frames[shown].file);
+    if (!frames.empty()) place->at = FrameText(frames[shown]);
+    if (shown > 0)
+      place->folded = Cat("inside ", Plural(static_cast<std::int64_t>(shown), "frame"), " of libraries, the innermost ",
+                          FrameText(frames[0]));
+    if (frames.empty() || !PythonLine(frames[shown], place)) TextLine(text_line, frames.empty(), place);
+    for (std::size_t i = shown + 1; i < frames.size(); ++i) {
+      if (any_user && IsLibrary(frames[i].file)) {
+        ++place->more_callers;
+      } else if (place->callers.size() < kMaxCallers) {
+        place->callers.push_back(FrameText(frames[i]));
+      } else {
+        ++place->more_callers;
+      }
+    }
+  }
+
+  bool PythonLine(const SourceFrame& frame, ToldPlace* place) const {
+    if (!options_.source_line) return false;
+    const std::optional<std::string> line = options_.source_line(frame.file, frame.line);
+    if (!line.has_value()) return false;
+    Show(*line, frame.line, frame.column, place);
+    return true;
+  }
+
+  // Who calls from Python has no kernel text before them, unless it is all there is.
+  void TextLine(int text_line, bool all_there_is, ToldPlace* place) const {
+    if (text_line <= 0 || (options_.python && !all_there_is)) return;
+    const std::optional<std::string> line = LineOfText(options_.kernel_text, text_line);
+    place->text_place = line.has_value()  ? Cat(Printable(options_.kernel_path), ":", text_line)
+                        : options_.python ? Cat("line ", text_line, " of what palladion.export writes")
+                                          : Cat("line ", text_line, " of the kernel text");
+    if (line.has_value()) Show(*line, text_line, 0, place);
+  }
+
+  static void Show(std::string_view line, int number, int column, ToldPlace* place) {
+    const Excerpt excerpt = MakeExcerpt(line, column, kExcerptWidth);
+    place->line = ToldLine{number, excerpt.text, excerpt.caret};
+  }
+
+  static std::string Repeated(const ToldFinding& finding) {
+    if (finding.times <= 1) return "";
+    return Cat(finding.times, " times", finding.calls > 1 ? Cat(" in ", finding.calls, " calls") : "",
+               ", the first is shown");
+  }
+
+  std::string Codes(std::size_t kernel) const {
+    const auto found = codes_.find(kernel);
+    if (found == codes_.end()) return "none";
+    return absl::StrJoin(found->second, ", ", [](std::string* out, const auto& code) {
+      Append(out, code.second.size(), " ", Printable(code.first));
+    });
+  }
+
+  void Worst() {
+    bool any = false;
+    for (const ReportedCall& call : document_.calls) {
+      const Verdict verdict = VerdictOf(call.report);
+      if (!any || verdict > told_.verdict) told_.verdict = verdict;
+      any = true;
+    }
+    if (!document_.difference.empty() && told_.verdict < Verdict::kDefect) told_.verdict = Verdict::kDefect;
+  }
+
+  std::string Tally() const {
+    bool strict = false;
+    for (const ReportedCall& call : document_.calls) strict |= call.report.strict;
+    std::int64_t numbers[std::size(kSeverities) + 1] = {}, symptoms = 0;
+    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+      ++(IsSymptom(i) ? symptoms : numbers[std::min(Rank(told_.findings[i].of), std::size(kSeverities))]);
+    }
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::size(kSeverities); ++i) {
+      if (numbers[i] == 0) continue;
+      parts.push_back(Plural(numbers[i], kSeverities[i]));
+      if (symptoms > 0) parts.back() += Cat(" with ", Plural(std::exchange(symptoms, 0), "symptom"));
+      if (i == 1 && strict) parts.back() += options_.python ? " (they count: strict)" : " (they count: --strict)";
+    }
+    if (numbers[std::size(kSeverities)] > 0) parts.push_back(Cat(numbers[std::size(kSeverities)], " suppressed"));
+    return absl::StrJoin(parts, ", ");
+  }
+
+  const ReportDocument& document_;
+  const TellOptions& options_;
+  std::map<std::string, std::size_t> known_;
+  std::vector<std::set<std::optional<std::size_t>>> causes_;  // of each finding, in each call that has it
+  std::map<std::size_t, std::map<std::string, std::set<std::size_t>>> codes_;  // of each kernel: its findings
+  Told told_;
+};
+
+}  // namespace
+
+std::string Plural(std::int64_t n, std::string_view word) { return Cat(n, " ", word, n == 1 ? "" : "s"); }
+
+std::size_t UserFrame(const std::vector<SourceFrame>& frames) {
+  const auto users =
+      std::find_if(frames.begin(), frames.end(), [](const SourceFrame& frame) { return !IsLibrary(frame.file); });
+  return users == frames.end() ? 0 : static_cast<std::size_t>(users - frames.begin());
+}
+
+Told Tell(const ReportDocument& document, const TellOptions& options) { return Teller(document, options).All(); }
+
+std::string LineOf(const ReportedRemark& remark, const TellOptions& options) {
+  std::string line = Printable(remark.words);
+  if (!remark.frames.empty()) {
+    Append(&line, ", at ", FrameText(remark.frames[UserFrame(remark.frames)]));
+  } else if (remark.text_line > 0 && !options.kernel_path.empty()) {
+    Append(&line, ", at ", Printable(options.kernel_path), ":", remark.text_line);
+  } else if (remark.text_line > 0) {
+    Append(&line, ", at line ", remark.text_line,
+           options.python ? " of what palladion.export writes" : " of the kernel text");
+  }
+  return line;
+}
+
+std::string PlaceOf(const ToldFinding& finding) {
+  if (finding.places.empty()) return "";
+  const ToldPlace& last = finding.places.back().same_place ? finding.places.front() : finding.places.back();
+  return last.at.empty() ? last.text_place : last.at;
+}
+
+}  // namespace palladion::reports

@@ -1,0 +1,32 @@
+#include "emu/kernel/arrays.h"
+
+#include <utility>
+
+#include "semantics/base/status.h"
+
+namespace palladion::kernel {
+
+std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors) {
+  std::vector<ConstArray> arrays;
+  arrays.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  return arrays;
+}
+
+std::vector<MutableArray> MutableArraysOf(std::vector<Tensor>& tensors) {
+  std::vector<MutableArray> arrays;
+  arrays.reserve(tensors.size());
+  for (Tensor& tensor : tensors) arrays.push_back({tensor.dtype(), tensor.shape(), tensor.bytes()});
+  return arrays;
+}
+
+absl::StatusOr<std::vector<Tensor>> NewOutputs(const PreparedKernel& kernel) {
+  std::vector<Tensor> outputs;
+  for (const OperandDescription& described : kernel.outputs()) {
+    PALLADION_ASSIGN_OR_RETURN(Tensor tensor, Tensor::CreateUninitialized(described.dtype, described.shape));
+    outputs.push_back(std::move(tensor));
+  }
+  return outputs;
+}
+
+}  // namespace palladion::kernel

@@ -1,0 +1,21 @@
+// Tensors as the arrays that a launch takes: views, so the tensors stay where they are while the launch lasts.
+#ifndef PALLADION_EMU_KERNEL_ARRAYS_H_
+#define PALLADION_EMU_KERNEL_ARRAYS_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/emulate.h"
+
+namespace palladion::kernel {
+
+std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors);
+std::vector<MutableArray> MutableArraysOf(std::vector<Tensor>& tensors);
+
+// One tensor for each output, not initialised: a launch writes outputs whole. ResourceExhausted: too large.
+absl::StatusOr<std::vector<Tensor>> NewOutputs(const PreparedKernel& kernel);
+
+}  // namespace palladion::kernel
+
+#endif  // PALLADION_EMU_KERNEL_ARRAYS_H_

@@ -1,0 +1,26 @@
+// Which operands each core of a TPU has a copy of: whole arrays in vmem or smem, prefetched scalars included. What a
+// core stores there is seen by that core alone, and never by the caller. Based on: docs/spec/grid.md#residency. Limits:
+// an operand that nobody writes is the same everywhere, so there it stays one array; one that shares its memory with an
+// output is a block (semantics/prepare/block_mode.h), as outputs are.
+#ifndef PALLADION_EMU_RUN_AGENTS_CORE_COPIES_H_
+#define PALLADION_EMU_RUN_AGENTS_CORE_COPIES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emu/kernel/prepared_kernel.h"
+
+namespace palladion::agents {
+
+constexpr std::int64_t kCoresOfMegacore = 2;  // as GridWalk::FirstHalf divides a grid
+
+// Does a kernel on this target run on several cores?
+bool HasSeveralCores(const Program& program);
+
+// By number, ascending; none where the chip has one core.
+std::vector<std::size_t> OperandsOfEachCore(const kernel::PreparedKernelState& kernel);
+
+}  // namespace palladion::agents
+
+#endif  // PALLADION_EMU_RUN_AGENTS_CORE_COPIES_H_

@@ -1,0 +1,22 @@
+// The program of an oblivious kernel without the steps that only make values: of a schedule without values
+// (docs/checks.md#schedules-without-values). Every step has its number and its place in the text as before, so waits,
+// accesses, allocations and whatever is told of them are the same.
+#ifndef PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_
+#define PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_
+
+#include <memory>
+
+#include "emu/kernel/prepared_kernel.h"
+
+namespace palladion::launch {
+
+// nullptr: the kernel is not oblivious, its programs are no threads, or something of it looks at values after all.
+std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::PreparedKernelState& kernel);
+
+// The same, for somebody who looks at one run and not at its values: programs need not be threads. nullptr also where
+// the kernel prints.
+std::unique_ptr<const kernel::PreparedKernelState> KernelWithoutValues(const kernel::PreparedKernelState& kernel);
+
+}  // namespace palladion::launch
+
+#endif  // PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_

@@ -1,0 +1,37 @@
+// A finding's fix as changes of the kernel text (Finding::mend): lines that come, go or are set otherwise. Where the
+// change that the fix names cannot be had, or would not mend the finding, the fix names the order that is missing
+// instead, and no call. Based on: the text alone; that a fix works is for the tests to say (tools/fix_table.py).
+#ifndef PALLADION_EMU_RUN_LAUNCH_MENDED_H_
+#define PALLADION_EMU_RUN_LAUNCH_MENDED_H_
+
+#include <string>
+#include <vector>
+
+#include "emu/report.h"
+#include "emu/run/launch/text_places.h"
+#include "semantics/base/finding.h"
+#include "semantics/ir/module.h"
+
+namespace palladion::launch {
+
+struct Mended {
+  std::string fix;
+  std::vector<TextEdit> edits;  // empty: none
+};
+Mended MendedIn(const Module& module, const Finding& finding);
+
+// Lines that come before or after one, or instead of it, or at the end of its region.
+TextEdit Inserted(TextEdit::Where where, int line, std::vector<std::string> lines);
+
+// The same of a wait for an operation (awaited_in_text.cc).
+struct WaitedText {
+  const Module& module;
+  const Finding& finding;
+  const TextPlaces& text;
+  const TextPlaces::Place& issue;
+};
+Mended MendedByWait(const WaitedText& wait);
+
+}  // namespace palladion::launch
+
+#endif  // PALLADION_EMU_RUN_LAUNCH_MENDED_H_

@@ -1,0 +1,16 @@
+// Which bytes a block that goes back leaves as they were: what reads there finds the same in any order. Based on:
+// docs/spec/races.md#alias. Limits: those of these operands (other_operands.h tries others).
+#ifndef PALLADION_EMU_RUN_THREADS_KEPT_BYTES_H_
+#define PALLADION_EMU_RUN_THREADS_KEPT_BYTES_H_
+
+#include "memory_model/bytes/memory.h"
+#include "semantics/port/async.h"
+
+namespace palladion::threads {
+
+// Of a flush that has not begun: AsyncRequest::keeps and changes.
+void SayKeptBytes(const memory_model::Memory& memory, AsyncRequest& flush);
+
+}  // namespace palladion::threads
+
+#endif  // PALLADION_EMU_RUN_THREADS_KEPT_BYTES_H_

@@ -1,0 +1,159 @@
+#include "emu/run/threads/thread_agent.h"
+
+#include <utility>
+
+#include "emu/run/agents/program_agents.h"
+#include "emu/run/threads/footprints.h"
+#include "semantics/base/cat.h"
+#include "semantics/program/frame_shadow.h"
+
+namespace palladion::threads {
+
+ThreadAgent::ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std::unique_ptr<Frame> frame,
+                         CurrentGate& current, StartedAgents& all)
+    : state_(state),
+      machine_(machine),
+      frame_(std::move(frame)),
+      watcher_(state.watchers()),
+      current_(current),
+      all_(all),
+      port_(PortOf()),
+      spin_(all.spins(), &frame_->program(), &port_),
+      spinning_(spin_, [this](scheduler::AgentOrdinal other) { return all_.NameOf(other); }),
+      wait_(machine, all) {
+  frame_->hooks = this;
+  frame_->Ask(machine);
+}
+
+void ThreadAgent::Begin(AgentId thread, agents::AgentPrograms programs) {
+  id_ = thread;
+  agents::StartPrograms(*frame_, programs);
+  frame_->agent = thread;
+  started_ = false;
+}
+
+void ThreadAgent::PutOn(std::int64_t device) { state_.PutOn(device, *frame_); }
+
+void ThreadAgent::PutOnCore(std::int64_t device, std::int64_t first_program) {
+  state_.PutOnCore(device, first_program, *frame_);
+}
+
+void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first, const ThreadAgent& parent) {
+  id_ = warp;
+  is_warp_ = true;
+  started_ = false;
+  parent.frame_->CopyTo(*frame_);
+  if (frame_->shadow != nullptr) frame_->shadow->CopyFrom(*parent.frame_->shadow);
+  frame_->pc = first;
+  frame_->agent = warp;
+  frame_->forked_by = parent.id_;
+  frame_->warp = number;
+}
+
+absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
+  gate_ = current_.gate = &gate;
+  current_.agent = this;
+  machine_.SetCurrent(id_);
+  if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
+  if (is_warp_ && !started_) gate.TakeGrant();  // to begin
+  if (!started_ && !is_warp_ && !MayBegin()) return absl::OkStatus();
+  if (started_ || is_warp_ || machine_.launch_control().used())
+    state_.memory().Running({.id = id_, .index = frame_->grid_index});
+  started_ = true;
+  const absl::Status status = frame_->Run();
+  if (is_warp_ && frame_->done()) {
+    machine_.EndWarp(id_);
+    all_.Ends(id_);
+    current_.free_warps.push_back(this);
+  }
+  return status.ok() ? status : state_.AtStep(status, *frame_);
+}
+
+// Where others may take its work, that it begins is an operation too: until then its work may be taken, and then it
+// has come to its end.
+bool ThreadAgent::MayBegin() {
+  LaunchControl& control = machine_.launch_control();
+  if (!control.used()) return true;
+  if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = FootprintOf(BeginRequest{})})) return false;
+  if (machine_.touches() != nullptr) machine_.touches()->Object(kLaunchControlObject, /*writes=*/false);
+  if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
+  frame_->pc = frame_->program().steps.size();
+  return false;
+}
+
+// ---- a thread's loops
+
+// Of a barrier: has its next phase come? Of a semaphore: its count.
+std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
+  const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
+  if (sync && !machine_.syncs().Lives(target.object.array))
+    return -1;  // a loop polled it, and has left its scope since
+  if (target.kind == WaitTarget::Kind::kSemaphore) return CountOf(target.object).count();
+  return machine_.CanWait(id_, target) ? 1 : 0;
+}
+
+agents::Spin::Port ThreadAgent::PortOf() {
+  return {.look = [this](const WaitTarget& target) { return Look(target); },
+          .describe =
+              [this](const WaitTarget& target) {
+                if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
+                const memory_model::Semaphore& semaphore = CountOf(target.object);
+                return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
+              },
+          .may_signal = [this](const WaitTarget& target,
+                               scheduler::AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
+          .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
+}
+
+bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
+  if (all_.spins() == nullptr || !spin_.MustWait(step, frame)) return true;
+  const bool goes = gate_->MayGo(
+      {.footprint = spin_.footprint(), .waits_for = &spinning_, .loc = step.loc, .text_line = step.text_line});
+  if (goes) spin_.Wake();
+  return goes;
+}
+
+bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
+  if (gate_->TakeGrant()) {
+    if (step.loop >= 0 && machine_.touches() != nullptr) machine_.touches()->log().Add(spin_.footprint());
+    spin_.Wake();
+    return true;
+  }
+  if (step.loop >= 0) return MayGoRound(step, frame);
+  scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
+  if (step.waits != nullptr) {
+    const WaitTarget target = step.waits(step.params, step, frame);
+    if (target.kind != WaitTarget::Kind::kQueue) {  // copies of blocks that were complete when they were asked for
+      wait_.Ask(id_, target, &operation);
+      return gate_->MayGo(operation);
+    }
+  }
+  if (step.own_memory) return true;
+  operation.footprint = Touches(step, frame);
+  return gate_->MayGo(operation);
+}
+
+scheduler::Footprint ThreadAgent::Touches(const Step& step, Frame& frame) const {
+  if (step.polls != nullptr) return FootprintOf(machine_, id_, step.polls(step.params, step, frame));
+  if (step.signals == nullptr) return FootprintOf(step, frame);
+  const WaitTarget told = step.signals(step.params, step, frame);
+  if (told.kind == WaitTarget::Kind::kNothing) return {};
+  return FootprintOf(machine_, SyncObjectRequest{told.object});
+}
+
+void ThreadAgent::Before(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->Before(step, frame);
+  if (step.polls == nullptr || !spin_.in_loop()) return;
+  const WaitTarget target = step.polls(step.params, step, frame);
+  // A test of a barrier that has come takes the phase.
+  const bool takes = target.kind == WaitTarget::Kind::kBarrier && Look(target) != 0;
+  takes ? spin_.Changed() : spin_.Polled(target);
+}
+
+void ThreadAgent::After(const Step& step, Frame& frame) {
+  if (watcher_ != nullptr) watcher_->After(step, frame);
+  if (all_.spins() != nullptr) all_.spins()->Settle();
+  if ((step.lasting && step.polls == nullptr) || step.waits != nullptr) spin_.Changed();
+}
+
+}  // namespace palladion::threads

@@ -1,0 +1,67 @@
+// The barriers of one SM on a timeline: a lane for each, with its phases from one completion to the next, and below
+// them how many arrivals each still had to come. Based on: what the model of memory has counted
+// (memory_model/sync/barrier.h), looked at after whatever may have changed it. Limits: arrivals that nobody looked
+// between are one; a phase that its block's end cuts off ends there.
+#ifndef PALLADION_EMU_TIMING_BARRIER_LANES_H_
+#define PALLADION_EMU_TIMING_BARRIER_LANES_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "emu/timing/timeline_recorder.h"
+#include "memory_model/sync/barrier.h"
+
+namespace palladion::timing {
+
+class BarrierLanes {
+ public:
+  using Ticks = scheduler::Ticks;
+
+  explicit BarrierLanes(TimelineRecorder& recorder) : recorder_(recorder) {}  // it outlives this
+
+  struct Look {
+    BarrierId id;
+    const memory_model::Barrier& barrier;
+    std::string name;
+    Ticks born;                 // when its block began
+    Ticks at;                   // when what changed it did
+    std::int32_t by = kNoSpan;  // and the span of that
+  };
+  void Saw(const Look& look);
+  void Ends(BarrierId id, Ticks at);  // its block does, and another one's barrier may have its lane
+
+  // What arrives there tells of this slot of a ring, whose colour its phases have.
+  void TellsOf(BarrierId id, std::int32_t slot) { slots_[id.value] = slot; }
+  std::int32_t SlotOf(BarrierId id) const {
+    const auto found = slots_.find(id.value);
+    return found == slots_.end() ? -1 : found->second;
+  }
+
+ private:
+  struct Seen {
+    std::int32_t lane = 0;
+    std::string name;
+    std::int64_t all = 1;  // of a phase's arrivals
+    std::uint64_t completed = 0;
+    std::int64_t arrived = 0;
+    Ticks phase, part;  // when what is under way began
+  };
+  struct Taken {
+    std::int32_t lane = 0;
+    bool taken = false;
+  };
+  std::int32_t TakeLane(const std::string& name);
+  void PutPart(const Seen& seen, BarrierId id, Ticks at, std::int32_t by);
+
+  TimelineRecorder& recorder_;
+  absl::flat_hash_map<std::int32_t, Seen> seen_;  // by barrier
+  absl::flat_hash_map<std::int32_t, std::int32_t> slots_;
+  std::map<std::string, std::vector<Taken>> lanes_;
+};
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_BARRIER_LANES_H_

@@ -1,0 +1,18 @@
+// Products that a compiler makes one instruction with the sum that alone uses them: a fused multiply-add. Based on: the
+// facts of their rows; an H200, where `x * 0.5 + 0.25` takes as long as one instruction (docs/time.md). That is their
+// time alone: what is computed is a product and a sum, each rounded.
+// Limits: of 32-bit floats; a product that two sums use becomes part of both there, and is counted once more here.
+#ifndef PALLADION_EMU_TIMING_FUSED_PRODUCTS_H_
+#define PALLADION_EMU_TIMING_FUSED_PRODUCTS_H_
+
+#include "absl/container/flat_hash_set.h"
+#include "semantics/ir/module.h"
+
+namespace palladion::timing {
+
+// Of the instructions of the region itself, not of those inside them.
+absl::flat_hash_set<const Instr*> FusedProducts(const Region& region);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_FUSED_PRODUCTS_H_

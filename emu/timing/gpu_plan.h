@@ -1,0 +1,63 @@
+// What an instruction of a Mosaic GPU kernel costs, as far as its text says: which unit of the SM it keeps busy, and
+// for how long. Based on: the facts that the registry has of its operation, its types, and the laws of its chip
+// (machine_costs.h).
+// An operation is one instruction for each element that a lane holds (a division several), and one that others depend
+// on: its latency counts once. A product that becomes one instruction with a sum (fused_products.h) is left to that.
+// Limits: what else a compiler makes of them: packed arithmetic, conversions of layouts; what moves values between
+// registers counts as free.
+#ifndef PALLADION_EMU_TIMING_GPU_PLAN_H_
+#define PALLADION_EMU_TIMING_GPU_PLAN_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "emu/timing/gpu_chip.h"
+#include "emu/timing/machine_costs.h"
+#include "semantics/ir/module.h"
+
+namespace palladion::timing {
+
+enum class GpuWork : std::uint8_t {
+  kNothing,     // a view, a name, what a compiler is told
+  kRegisters,   // arithmetic, by every lane of the thread
+  kAccess,      // loads and stores by the thread
+  kCopyIn,      // the copy engine, to shared memory
+  kCopyOut,     // the same, to global memory
+  kProduct,     // the tensor cores
+  kTensorCopy,  // the same, from shared to tensor memory
+  kTensorRoom,  // a scope with tensor memory
+  kPeerStore,   // registers into another block's shared memory
+  kArrive,      // at a barrier
+  kSignal,      // a semaphore
+  kAwaitBarrier,
+  kAwaitSemaphore,
+  kAwaitEngine,  // groups of its own copies or products
+  kMeet,         // the threads of the block
+  kFence,
+  kControl,  // a branch, an iteration, an instruction that tells the SM something
+};
+
+struct GpuPlan {
+  const Instr* instr = nullptr;
+  GpuWork work = GpuWork::kNothing;
+  Burst by_thread, by_warp;          // kRegisters: by the four warps of a thread, and by one that it has forked
+  Burst then_thread, then_warp;      // and after these: what reductions shuffle
+  Space space = Space::kDefault;     // kAccess: of the memory
+  bool stores = false;               // kAccess: nobody waits for it
+  bool atomic = false;               // kAccess
+  bool everywhere = false;           // kAccess: of the same place of every device
+  TensorWork tensor;                 // kProduct, kTensorCopy
+  bool pair = false;                 // the same: by the SMs of two blocks
+  Burst tensor_thread, tensor_warp;  // kAccess of tensor memory: as by_thread, by_warp
+  std::int64_t landing_bytes = 0;    // copies: of a row of the tiles in shared memory; 0: of as many as the row has
+  double flops = 0;                  // of one execution by the whole thread
+  bool moves = false;                // values between registers or lanes: counted as free
+};
+
+// Unimplemented, with the line: an operation without a cost.
+absl::StatusOr<GpuPlan> PlanOf(const Module& module, const Kernel& kernel, const Instr& instr, const ChipCosts& costs);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_GPU_PLAN_H_

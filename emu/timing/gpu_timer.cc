@@ -1,0 +1,335 @@
+#include "emu/timing/gpu_timer.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "emu/run/threads/thread_machine.h"
+#include "emu/run/watch/observed.h"
+#include "emu/timing/fused_products.h"
+#include "memory_model/sets/region.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::timing {
+
+using machines::Bytes;
+using scheduler::Ticks;
+
+GpuTimer::GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& costs, const On& on)
+    : kernel_(kernel),
+      chip_costs_(costs),
+      costs_(Common(costs)),
+      node_(costs_, on.links, kernel.program().devices),
+      devices_(static_cast<std::size_t>(kernel.program().devices),
+               Device{.places = BlockPlaces(on.room), .left = {}, .ended = {}}) {
+  clock_.TellTo(path_);
+}
+
+absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const kernel::PreparedKernelState& kernel,
+                                                           const ChipCosts& costs, const On& on) {
+  auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on));
+  const Kernel& text = kernel.text();
+  for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
+  PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
+  timer->shared_ = layouts::SharedTransfersOf(text, timer->costs_.smem_banks);
+  timer->spent_.resize(timer->plans_.size());
+  timer->told_by_engine_.resize(timer->plans_.size());
+  for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
+  return timer;
+}
+
+absl::Status GpuTimer::PlanRegion(const Kernel& kernel, const Region& region) {
+  const absl::flat_hash_set<const Instr*> fused = FusedProducts(region);
+  for (const Instr& instr : region.body) {
+    PALLADION_ASSIGN_OR_RETURN(GpuPlan plan, PlanOf(kernel_.module(), kernel, instr, chip_costs_));
+    if (fused.contains(&instr)) plan = {.instr = plan.instr, .flops = plan.flops};
+    plan_of_[&instr] = static_cast<std::int32_t>(plans_.size());
+    plans_.push_back(plan);
+    for (const Region& inner : instr.regions) PALLADION_RETURN_IF_ERROR(PlanRegion(kernel, inner));
+  }
+  return absl::OkStatus();
+}
+
+// Steps stand in the text's order, between the marks of their instruction.
+absl::Status GpuTimer::PlaceSteps() {
+  std::vector<std::int32_t> around = {kNoPlan};
+  for (const Step& step : kernel_.program().steps) {
+    const Mark* const mark = MarkOf(step);
+    const bool of_instr = mark != nullptr && mark->instr != nullptr;
+    if (of_instr && !plan_of_.contains(mark->instr))
+      return absl::InternalError(Cat("a step of line ", mark->instr->text_line, " is of no instruction of the kernel"));
+    if (of_instr && mark->kind == Mark::Kind::kBegin) around.push_back(plan_of_.at(mark->instr));
+    plan_of_step_.push_back(of_instr ? plan_of_.at(mark->instr) : around.back());
+    if (of_instr && mark->kind == Mark::Kind::kFinish) around.pop_back();
+  }
+  if (around.size() == 1) return absl::OkStatus();
+  return absl::InternalError("the marks of an observable program do not come in pairs; please report this kernel");
+}
+
+void GpuTimer::RecordTo(TimelineRecorder& timeline, std::int64_t sm) {
+  timeline_.emplace(
+      GpuTimeline::Parts{.kernel = kernel_, .plans = plans_, .recorder = timeline, .clock = clock_, .next = path_});
+  clock_.TellTo(*timeline_);
+  node_.chip(0).WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
+    timeline_->UnitBusy(unit, piece, now_.plan);
+  });
+}
+
+void GpuTimer::Begun(const threads::ThreadMachine& machine) {
+  if (timeline_.has_value()) timeline_->Begun(machine);
+  if (!node_.links().has_value()) return;
+  machine_ = &machine;
+}
+
+void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
+  memory_ = &memory;
+  if (timeline_.has_value()) timeline_->Bound(memory);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].valid()) array_of_.emplace(arrays[i].value, Array{bound_, static_cast<std::int64_t>(i)});
+  }
+  ++bound_;
+}
+
+// ---- who runs
+
+GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
+  const auto [found, added] = threads_.try_emplace(frame.agent.value);
+  Thread& thread = found->second;
+  if (!added) return thread;
+  if (frame.warp >= 0) {
+    const Thread parent = threads_.at(frame.forked_by.value);
+    return threads_[frame.agent.value] = {.cluster = parent.cluster,
+                                          .at = parent.at,
+                                          .warp = true,
+                                          .quadrant = frame.warp,
+                                          .lane = timeline_.has_value() && parent.lane != kNoLane
+                                                      ? timeline_->LaneOf(frame, parent.at.sm)
+                                                      : kNoLane};
+  }
+  const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
+  const std::size_t block_dims = kernel_.program().block_dims();
+  std::int64_t block = 0, cluster_size = 1, device = 0;
+  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = 0; d < kernel_.program().device_axes.size(); ++d)
+    device = device * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size[d];
+  cluster_size_ = cluster_size;
+  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
+  const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
+  Cluster& cluster = at->second;
+  if (begins) {
+    cluster.device = device;
+    cluster.running = cluster_size * threads_of_block_;
+    BeginCluster(cluster);
+  }
+  EnterBlock(cluster);
+  thread = {.cluster = block / cluster_size, .at = {device, cluster.group * cluster_size + block % cluster_size}};
+  if (timeline_.has_value() && device == 0) thread.lane = timeline_->LaneOf(frame, thread.at.sm);
+  return thread;
+}
+
+void GpuTimer::EndThread(const Frame& frame) {
+  const auto thread = threads_.find(frame.agent.value);
+  if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
+  Ticks& ended = DeviceOf(thread->second).ended;
+  ended = std::max(ended, clock_.now());
+  if (!thread->second.warp) {
+    const auto at = clusters_.find(thread->second.cluster);
+    Cluster& cluster = at->second;
+    if (clock_.now() >= cluster.ends) {
+      cluster.ends = clock_.now();
+      path_.Release(cluster.to);
+      cluster.to = path_.Hold(clock_.running());
+    }
+    if (--cluster.running == 0) {
+      EndCluster(cluster);
+      clusters_.erase(at);
+    }
+  }
+  threads_.erase(thread);
+}
+
+// ---- what it does
+
+void GpuTimer::Before(const Step& step, Frame& frame) {
+  constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
+  Thread& thread = ThreadOf(frame);
+  node_.TakeAsked(thread.at);  // by others
+  now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
+  if (timeline_.has_value() && steps_ % kShowEvery == 0)
+    timeline_->Use(node_.chip(0), clock_.operation_began(), costs_.sms);
+  if (++steps_ % kForgetEvery == 0) {
+    // A product may be asked for when its thread came to it, so the past is kept for a while.
+    const Ticks past = TicksOf(machines::Cycles(1e6));
+    if (clock_.operation_began() > past) node_.Forget(clock_.operation_began() - past);
+  }
+  if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
+  now_.waited = clock_.TakeWaited();
+  if (Shown() && now_.waited.value > 0 && step.waits != nullptr && step.kind != StepKind::kAwaitBlocks)
+    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent;
+  now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
+  clock_.CallRunning(now_.plan);
+  if (now_.plan == kNoPlan || now_.waited.value == 0) return;
+  HasWaited();
+}
+
+void GpuTimer::After(const Step& step, Frame& frame) {
+  if (now_.plan != kNoPlan) {
+    const Mark* const mark = MarkOf(step);
+    mark == nullptr ? FinishStep(step, frame) : FinishMark(*mark);
+  }
+  if (timeline_.has_value() && step.visible) timeline_->Stepped(now_.thread->lane);
+  if (frame.done()) EndThread(frame);
+  now_ = {};
+}
+
+void GpuTimer::FinishMark(const Mark& mark) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const bool iteration = mark.kind == Mark::Kind::kEnter && IsLoop(*plan.instr->row);
+  if (plan.work == GpuWork::kControl && (mark.kind == Mark::Kind::kBegin || iteration))
+    Charge(TicksOf(costs_.alu_interval));
+  if (plan.work == GpuWork::kTensorRoom && mark.kind == Mark::Kind::kBegin) {
+    if (const auto* blackwell = std::get_if<BlackwellCosts>(&chip_costs_)) Charge(TicksOf(blackwell->tmem_alloc));
+  }
+  if (mark.kind != Mark::Kind::kFinish) return;
+  ++spent_[static_cast<std::size_t>(now_.plan)].runs;
+  flops_ += plan.flops;
+  if (plan.work != GpuWork::kRegisters) return;
+  const bool warp = now_.thread->warp;
+  for (const Burst* burst : {warp ? &plan.by_warp : &plan.by_thread, warp ? &plan.then_warp : &plan.then_thread})
+    ChargeUntil(Chip().Compute(now_.thread->at.sm, clock_.now(), *burst, now_.thread->quadrant));
+}
+
+void GpuTimer::FinishStep(const Step& step, Frame& frame) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  if (!now_.everywhere.devices.empty()) AccessDevices(now_.everywhere.devices, now_.everywhere.boxes, plan.stores);
+  Charge(Synchronised(plan.work, step));
+  if (plan.work == GpuWork::kAwaitSemaphore && machine_ != nullptr && step.waits != nullptr)
+    AwaitSignals(step.waits(step.params, step, frame).object);
+}
+
+// What a thread spends on it itself, once the wait is over. The latency of a copy is until its barrier lets the waiter
+// go; an arrival's is the waiter's to see.
+Ticks GpuTimer::Synchronised(GpuWork work, const Step& step) const {
+  constexpr std::int64_t kWarps = 4;
+  const bool waited = now_.waited.value > 0;
+  switch (work) {
+    case GpuWork::kArrive:
+    case GpuWork::kSignal:
+      return TicksOf(costs_.alu_interval);
+    case GpuWork::kAwaitEngine:
+      return step.waits == nullptr ? Ticks{} : TicksOf(costs_.alu_interval);
+    case GpuWork::kAwaitBarrier: {
+      const bool by_engine = now_.ended_by != kNoPlan && told_by_engine_[static_cast<std::size_t>(now_.ended_by)];
+      if (waited) return by_engine ? Ticks{} : TicksOf(costs_.arrive + costs_.wait);
+      return TicksOf(costs_.wait);
+    }
+    case GpuWork::kAwaitSemaphore:
+      return TicksOf(waited ? costs_.device_fence : costs_.l2_latency);
+    case GpuWork::kMeet: {
+      if (step.waits == nullptr) return {};
+      const auto warps = static_cast<double>(threads_of_block_ * kWarps);
+      return TicksOf(costs_.barrier_base + warps * costs_.barrier_per_warp);
+    }
+    case GpuWork::kFence:
+      return TicksOf(costs_.fence);
+    default:
+      return {};
+  }
+}
+
+// ---- memory, by threads
+
+bool GpuTimer::Accesses(const Who& who) const {
+  return !who.of_engine() && now_.thread != nullptr && now_.plan != kNoPlan &&
+         plans_[static_cast<std::size_t>(now_.plan)].work == GpuWork::kAccess;
+}
+
+bool GpuTimer::InTensorMemory() const { return plans_[static_cast<std::size_t>(now_.plan)].space == Space::kTmem; }
+
+void GpuTimer::AccessTensor() {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const Burst& burst = now_.thread->warp ? plan.tensor_warp : plan.tensor_thread;
+  const std::int64_t sm = now_.thread->at.sm;
+  ChargeUntil(plan.stores ? Chip().StoreTensor(sm, clock_.now(), burst) : Chip().LoadTensor(sm, clock_.now(), burst));
+}
+
+ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
+  const auto operand = array_of_.find(buffer.value);
+  // Scratch in global memory comes after the operands.
+  const std::int64_t number =
+      operand != array_of_.end() ? operand->second.operand : static_cast<std::int64_t>(array_of_.size()) + buffer.value;
+  return {.number = number, .shape = memory_->ShapeOf(buffer), .element_bytes = memory_->ElementSizeOf(buffer).value()};
+}
+
+void GpuTimer::AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes) {
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const std::int64_t device = DeviceOf(buffer);
+  if (plan.everywhere && node_.links().has_value()) {  // of each device; the last step of it asks for all
+    now_.everywhere.devices.push_back(device);
+    if (now_.everywhere.devices.size() == 1) now_.everywhere.boxes = boxes;
+    return;
+  }
+  const bool writes = kind != AccessKind::kRead;
+  const bool returns = kind == AccessKind::kAtomic && !plan.stores;  // what an atomic has found
+  if (device != now_.thread->at.device) {
+    AccessDevices({device}, boxes, writes && !returns);
+    return;
+  }
+  Ticks end = clock_.now();
+  for (const GlobalBox& box : boxes) {
+    const Ticks at = clock_.now();
+    const std::int64_t sm = now_.thread->at.sm;
+    end = std::max(end, writes ? Chip().StoreDirectly(sm, at, box) : Chip().LoadDirectly(sm, at, box));
+  }
+  ChargeUntil(returns ? end + TicksOf(costs_.l2_latency) : end);
+}
+
+void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box) {
+  const Ticks began = clock_.now();
+  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
+  if (const layouts::SharedTransfer* transfer = SharedOf(plan)) {
+    const std::int64_t warps = now_.thread->warp ? layouts::kWarpsOfGroup : 1;  // a warp's own part
+    use = {.time = TurnTime(costs_, transfer->turns) / warps,
+           .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
+    if (transfer->selects > 0) {
+      const Burst selects =
+          BurstOf(costs_, Pipe::kAlu, transfer->selects * layouts::kLanesOfGroup, layouts::kWarpsOfGroup);
+      ChargeUntil(Chip().Compute(now_.thread->at.sm, clock_.now(), selects));
+    }
+  }
+  const Ticks there = Chip().Access(now_.thread->at.sm, clock_.now(), use);
+  const bool waits = !plan.stores;
+  ChargeUntil(waits ? there : there - TicksOf(costs_.smem_latency));
+  if (Shown()) timeline_->Touched(Here(began, clock_.now()), buffer, box);
+}
+
+void GpuTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
+                   const std::byte*) {
+  if (!Accesses(who)) return;
+  if (InTensorMemory()) return AccessTensor();
+  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+    AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
+                 &access);
+  } else {
+    AccessGlobal(kind, access.buffer, BoxesOf(access, LayoutOf(access.buffer)));
+  }
+}
+
+void GpuTimer::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
+  if (!Accesses(who)) return;
+  if (InTensorMemory()) return AccessTensor();
+  const auto piece = static_cast<std::int64_t>(access.piece_bytes);
+  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+    std::int64_t pieces = 0;
+    for (std::size_t p = 0; p < access.offset.size(); ++p) pieces += memory_model::Touches(access, p);
+    AccessShared(pieces * piece, access.buffer, nullptr);
+  } else {
+    AccessGlobal(kind, access.buffer, BoxesOf(access.offset, piece, LayoutOf(access.buffer)));
+  }
+}
+
+}  // namespace palladion::timing

@@ -1,0 +1,33 @@
+// The time of a kernel on a GPU: one run of it in virtual time, and what is told of that. Where the kernel's values
+// reach nothing but values they are not computed (emu/run/launch/elided_program.h), so what is told is the same and
+// large kernels take seconds.
+#ifndef PALLADION_EMU_TIMING_GPU_TIMING_H_
+#define PALLADION_EMU_TIMING_GPU_TIMING_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "emu/run/launch/run.h"
+#include "emu/timing/time_kernel.h"
+
+namespace palladion::timing {
+
+// As TimeKernel.
+absl::StatusOr<Timed> TimeOnGpu(const TimedCall& call);
+
+// The same, and what a test wants to know.
+struct GpuRun {
+  Timed timed;
+  agents::Ran result;
+  std::vector<Tensor> outputs;  // of an elided run: whatever they were
+  std::int64_t clusters_at_once = 0;
+};
+struct GpuRunOptions {
+  bool values = false;  // compute them in any case
+  bool record = false;  // the moves
+};
+absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& options);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_GPU_TIMING_H_

@@ -1,0 +1,355 @@
+#include "emu/timing/gpu_told.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "emu/run/watch/observed.h"
+#include "emu/timing/line_places.h"
+#include "semantics/base/agent_name.h"
+#include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::timing {
+namespace {
+
+using machines::Bytes;
+using machines::Cycles;
+using machines::Key;
+
+bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
+
+std::string DoingOf(scheduler::Spending at) {
+  if (at.appointed) return "under way";
+  if (at.how == 0) return "";
+  return Cat("waits for ", Name(static_cast<Stall>(at.how - 1)));
+}
+
+std::vector<PathPart> PathOf(const ToTell& what) {
+  std::vector<PathPart> path;
+  for (const CriticalPath::Stretch& stretch : what.timer.path().Longest()) {
+    PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};
+    if (stretch.at.what >= 0) {
+      const Instr& instr = *what.timer.plans()[static_cast<std::size_t>(stretch.at.what)].instr;
+      part.loc = instr.loc;
+      part.text_line = instr.text_line;
+      part.op = watch::OpName(instr);
+    }
+    path.push_back(std::move(part));
+  }
+  std::stable_sort(path.begin(), path.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
+  return path;
+}
+
+// What took any time, the longest first.
+std::vector<StallTime> StallsOf(const StallTimes& times) {
+  std::vector<StallTime> stalls;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i].value > 0) stalls.push_back({std::string(Name(static_cast<Stall>(i))), CyclesOf(times[i])});
+  }
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const StallTime& a, const StallTime& b) { return a.waited > b.waited; });
+  return stalls;
+}
+
+std::vector<StallTime> AllStalls(const GpuTimer& timer) {
+  StallTimes all = {};
+  for (const GpuTimer::Spent& spent : timer.spent()) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
+  }
+  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
+  return StallsOf(all);
+}
+
+std::string LineOf(const ToTell& what, int text_line) {
+  return LineText(what.kernel.module(), what.kernel.text(), text_line);
+}
+
+std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
+  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (stalls.empty()) return "";
+  // What no other one has ended: units, and its own way to memory.
+  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
+  if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
+  const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
+  const std::string line = LineOf(what, ended.instr->text_line);
+  if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");
+  return Engine(ended.work) ? Cat("the copy that ", line, " starts")
+                            : Cat("'", watch::OpName(*ended.instr), "' of ", line);
+}
+
+std::vector<LineTime> LinesOf(const ToTell& what) {
+  std::vector<LineTime> lines;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    const GpuTimer::Spent& spent = what.timer.spent()[i];
+    const Instr& instr = *what.timer.plans()[i].instr;
+    if (spent.busy.value == 0 && spent.waited.value == 0) continue;
+    std::vector<StallTime> stalls = StallsOf(spent.stalls);
+    lines.push_back({.loc = instr.loc,
+                     .text_line = instr.text_line,
+                     .op = watch::OpName(instr),
+                     .runs = spent.runs,
+                     .busy = CyclesOf(spent.busy),
+                     .waited = CyclesOf(spent.waited),
+                     .waited_for = WaitedFor(what, spent, stalls),
+                     .stalls = std::move(stalls)});
+  }
+  return lines;
+}
+
+std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
+  const GpuChip::Use use = what.timer.node().use();
+  const auto devices = static_cast<double>(what.timer.node().devices());
+  const double all = std::max(cycles.value(), 1.0) * devices, of_sms = all * static_cast<double>(what.costs.sms);
+  std::vector<UnitUse> units = {{"tensor cores", CyclesOf(use.tensor).value() / of_sms},
+                                {"issue slots", CyclesOf(use.issue).value() / of_sms},
+                                {"shared memory port", CyclesOf(use.port).value() / of_sms},
+                                {"copy engine", CyclesOf(use.engine).value() / of_sms},
+                                {"L2", CyclesOf(use.l2).value() / all},
+                                {"DRAM", CyclesOf(use.dram).value() / all}};
+  for (const auto& [unit, busy] :
+       {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
+    if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
+  }
+  for (std::size_t p = 0; p < kPipes; ++p) {
+    if (use.pipes[p].value > 0) units.push_back({std::string(kPipeNames[p]), CyclesOf(use.pipes[p]).value() / of_sms});
+  }
+  if (use.conflicts.value > 0)
+    units.push_back({"bank conflicts, of the port's time", CyclesOf(use.conflicts).value() / of_sms});
+  return units;
+}
+
+std::vector<OperandTraffic> TrafficOf(const ToTell& what) {
+  std::vector<OperandTraffic> traffic;
+  const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    GpuChip::Traffic bytes;
+    for (std::int64_t d = 0; d < what.timer.node().devices(); ++d) {
+      const GpuChip::Traffic one = what.timer.node().chip(d).traffic(static_cast<std::int64_t>(i));
+      bytes = {bytes.read + one.read, bytes.written + one.written, bytes.missed + one.missed};
+    }
+    if (bytes.read == 0 && bytes.written == 0) continue;
+    traffic.push_back({.operand = operands[i].name,
+                       .read = Bytes(static_cast<double>(bytes.read)),
+                       .written = Bytes(static_cast<double>(bytes.written)),
+                       .missed = Bytes(static_cast<double>(bytes.missed))});
+  }
+  return traffic;
+}
+
+double LeastDramBytes(const GpuNode& node) {
+  std::int64_t least = 0;
+  for (std::int64_t d = 0; d < node.devices(); ++d) least += node.chip(d).least_dram_bytes();
+  return static_cast<double>(least);
+}
+
+// Of products by the rate at which the maker says that they go, of memory by its own peak. Of several devices what all
+// of them share evenly; of links the one with the most bytes.
+std::vector<Bound> RooflineOf(const ToTell& what) {
+  const GpuNode& node = what.timer.node();
+  const GpuChip::Use use = node.use();
+  const auto devices = static_cast<double>(node.devices());
+  const double sms = static_cast<double>(what.costs.sms) * devices;
+  double product_flops = 0;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    product_flops += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
+  }
+  std::vector<Bound> bounds;
+  const auto add = [&](std::string limit, Cycles cycles) {
+    if (cycles.value() > 0) bounds.push_back({std::move(limit), cycles / what.costs.clock});
+  };
+  if (const auto rate = what.machine.Find(Key<machines::FlopsPerCycle>("tensor.bf16")))
+    add("matrix products", Cycles(product_flops / rate->value() / sms));
+  add("shared memory port", CyclesOf(use.port) / sms);
+  add("issue slots", CyclesOf(use.issue) / sms);
+  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(use.pipes[p]) / sms);
+  add("tensor memory reads", CyclesOf(use.tensor_loads) / sms);
+  add("tensor memory writes", CyclesOf(use.tensor_stores) / sms);
+  add("bytes asked of L2", CyclesOf(use.l2) / devices);
+  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) {
+    const Bytes least(LeastDramBytes(node) / devices);
+    add("bytes of DRAM, each once", least / (*peak / what.costs.clock));
+  }
+  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("link.peak"));
+      node.links().has_value() && peak) {
+    std::int64_t most = 0;
+    for (std::int64_t d = 0; d < node.devices(); ++d)
+      most = std::max({most, node.links()->use(d).out_bytes, node.links()->use(d).in_bytes});
+    add("bytes of one link, one direction", Bytes(static_cast<double>(most)) / (*peak / what.costs.clock));
+  }
+  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.time > b.time; });
+  return bounds;
+}
+
+Waves WavesOf(std::int64_t clusters, std::int64_t room) {
+  const std::int64_t full = std::max<std::int64_t>(clusters - 1, 0) / room;
+  return {.count = full + 1, .last = static_cast<double>(clusters - full * room) / static_cast<double>(room)};
+}
+
+Placement PlacementOf(const ToTell& what) {
+  const Program& program = what.kernel.program();
+  std::int64_t blocks = 1, cluster = 1;
+  for (std::size_t d = 0; d < program.block_dims(); ++d) blocks *= program.grid[d].size;
+  for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) cluster *= program.grid[d].size;
+  Placement placement{.blocks = blocks, .limit = "the grid"};
+  const std::int64_t devices = what.timer.node().devices();
+  for (std::int64_t d = 0; d < devices; ++d) {
+    const BlockPlaces& places = what.timer.places(d);
+    placement.units += places.used() * cluster;
+    placement.at_once = std::max(placement.at_once, places.at_once());
+    placement.waves = WavesOf(blocks / cluster / devices, places.room());  // of each device the same
+    if (places.waited()) placement.limit = what.limit;
+  }
+  return placement;
+}
+
+// By its number in the mesh.
+std::string NameOfDevice(const Program& program, std::int64_t device) {
+  std::vector<std::int64_t> place(program.device_axes.size());
+  for (std::size_t d = place.size(); d-- > 0; device /= program.grid[d].size) place[d] = device % program.grid[d].size;
+  return DeviceName(place);
+}
+
+std::vector<DeviceTime> DevicesOf(const ToTell& what, Cycles cycles) {
+  std::vector<DeviceTime> devices;
+  const GpuNode& node = what.timer.node();
+  if (!node.links().has_value()) return devices;
+  const double all = std::max(cycles.value(), 1.0);
+  for (std::int64_t d = 0; d < node.devices(); ++d) {
+    const GpuLinks::Use use = node.links()->use(d);
+    devices.push_back({.device = NameOfDevice(what.kernel.program(), d),
+                       .ended = CyclesOf(what.timer.ended(d)),
+                       .sent = Bytes(static_cast<double>(use.out_bytes)),
+                       .received = Bytes(static_cast<double>(use.in_bytes)),
+                       .out_busy = CyclesOf(use.out).value() / all,
+                       .in_busy = CyclesOf(use.in).value() / all,
+                       .stalls = StallsOf(what.timer.stalls(d))});
+  }
+  return devices;
+}
+
+std::string LinesText(const ToTell& what, const std::set<int>& lines) {
+  std::set<std::string> places;  // several steps of a text may be of one line of Python
+  std::string text;
+  for (const int line : lines) {
+    const std::string place = LineOf(what, line);
+    if (places.insert(place).second) Append(&text, text.empty() ? "" : ", ", place);
+  }
+  return text;
+}
+
+RegisterNeed NeedOf(const ToTell& what) {
+  const Program& program = what.kernel.program();
+  const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
+  return RegistersOf(what.kernel.text(), has_threads ? program.grid.back().size : 1, what.costs.registers);
+}
+
+std::string SpillText(const ToTell& what, const RegisterNeed& need) {
+  constexpr std::int64_t kBytes = 4;
+  return Cat("registers that spill: at ", LineOf(what, need.spill_line), " values need ", need.limit + need.spilled,
+             " registers of each lane, which can have ", need.limit, ", so at least ", need.spilled * kBytes,
+             " bytes of a lane go to local memory and come back");
+}
+
+std::vector<std::string> LeftOut(const ToTell& what) {
+  bool products = false, tensor_memory = false, moves = false, prefetches = false, prints = false, arithmetic = false,
+       atomics = false;
+  std::set<int> unknown, refused;  // lines
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    const GpuPlan& plan = what.timer.plans()[i];
+    if (what.timer.spent()[i].runs == 0) continue;
+    products |= plan.work == GpuWork::kProduct;
+    const bool shared = plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
+    const layouts::SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
+    if (shared && transfer == nullptr) unknown.insert(plan.instr->text_line);
+    if (shared && transfer != nullptr && transfer->refused) refused.insert(plan.instr->text_line);
+    tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;
+    moves |= plan.moves;
+    prefetches |= plan.instr->row->access == RefAccess::kPrefetch;
+    prints |= plan.instr->row->effect == Effect::kPrints;
+    atomics |= plan.atomic;
+    arithmetic |= plan.work == GpuWork::kRegisters;
+  }
+  std::vector<std::string> left;
+  if (products) left.emplace_back("how the clock falls while the tensor cores are busy");
+  if (!unknown.empty())
+    left.push_back(Cat("bank conflicts where the lanes of a value are not known: ", LinesText(what, unknown)));
+  if (!refused.empty()) {
+    left.push_back(Cat("an order without bank conflicts, which JAX looks for and does not find, so it may refuse the ",
+                       "kernel: ", LinesText(what, refused)));
+  }
+  if (tensor_memory) left.emplace_back("the latency of tensor memory, which is not published");
+  if (moves) left.emplace_back("values that move between registers and lanes: broadcasts, slices, changes of layout");
+  const RegisterNeed need = NeedOf(what);
+  if (need.spilled > 0) left.push_back(SpillText(what, need));
+  if (arithmetic) {
+    left.push_back(Cat("registers beside those of values (at most ", need.most, " of a lane, at ",
+                       LineOf(what, need.line), "), and instructions that a compiler joins or reorders"));
+  }
+  if (atomics) left.emplace_back("atomics on one address, which take place one after another");
+  if (prefetches) left.emplace_back("what prefetches bring into L2, and what they take");
+  if (prints) left.emplace_back("prints and checks");
+  if (what.timer.node().links().has_value())
+    left.emplace_back("the barrier of all devices before the kernel, and that the switch between them may be busy");
+  left.emplace_back("the two partitions of L2");
+  return left;
+}
+
+// docs/time.md, "Held against an H200" and "Kernel text on Blackwell".
+struct Missed {
+  std::optional<double> share;
+  const char* why;
+};
+Missed MissedBy(machines::Family family, bool products, bool spills) {
+  if (spills) {
+    return {.share = std::nullopt,
+            .why = "registers spill, whose time is not counted: such kernels took 1.3 to 4.4 times as long on an H200"};
+  }
+  if (family == machines::Family::kHopper && products)
+    return {.share = 0.24, .why = "the largest miss of kernels with matrix products on an H200 (docs/time.md)"};
+  if (family == machines::Family::kHopper)
+    return {.share = 0.28, .why = "the largest miss of copies and of arithmetic on an H200 (docs/time.md)"};
+  if (!products) return {.share = std::nullopt, .why = "no published times of such kernels were compared"};
+  return {.share = 0.49,
+          .why =
+              "the largest miss of the steps of JAX's Blackwell tutorial, whose clock is not published; with "
+              "clock.short=1.304GHz it is 34 %"};
+}
+
+}  // namespace
+
+Timing Told(const ToTell& what) {
+  Timing timing;
+  timing.machine = what.machine.name();
+  timing.clock = what.costs.clock;
+  timing.cycles = CyclesOf(what.timer.clock().end());
+  timing.launch = what.costs.launch / what.costs.clock;
+  timing.time = timing.launch + timing.cycles / what.costs.clock;
+  const bool products = std::any_of(what.timer.plans().begin(), what.timer.plans().end(),
+                                    [](const GpuPlan& plan) { return plan.work == GpuWork::kProduct; });
+  const Missed missed =
+      what.timer.node().links().has_value()
+          ? Missed{.share = std::nullopt, .why = "no times of kernels of several devices were compared"}
+          : MissedBy(what.machine.family(), products, NeedOf(what).spilled > 0);
+  timing.uncertainty = missed.share;
+  timing.uncertainty_why = missed.why;
+  timing.flops = what.timer.flops();
+  const GpuNode& node = what.timer.node();
+  timing.memory = Bytes(static_cast<double>(node.use().dram_bytes));
+  timing.roofline = RooflineOf(what);
+  timing.units = UnitsOf(what, timing.cycles);
+  timing.lines = LinesOf(what);
+  timing.stalls = AllStalls(what.timer);
+  timing.critical_path = PathOf(what);
+  timing.traffic = TrafficOf(what);
+  timing.placement = PlacementOf(what);
+  timing.devices = DevicesOf(what, timing.cycles);
+  timing.left_out = LeftOut(what);
+  return timing;
+}
+
+}  // namespace palladion::timing

@@ -1,0 +1,25 @@
+// What is told of a kernel's time on a GPU, from what its timer has seen.
+#ifndef PALLADION_EMU_TIMING_GPU_TOLD_H_
+#define PALLADION_EMU_TIMING_GPU_TOLD_H_
+
+#include <string>
+
+#include "emu/chip/machines/description.h"
+#include "emu/timing/gpu_timer.h"
+#include "emu/timing/timing.h"
+
+namespace palladion::timing {
+
+// All outlive the call.
+struct ToTell {
+  const kernel::PreparedKernelState& kernel;
+  const machines::Machine& machine;
+  const GpuCosts& costs;
+  const GpuTimer& timer;
+  std::string limit;  // why an SM holds no more blocks
+};
+Timing Told(const ToTell& what);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_GPU_TOLD_H_

@@ -1,0 +1,16 @@
+// The lines of a kernel in what its timing says: of the user's Python, where the text knows them.
+#ifndef PALLADION_EMU_TIMING_LINE_PLACES_H_
+#define PALLADION_EMU_TIMING_LINE_PLACES_H_
+
+#include <string>
+
+#include "semantics/ir/module.h"
+
+namespace palladion::timing {
+
+// "line 12" of a text without lines of Python, else "kernels.py:41".
+std::string LineText(const Module& module, const Kernel& kernel, int text_line);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_LINE_PLACES_H_

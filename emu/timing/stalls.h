@@ -1,0 +1,64 @@
+// Why threads of a GPU wait: each wait has a class by what ended it, which is known when it ends; what a thread waits
+// for in an operation of its own, a busy unit or the way to a memory and back, by what the units of its SM tell. Based
+// on: the plans of the two instructions (gpu_plan.h) and the servers that the operation asked. Limits: of several units
+// that kept an operation waiting, the one that did so longest counts for all.
+#ifndef PALLADION_EMU_TIMING_STALLS_H_
+#define PALLADION_EMU_TIMING_STALLS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "emu/timing/gpu_chip.h"
+#include "emu/timing/gpu_plan.h"
+
+namespace palladion::timing {
+
+enum class Stall : std::uint8_t {
+  kCopyIn,
+  kCopyOut,
+  kProduct,
+  kTensorCopy,
+  kPeerStore,
+  kBarrier,
+  kMeeting,
+  kSemaphore,
+  kGlobalMemory,
+  kSharedMemory,
+  kTensorMemory,
+  kOtherDevice,
+  kIssueSlots,
+  kPort,
+  kTensorLoads,
+  kTensorStores,
+  kL2,
+  kDram,
+  kLink,
+  kLaunch,
+  kOther,
+};
+inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::kOther) + 1;
+std::string_view Name(Stall stall);
+using StallTimes = std::array<scheduler::Ticks, kStalls>;  // by Stall
+
+// As CriticalPath is told of it: 0 is work.
+constexpr std::uint8_t HowOf(Stall stall) { return static_cast<std::uint8_t>(1 + static_cast<int>(stall)); }
+
+// What `ended` is to those whose wait it ends by itself; kOther: that depends on what they wait at.
+Stall StallOf(const GpuPlan& ended);
+// Of a wait at `waiting` that something of class `ended` has ended.
+Stall StallAt(const GpuPlan& waiting, Stall ended);
+
+// What an operation of `plan` that took `all` consists of, in this order.
+struct Parts {
+  Stall busy_unit = Stall::kOther;  // that others kept busy
+  scheduler::Ticks queued, worked;
+  Stall memory = Stall::kOther;  // to which it is a long way
+  scheduler::Ticks under_way;
+};
+Parts PartsOf(const GpuPlan& plan, scheduler::Ticks all, const GpuChip::Asked& asked);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_STALLS_H_

@@ -1,0 +1,16 @@
+// What the page of a timeline is given, as JSON. Spans are columns, one list for each member, so that 200,000 of them
+// are read at once; texts, places and files are told once and named by number. Times are cycles, to a hundredth.
+#ifndef PALLADION_EMU_TIMING_TIMELINE_DATA_H_
+#define PALLADION_EMU_TIMING_TIMELINE_DATA_H_
+
+#include <string>
+
+#include "emu/timing/timeline_shown.h"
+
+namespace palladion::timing {
+
+std::string TimelineData(const TimelineShown& shown);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_TIMELINE_DATA_H_

@@ -1,0 +1,32 @@
+// A timeline with all that is shown beside it: as a page (timeline_page.h), and as events for Perfetto
+// (timeline_trace.h).
+#ifndef PALLADION_EMU_TIMING_TIMELINE_SHOWN_H_
+#define PALLADION_EMU_TIMING_TIMELINE_SHOWN_H_
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emu/report.h"
+#include "emu/timing/timeline.h"
+#include "emu/timing/timing.h"
+#include "semantics/ir/module.h"
+
+namespace palladion::timing {
+
+// All outlive the call.
+struct TimelineShown {
+  const Timeline& timeline;
+  const Timing& timing;
+  const Report& report;  // of the timed run
+  const Module& module;  // the kernel's
+  std::string_view kernel_text;
+  std::string kernel_path;
+  // The user's line, if its file can be read.
+  std::function<std::optional<std::string>(const std::string& file, int line)> source_line;
+};
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_TIMELINE_SHOWN_H_

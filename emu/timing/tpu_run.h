@@ -1,0 +1,149 @@
+// A run of a kernel on TensorCores, watched for its time: every instruction is work of the core whose it is, every copy
+// is a copy of its engines, every wait lasts as long as what is waited for. Nothing that is watched depends on the
+// time, so one run in the order of the kernel's text has them all. Based on: tpu_chip.h, tpu_work.h. Limits: cores do
+// not wait for each other; a semaphore that a kernel reads, instead of waiting for it, has what it holds in the order
+// of the text; index maps are part of what a step of a grid takes.
+#ifndef PALLADION_EMU_TIMING_TPU_RUN_H_
+#define PALLADION_EMU_TIMING_TPU_RUN_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "emu/kernel/prepared_kernel.h"
+#include "emu/run/events.h"
+#include "emu/timing/timing.h"
+#include "emu/timing/tpu_chip.h"
+#include "emu/timing/tpu_timeline.h"
+#include "emu/timing/tpu_work.h"
+#include "memory_model/bytes/memory.h"
+#include "semantics/program/mark.h"
+
+namespace palladion::timing {
+
+class TpuRun final : public run::Watcher {
+ public:
+  // All outlive it. The kernel is observable and runs on TensorCores.
+  TpuRun(const kernel::PreparedKernelState& kernel, const TpuCosts& costs);
+
+  // What the core of `options` does goes there; both outlive the run.
+  void RecordTo(TimelineRecorder& recorder, const TimelineOptions& options) {
+    shown_.emplace(costs_, recorder, options);
+    shown_core_ = options.unit;
+  }
+  // nullopt: the run was not recorded, or has no such core.
+  std::optional<Timeline> TakeTimeline();
+
+  struct Core {
+    TpuCore core;
+    TpuPipeline pipeline;
+    std::int64_t programs = 0;
+    std::int64_t last_program = -1;
+    // Bundles that are shared since the last branch or wait.
+    TpuWork work;
+    TpuChain longest;
+    std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
+    std::vector<TpuPart> parts;                           // whose work it is
+    std::vector<AsyncRequest> coming;                     // fetches for programs that have not begun
+    bool in_body = false;
+    TpuTimeline* timeline = nullptr;  // that shows it
+    scheduler::Ticks step;            // its last program's step began
+    Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores), pipeline(core) {}
+  };
+
+  absl::Status status() const { return status_; }  // what has no cost
+  const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
+  std::vector<LineTime> Lines() const;  // in the text's order
+  const std::vector<OperandTraffic>& traffic() const { return traffic_; }
+  // By the type that is multiplied.
+  const std::map<DType, double>& products() const { return products_; }
+  double flops() const { return flops_; }
+  // Some instruction that ran.
+  struct Met {
+    bool several = false, prints = false, copies_within = false, polls = false;
+  };
+  const Met& met() const { return met_; }
+
+  memory_model::EventSet wants() const override {
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kIssue};
+  }
+  void Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
+  void Before(const Step& step, Frame& frame) override;
+  void After(const Step& step, Frame& frame) override;
+  void Issued(const Who& who, const AsyncRequest& request) override;
+  void Finished(memory_model::Memory& memory, absl::Span<const BufferId> arrays) override;
+
+ private:
+  struct Credit {
+    scheduler::Ticks landed;
+    std::int64_t amount = 0;
+    int text_line = 0;  // of who started it
+    std::int32_t copy = kNoSpan;
+  };
+  struct Place {
+    LocId loc;
+    int text_line = 0;
+  };
+
+  Core& CoreOf(const Frame& frame);
+  LineTime& LineOf(const std::string& op, const Place& at);
+  LineTime& LineOfBlock(std::size_t operand);
+  void Pass(const Mark& mark, const Frame& frame);
+  void BeginBody(const Frame& frame);
+  void EndBody(const Frame& frame);
+  void Add(const Instr& instr);
+  const TpuInstruction* CostOf(const Instr& instr);
+  TpuChain DependsOn(const Instr& instr) const;
+  void Close();
+  void Wait(const WaitTarget& target, Frame& frame, const Place& at);
+  void Waited(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
+  void Copy(const AsyncRequest& request);
+  void CopyBlock(const AsyncRequest& request);
+  void CopyWholeOperands(bool back, Role role);
+  void CopyPrefetched(std::size_t operand, machines::Bytes bytes, const std::string& what);
+  void Show(Core& core, std::int64_t cores);
+  std::int32_t ShowBlock(const TpuPipeline::Copied& copied);
+  void ShowWait(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
+  void ShowStep(const Frame& frame);
+  std::int32_t ShowCopy(const AsyncRequest& request, machines::Bytes bytes, scheduler::Ticks landed);
+  void SayBlock(const Instr& instr, TpuPart* part) const;  // that it reads or writes
+  std::string BlockText(std::size_t operand, const AsyncOperand* box, machines::Bytes bytes) const;
+  std::string SideText(const AsyncOperand& side, bool written) const;
+  std::int64_t BuffersOf(std::size_t operand) const;
+  bool IsWholeInCore(const OperandInfo& info) const;
+  Type TypeOfCopy(const AsyncOperand& operand) const;
+  const std::size_t* OperandAt(const AsyncOperand& side, bool written) const;
+
+  const kernel::PreparedKernelState& state_;
+  const Kernel& kernel_;
+  const TpuCosts& costs_;
+  memory_model::Memory* memory_ = nullptr;
+  absl::Status status_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<const Frame*> frames_;  // of `cores_`, as are these
+  std::vector<AgentId> agents_;
+  Core* now_ = nullptr;     // whose step runs, or ran last
+  Place place_;             // of that step
+  bool pipelined_ = false;  // a grid of several programs
+  const Region* body_ = nullptr;
+  std::map<std::pair<int, std::string>, LineTime> lines_;
+  std::unordered_map<const Instr*, TpuInstruction> costs_of_;
+  std::vector<OperandTraffic> traffic_;
+  std::unordered_map<std::int32_t, std::size_t> read_as_, written_as_;  // by buffer in main memory: the operand
+  std::map<std::int32_t, std::vector<Credit>> credits_;                 // by semaphore
+  std::map<DType, double> products_;
+  double flops_ = 0;
+  Met met_;
+  std::optional<TpuTimeline> shown_;
+  std::int64_t shown_core_ = 0;
+  std::unordered_map<std::int32_t, std::size_t> block_of_;  // by value, a parameter of the body: the operand
+};
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_TPU_RUN_H_

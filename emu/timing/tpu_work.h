@@ -1,0 +1,31 @@
+// What an instruction asks of a TensorCore, by the facts of its row and the types of its operands: which slots of the
+// bundles, how often. Based on: tpu_costs.h, and JAX's pages on how Pallas lowers to Mosaic: elementwise operations on
+// the vector unit at 32 bits, moves across lanes and sublanes on the XLU, products on the matrix units. Limits: a
+// division, a power, a sine count as one operation; where a compiler moves nothing because of the layout that it chose,
+// a move is counted all the same, and the other way round.
+#ifndef PALLADION_EMU_TIMING_TPU_WORK_H_
+#define PALLADION_EMU_TIMING_TPU_WORK_H_
+
+#include "absl/status/statusor.h"
+#include "emu/timing/tpu_costs.h"
+#include "semantics/ir/module.h"
+
+namespace palladion::timing {
+
+struct TpuInstruction {
+  TpuWork work;
+  double flops = 0;     // a multiplication and an addition are two
+  double products = 0;  // of these, in matrix products
+  DType product_type = DType::kBF16;
+  bool several = false;  // may be more than one operation to a compiler
+  bool prints = false;
+  bool closes = false;  // bundles before it and after it are not shared: its regions are branches or turns
+};
+
+// Of an instruction that the verifier has seen. Unimplemented: it has no cost; NotFound: a number that the machine
+// lacks.
+absl::StatusOr<TpuInstruction> InstructionOf(const TpuCosts& costs, const Kernel& kernel, const Instr& instr);
+
+}  // namespace palladion::timing
+
+#endif  // PALLADION_EMU_TIMING_TPU_WORK_H_

@@ -1,0 +1,63 @@
+// What would make a kernel faster on a chip, computed: the kernel with each change of change.h is verified, run in
+// virtual time with the same inputs, and checked; and the kernel as it is runs on the chip with one rate doubled
+// (what_if.h). Only what computes the same, bit for bit, without a new finding, is advice; the rest is told with its
+// reason. What it does not say: two changes together, and what the model of time leaves out (docs/time.md).
+#ifndef PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
+#define PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/emulate.h"
+#include "emu/report.h"
+#include "emu/timing/time_kernel.h"
+#include "emu/timing/timing.h"
+#include "emu/tools/advice/change.h"
+#include "emu/tools/advice/what_if.h"
+
+namespace palladion::advice {
+
+inline constexpr std::int64_t kSeeds = 4;
+
+// All outlive the call.
+struct Request {
+  const PreparedKernel& kernel;  // observable
+  absl::Span<const Tensor> inputs;
+  const machines::Machine& machine;
+  RunOptions run;
+  std::int64_t seeds = kSeeds;  // schedules of each check
+  bool what_ifs = true;         // of the chip
+  absl::Span<const ChangeRow> changes = AllChanges();
+};
+
+// One change, alone.
+struct Tried {
+  std::string_view change;  // a name of AllChanges
+  std::string what;
+  int text_line = 0;
+  LocId loc;
+  std::optional<machines::Nanoseconds> time;  // nothing: refused
+  std::string refused;                        // why
+  std::string text;                           // of the kernel with it, in canonical form
+};
+
+struct Advice {
+  timing::Timing timing;            // as it is
+  std::vector<Tried> tried;         // what takes least first; then what was refused
+  std::vector<NotTried> not_tried;  //
+  std::vector<WhatIf> what_ifs;     // what takes least first
+  std::int64_t schedules = 0;       // of the check of the kernel as it is
+  Report report;                    // of that check
+};
+
+// Errors are those of TimeKernel and Check of the kernel as it is, and that it was interrupted.
+absl::StatusOr<Advice> Advise(const Request& request);
+
+}  // namespace palladion::advice
+
+#endif  // PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_

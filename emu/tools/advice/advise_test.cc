@@ -1,0 +1,270 @@
+// Advice on kernels whose gain is known by how they are made, and what is refused.
+#include "emu/tools/advice/advise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "emu/kernel/prepared_kernel.h"
+#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/edit/edit.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::advice {
+namespace {
+
+using timing::test::InputsOf;
+using timing::test::MachineNamed;
+using timing::test::MatmulText;
+using timing::test::Prepared;
+
+struct Asked {
+  std::string text;
+  std::string target = "mosaic_gpu/h100";
+  bool what_ifs = false;
+  absl::Span<const ChangeRow> changes = AllChanges();
+  std::string values = "full(1)";
+};
+
+Advice AdviceOn(const Asked& asked) {
+  const PreparedKernel kernel = Prepared(asked.text, asked.target);
+  const std::vector<Tensor> inputs = InputsOf(kernel, asked.values);
+  const machines::Machine machine = MachineNamed(asked.target.substr(asked.target.find('/') + 1));
+  absl::StatusOr<Advice> advice = Advise({.kernel = kernel,
+                                          .inputs = inputs,
+                                          .machine = machine,
+                                          .run = {},
+                                          .seeds = 2,
+                                          .what_ifs = asked.what_ifs,
+                                          .changes = asked.changes});
+  EXPECT_TRUE(advice.ok()) << advice.status();
+  return *std::move(advice);
+}
+
+const Tried& Of(const Advice& advice, std::string_view what) {
+  const auto found = std::find_if(advice.tried.begin(), advice.tried.end(),
+                                  [&](const Tried& one) { return one.what.find(what) != std::string::npos; });
+  EXPECT_NE(found, advice.tried.end()) << what;
+  return *found;
+}
+
+double SavedBy(const Advice& advice, std::string_view what) {
+  const Tried& one = Of(advice, what);
+  EXPECT_TRUE(one.time.has_value()) << one.what << ": " << one.refused;
+  return one.time.has_value() ? 1 - *one.time / advice.timing.time : 0;
+}
+
+// With one slot the copy of a step waits until the step before it is multiplied: a second one hides it.
+TEST(Advise, ASecondSlotHidesTheLatencyOfCopies) {
+  const std::string text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 1});
+  const Advice advice = AdviceOn({.text = text});
+  EXPECT_GT(SavedBy(advice, "one more slot"), 0.3);
+  EXPECT_EQ(advice.tried[0].what, "one more slot of ring a, b, 2 for 1");
+  // It is what a kernel with two slots takes.
+  const Advice two = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 2}), .changes = {}});
+  EXPECT_EQ(two.timing.time, *advice.tried[0].time);
+  EXPECT_TRUE(std::none_of(advice.tried.begin(), advice.tried.end(), [](const Tried& one) {
+    return one.what.find("fewer") != std::string::npos;
+  })) << "there is no ring of no slot";
+}
+
+// Where the tensor cores are busy all the time, no slot helps.
+TEST(Advise, AnotherSlotOfABusyRingIsNoGain) {
+  const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 8})});
+  EXPECT_NEAR(SavedBy(advice, "one more slot"), 0, 0.01);
+}
+
+TEST(Advise, WhatDoesNotFitIsRefusedWithItsReason) {
+  const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 9})});
+  const Tried& more = Of(advice, "one more slot");
+  EXPECT_FALSE(more.time.has_value());
+  EXPECT_NE(std::string::npos, more.refused.find("shared memory")) << more.refused;
+  EXPECT_EQ(&more, &advice.tried.back()) << "what is refused comes last";
+  const std::string told = AdviceText(advice, Prepared(MatmulText({.slots = 9})).state().module());
+  EXPECT_NE(std::string::npos, told.find("refused\n  one more slot")) << told;
+}
+
+TEST(Advise, WhatIsNotRecognisedIsToldWithItsReason) {
+  const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 256, .slots = 4})});
+  ASSERT_FALSE(advice.not_tried.empty());
+  EXPECT_EQ(advice.not_tried[0].what, "slots of ring a, b");
+  EXPECT_TRUE(
+      std::none_of(advice.tried.begin(), advice.tried.end(), [](const Tried& one) { return one.change == "slots"; }));
+}
+
+// ---- what a change must not do
+
+Found WithoutAWait(const Module& module) {
+  Candidate candidate{.what = "no wait", .text_line = 1, .loc = {}, .module = module};
+  edit::ForEachInstr(candidate.module.kernels[0], [](Instr& instr) {
+    for (Region& region : instr.regions)
+      std::erase_if(region.body, [](const Instr& one) { return one.name == "wgmma_wait"; });
+  });
+  return {.candidates = {candidate}, .not_tried = {}};
+}
+
+Found WithAnotherColumn(const Module& module) {
+  Candidate candidate{.what = "another column", .text_line = 1, .loc = {}, .module = module};
+  edit::ForEachInstr(candidate.module.kernels[0], [](Instr& instr) {
+    if (instr.name == "mul" && instr.args[1].kind == Arg::Kind::kLiteral && edit::IntOf(instr.args[1].literal) == 64 &&
+        instr.text_line > 25)
+      edit::SetInt(instr.args[1].literal, 0);
+  });
+  return {.candidates = {candidate}, .not_tried = {}};
+}
+
+Found WithAnUnknownType(const Module& module) {
+  Candidate candidate{.what = "no kernel", .text_line = 1, .loc = {}, .module = module};
+  candidate.module.kernels[0].bodies[0].region.body.clear();
+  candidate.module.kernels[0].bodies[0].region.params.clear();
+  return {.candidates = {candidate}, .not_tried = {}};
+}
+
+TEST(Advise, AChangeThatRacesOrComputesSomethingElseIsRefused) {
+  const ChangeRow rows[] = {
+      {"wait", "", "", WithoutAWait}, {"column", "", "", WithAnotherColumn}, {"none", "", "", WithAnUnknownType}};
+  const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 512, .slots = 2}),
+                                  .changes = rows,
+                                  .values = "random(seed=1,lo=-1,hi=1)"});
+  ASSERT_EQ(advice.tried.size(), 3u);
+  EXPECT_NE(std::string::npos, Of(advice, "no wait").refused.find("which the kernel as it is has not"))
+      << Of(advice, "no wait").refused;
+  EXPECT_EQ(Of(advice, "another column").refused, "other results in o");
+  EXPECT_NE(std::string::npos, Of(advice, "no kernel").refused.find("the changed kernel"))
+      << Of(advice, "no kernel").refused;
+}
+
+// ---- the grid
+
+constexpr char kSums[] = R"(pkir 1;
+kernel @k {
+  backend mosaic_tpu;
+  params {dimension_semantics=["arbitrary","arbitrary"]};
+  grid [4,4] names ["i","j"];
+  in %x: f32[512,512] block (128,128) map (%i: i32[], %j: i32[]) { return %i, %j; };
+  in %y: f32[512,128] block (128,128) map (%i: i32[], %j: i32[]) { return %i, 0:i32; };
+  out %o: f32[512,512] block (128,128) map (%i: i32[], %j: i32[]) { return %i, %j; };
+  body @k (%xr: ref<default,f32[128,128]> as "x_ref", %yr: ref<default,f32[128,128]> as "y_ref",
+           %or: ref<default,f32[128,128]> as "o_ref") {
+    %0 = get(%xr) : f32[128,128];
+    %1 = get(%yr) : f32[128,128];
+    %2 = add(%0, %1) : f32[128,128];
+    _ = swap(%or, %2) : f32[128,128];
+    return;
+  }
+}
+)";
+
+// In its own order a block of y stays for a row of programs; in the other it is fetched by each.
+TEST(Advise, AnOrderOfTheGridInWhichBlocksStayIsFaster) {
+  const Advice worse = AdviceOn({.text = kSums, .target = "mosaic_tpu/v5e"});
+  EXPECT_LT(SavedBy(worse, "grid in the order j, i"), -0.05);
+  const std::string other = absl::StrReplaceAll(
+      kSums, {{"%i: i32[], %j: i32[]", "%j: i32[], %i: i32[]"}, {"[\"i\",\"j\"]", "[\"j\",\"i\"]"}});
+  const Advice better = AdviceOn({.text = other, .target = "mosaic_tpu/v5e"});
+  EXPECT_GT(SavedBy(better, "grid in the order i, j"), 0.05);
+  EXPECT_EQ(better.tried[0].time, worse.timing.time);
+}
+
+// ---- waits
+
+// Two products for each copy, so copies are there in time: the tensor cores idle while their thread waits for both.
+TEST(Advise, AWaitForTheTurnBeforeKeepsTensorCoresBusy) {
+  const std::string product =
+      "wgmma_ref(acc=%acc, a=%a.unswizzle(128).untile[8,64].at[%s, *, *], b=%b.unswizzle(128).untile[8,64].at[%s, *, "
+      "*]);";
+  const std::string text = absl::StrReplaceAll(MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 6}),
+                                               {{product, Cat(product, "\n", product)}});
+  const Advice advice = AdviceOn({.text = text, .values = "random(seed=1,lo=-1,hi=1)"});
+  EXPECT_GT(SavedBy(advice, "the turn before"), 0.02);
+  EXPECT_NE(std::string::npos, Of(advice, "the turn before").text.find("wgmma_wait(2:i32)"));
+}
+
+// The slot of the turn before is given back when the next one's copy should long be there: with one slot never.
+TEST(Advise, AWaitThatKeepsTheOnlySlotIsRefused) {
+  const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 512, .slots = 1})});
+  const Tried& later = Of(advice, "the turn before");
+  EXPECT_FALSE(later.time.has_value());
+  EXPECT_EQ(0u, later.refused.find("DEADLOCK")) << later.refused;
+}
+
+TEST(Advise, WhatStandsBehindAWaitAndMayNeedItKeepsIt) {
+  const std::string text =
+      absl::StrReplaceAll(MatmulText({.m = 64, .n = 128, .k = 512, .slots = 2}),
+                          {{"wgmma_wait(0:i32);", "wgmma_wait(0:i32); barrier_wait(barrier=%full.at[%s]);"}});
+  const PreparedKernel kernel = Prepared(text);
+  Module module = kernel.state().module();
+  const Found found = FindProductWaits(module);
+  EXPECT_TRUE(found.candidates.empty());
+  ASSERT_EQ(found.not_tried.size(), 1u);
+  EXPECT_NE(std::string::npos, found.not_tried[0].why.find("may need what it waits for")) << found.not_tried[0].why;
+}
+
+// ---- blocks
+
+constexpr char kAdd[] = R"(pkir 1;
+kernel @k {
+  backend mosaic_tpu;
+  grid [$G];
+  in %x: f32[4096,512] block ($B,512) map (%i: i32[]) { return %i, 0:i32; };
+  out %o: f32[4096,512] block ($B,512) map (%i: i32[]) { return %i, 0:i32; };
+  body @k (%xr: ref<default,f32[$B,512]> as "x_ref", %or: ref<default,f32[$B,512]> as "o_ref") {
+    %0 = get(%xr) : f32[$B,512];
+    %1 = add(%0, 1.0:f32) : f32[$B,512];
+    _ = swap(%or, %1) : f32[$B,512];
+    return;
+  }
+}
+)";
+
+std::string AddText(std::int64_t rows) {
+  return absl::StrReplaceAll(kAdd, {{"$B", Cat(rows)}, {"$G", Cat(4096 / rows)}});
+}
+
+// Programs of small blocks take longer than the bytes.
+TEST(Advise, LargerBlocksAreFasterWhereProgramsCostMoreThanBytes) {
+  const Advice advice = AdviceOn({.text = AddText(16), .target = "mosaic_tpu/v5e"});
+  EXPECT_GT(SavedBy(advice, "blocks of 32 for 16"), 0.1);
+  EXPECT_LT(SavedBy(advice, "blocks of 8 for 16"), -0.1);
+  const Advice larger = AdviceOn({.text = AddText(32), .target = "mosaic_tpu/v5e", .changes = {}});
+  EXPECT_EQ(Of(advice, "blocks of 32 for 16").time, larger.timing.time);
+}
+
+TEST(Advise, BlocksThatTheTargetRefusesAreRefused) {
+  const Advice advice = AdviceOn({.text = AddText(8), .target = "mosaic_tpu/v5e"});
+  EXPECT_FALSE(Of(advice, "blocks of 4 for 8").time.has_value());
+}
+
+TEST(Advise, BlocksThatCannotGrowAreToldWithTheReason) {
+  const Advice advice = AdviceOn({.text = AddText(4096), .target = "mosaic_tpu/v5e"});
+  const auto found = std::find_if(advice.not_tried.begin(), advice.not_tried.end(), [](const NotTried& one) {
+    return one.what.find("blocks of 8192 for 4096") != std::string::npos;
+  });
+  ASSERT_NE(found, advice.not_tried.end());
+  EXPECT_NE(std::string::npos, found->why.find("does not divide 4096")) << found->why;
+}
+
+// ---- the chip
+
+TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
+  const std::string text = MatmulText({.m = 64, .n = 128, .k = 1024, .slots = 4});
+  const Advice advice = AdviceOn({.text = text, .what_ifs = true, .changes = {}});
+  const auto of = [&](std::string_view rate) {
+    return *std::find_if(advice.what_ifs.begin(), advice.what_ifs.end(),
+                         [&](const WhatIf& one) { return one.rate == rate; });
+  };
+  EXPECT_FALSE(of("tma.row_rate").time.has_value());
+  EXPECT_NE(std::string::npos, of("tma.row_rate").refused.find("smem.port")) << of("tma.row_rate").refused;
+  EXPECT_TRUE(of("l2.bandwidth").time.has_value()) << of("l2.bandwidth").refused;
+  EXPECT_EQ(of("l2.bandwidth").with, "l2.slice_rate");
+  EXPECT_LE(*of("dram.peak").time, advice.timing.time);
+  const std::string told = AdviceText(advice, Prepared(text).state().module());
+  EXPECT_NE(std::string::npos, told.find("tma.row_rate: not possible alone: ")) << told;
+}
+
+}  // namespace
+}  // namespace palladion::advice

@@ -1,0 +1,34 @@
+// One slot more, and one fewer, of each ring: copies may be further ahead, or shared memory is left for other blocks.
+#include "emu/tools/advice/change.h"
+#include "emu/tools/advice/ring.h"
+#include "semantics/base/cat.h"
+
+namespace palladion::advice {
+
+Found FindSlots(const Module& module) {
+  Found found;
+  Module seen = module;
+  const std::vector<Ring> rings = FindRings(seen);
+  for (std::size_t i = 0; i < rings.size(); ++i) {
+    const Ring& ring = rings[i];
+    if (!ring.unsure.empty()) {
+      found.not_tried.push_back({Cat("slots of ring ", ring.names), ring.text_line, ring.loc, ring.unsure});
+      continue;
+    }
+    for (const std::int64_t slots : {ring.slots + 1, ring.slots - 1}) {
+      if (slots < 1) continue;
+      Candidate candidate{.what = Cat(slots > ring.slots ? "one more slot of ring " : "one slot fewer of ring ",
+                                      ring.names, ", ", slots, " for ", ring.slots),
+                          .text_line = ring.text_line,
+                          .loc = ring.loc,
+                          .same_traffic = true,
+                          .module = module};
+      Kernel& kernel = candidate.module.kernels[0];
+      SetSlots(kernel, FindRings(candidate.module)[i], slots);
+      found.candidates.push_back(std::move(candidate));
+    }
+  }
+  return found;
+}
+
+}  // namespace palladion::advice

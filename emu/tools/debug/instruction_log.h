@@ -1,0 +1,22 @@
+// The instruction log: one line for each instruction that a program runs, with hashes of what it made and read. Two
+// logs of one kernel, ours and a backend's say, tell where the two part. Format: docs/log.md.
+#ifndef PALLADION_EMU_TOOLS_DEBUG_INSTRUCTION_LOG_H_
+#define PALLADION_EMU_TOOLS_DEBUG_INSTRUCTION_LOG_H_
+
+#include <ostream>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "emu/emulate.h"
+#include "emu/run/agents/launch_options.h"
+
+namespace palladion::debug {
+
+// Runs the kernel, which must have been prepared as observable, and writes its log as it goes. Errors as
+// palladion::Run; the caller looks at the stream's state.
+absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                   const agents::LaunchOptions& options, std::ostream& out);
+
+}  // namespace palladion::debug
+
+#endif  // PALLADION_EMU_TOOLS_DEBUG_INSTRUCTION_LOG_H_
