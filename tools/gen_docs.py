@@ -39,7 +39,7 @@ def include_arrows() -> str:
     libraries = collections.defaultdict(set)
     for include in includes.all_includes():
         source = includes.part_of(include.source)
-        if source is None:
+        if source is None or includes.TEST_OR_TOOL.match(include.source) and source not in includes.PUBLIC_ONLY:
             continue
         arrows[source]  # noqa: B018 - a part without arrows is listed too
         library = includes.library_of(include.target)

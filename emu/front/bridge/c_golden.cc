@@ -74,7 +74,7 @@ int palladion_golden(const char* text, size_t size, const char* target, const ch
                                palladion::PrepareText(TextOf(text, size), options.prepare));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadRecorded(kernel, std::string(TextOf(recorded))));
     PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
-                               palladion::golden::MakeBundle(TextOf(text, size), inputs, options));
+                               palladion::golden::MakeBundle(TextOf(text, size), inputs, options, palladion::ToJson));
     return palladion::golden::WriteBundle(bundle, std::string(TextOf(directory)));
   });
   if (!status.ok()) SetText(error, ErrorText(status));

@@ -21,7 +21,7 @@ absl::StatusOr<ExitCode> CommandGolden(const CommandLine& line, const Console& c
   options.prepare = {.kernel = file.kernel.name(), .target = line.Flag("target"), .path = file.path};
   std::optional<Attended> attended(std::in_place, console, file.kernel.name());
   options.run.control = attended->control();
-  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::MakeBundle(file.text, inputs, options));
+  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::MakeBundle(file.text, inputs, options, ToJson));
   attended.reset();
   PALLADION_RETURN_IF_ERROR(golden::WriteBundle(bundle, line.Flag("out")));
   for (const golden::GoldenOutput& output : bundle.outputs)

@@ -54,7 +54,7 @@ class UndefinedOutputs final : public run::Watcher {
 }  // namespace
 
 absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tensor>& inputs,
-                                  const GoldenOptions& options) {
+                                  const GoldenOptions& options, ReportText json_of) {
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(text, options.prepare));
   UndefinedOutputs undefined(kernel);
   const agents::LaunchOptions launch{.run = options.run, .observers = {&undefined}, .definedness = true};
@@ -69,7 +69,7 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
                 .operands = kernel.inputs(),
                 .inputs = inputs,
                 .outputs = {},
-                .report = ToJson(report),
+                .report = json_of(report),
                 .defect = ExitCodeOf(report) != ExitCode::kClean};
   for (const ReportedFinding& finding : report.findings) {
     const std::vector<std::string>& known = bundle.defects;

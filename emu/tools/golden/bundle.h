@@ -44,9 +44,11 @@ struct GoldenOptions {
   std::int64_t seeds = 16;  // schedules of the check
 };
 
+using ReportText = std::string (*)(const Report& report);  // its JSON: how reports are written is not known here
+
 // Runs and checks the kernel. InvalidArgument, Unimplemented, ResourceExhausted: as palladion::Run.
 absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tensor>& inputs,
-                                  const GoldenOptions& options);
+                                  const GoldenOptions& options, ReportText json_of);
 
 // The folder is written whole or not at all. InvalidArgument: it is there already and is not empty.
 absl::Status WriteBundle(const Bundle& bundle, const std::string& directory);

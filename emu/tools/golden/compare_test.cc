@@ -21,7 +21,7 @@ Tensor Floats(std::string_view text, std::vector<std::int64_t> shape = {8}) {
 }
 
 Bundle Sums(std::string_view x = "iota", std::string_view y = "zeros") {
-  absl::StatusOr<Bundle> bundle = MakeBundle(AddKernel(), {Floats(x), Floats(y)}, {});
+  absl::StatusOr<Bundle> bundle = MakeBundle(AddKernel(), {Floats(x), Floats(y)}, {}, palladion::ToJson);
   EXPECT_TRUE(bundle.ok()) << bundle.status();
   return *std::move(bundle);
 }
@@ -128,7 +128,7 @@ TEST(Compare, NamesAPlaceOfADimensionThatVmapMade) {
       "    %p = program_id{axis=0}() : i32[];\n    %f = convert_element_type{to=f32}(%p) : f32[];\n"
       "    %a = get(%xr) : f32[4];\n    %c = add(%a, %f) : f32[4];\n    _ = swap(%orf, %c) : f32[4];\n"
       "    return;\n  }\n}\n";
-  const absl::StatusOr<Bundle> bundle = MakeBundle(text, {Floats("iota", {2, 8})}, {});
+  const absl::StatusOr<Bundle> bundle = MakeBundle(text, {Floats("iota", {2, 8})}, {}, palladion::ToJson);
   ASSERT_TRUE(bundle.ok()) << bundle.status();
   Tensor found = bundle->outputs[0].values;
   for (int i = 8; i < 12; ++i) found.data<float>()[i] = 99;

@@ -21,7 +21,7 @@ Tensor Of(DType dtype, std::vector<std::int64_t> shape, std::string_view text) {
 }
 
 Bundle Made(const std::string& text, const std::vector<Tensor>& inputs) {
-  absl::StatusOr<Bundle> bundle = MakeBundle(text, inputs, {});
+  absl::StatusOr<Bundle> bundle = MakeBundle(text, inputs, {}, palladion::ToJson);
   EXPECT_TRUE(bundle.ok()) << bundle.status();
   return bundle.ok() ? *std::move(bundle) : Bundle{};
 }
