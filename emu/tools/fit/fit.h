@@ -1,6 +1,6 @@
 // Does a kernel fit its chip? What it holds in each memory, by operand, scratch and buffer, with what the compiler adds
 // as an estimate, the limit and where it comes from, and what would fit. The same numbers as CAPACITY
-// (emu/check/legality/capacity.cc). Of a GPU also registers, and how many blocks an SM holds. Nothing runs: the text is
+// (emu/check/capacity.cc). Of a GPU also registers, and how many blocks an SM holds. Nothing runs: the text is
 // enough.
 #ifndef PALLADION_EMU_TOOLS_FIT_FIT_H_
 #define PALLADION_EMU_TOOLS_FIT_FIT_H_
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "emu/check/legality/block_search.h"
-#include "emu/check/legality/vmem.h"
+#include "emu/check/legality/tpu/block_search.h"
+#include "emu/check/legality/tpu/vmem.h"
 #include "emu/emulate.h"
 #include "emu/report.h"
 
