@@ -1,9 +1,9 @@
-// When agents are: virtual time beside a run. An agent has a time, at which its next operation begins; whoever knows
-// what things cost moves it on while the agent runs. An operation changes the state that others see when it begins, so
-// a run in which the agent with the smallest time goes next (MakeTimed) changes it in the order of time, and a wait
-// ends when the operation begins that brings about what it waits for. Based on: discrete-event simulation. Limits: what
-// an agent spends between two operations is known at once, so a resource may be asked for by somebody later first; a
-// Server therefore gives free time in between to whoever comes. Time changes no result: it is asked by one policy only.
+// Virtual time of agents. An agent has a time, at which its next operation begins; the cost model advances it while the
+// agent runs. An operation takes effect when it begins, so a run in which the agent with the smallest time goes next
+// (MakeTimed) changes state in the order of time, and a wait ends when the operation that it waits for begins. Based
+// on: discrete-event simulation. Limits: an agent's time between two operations is accounted at once, so requests for a
+// resource may come out of order; a Server therefore gives idle gaps to later requests. Time changes no result: only
+// one policy reads it.
 #ifndef PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
 #define PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
 

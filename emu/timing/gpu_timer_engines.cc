@@ -1,5 +1,5 @@
-// What a thread gives to engines: copies, matrix products, stores to other SMs and devices.
-// Their time is GpuChip's and GpuNode's; here it is asked for, and told to the clock and the timeline.
+// Asynchronous operations of a thread: copies, matrix products, stores to other SMs and devices. GpuChip and GpuNode
+// compute their time; here it is requested, and passed to the clock and the timeline.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

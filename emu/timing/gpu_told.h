@@ -1,4 +1,4 @@
-// What is told of a kernel's time on a GPU, from what its timer has seen.
+// The report of a kernel's time on a GPU, made from the records of its timer.
 #ifndef PALLADION_EMU_TIMING_GPU_TOLD_H_
 #define PALLADION_EMU_TIMING_GPU_TOLD_H_
 

@@ -1,4 +1,4 @@
-// Predicted times as `palladion time` and Python tell them: text for people, JSON for programs.
+// Predicted times as `palladion time` and Python report them: text for people, JSON for programs.
 #ifndef PALLADION_EMU_TIMING_TIMING_TOLD_H_
 #define PALLADION_EMU_TIMING_TIMING_TOLD_H_
 

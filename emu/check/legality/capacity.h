@@ -1,6 +1,6 @@
-// What a kernel holds at once, against the memories of the named chip: the finding CAPACITY, and the words that
-// `palladion fit` shares with it. A TPU's VMEM is counted as its compiler does (vmem.h): what is held for certain must
-// fit, and what may not fit with what the compiler adds is a note. Of GPUs a lower bound, based on JAX 0.10.2,
+// Memory use of a kernel against the capacities of the named chip: the finding CAPACITY, and the texts that `palladion
+// fit` shares with it. A TPU's VMEM is counted as its compiler does (vmem.h): the certain part must fit, and where only
+// the compiler's estimated additions exceed the limit it is a note. For GPUs it is a lower bound, based on JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/lowering.py (blocks in shared memory). Not counted: what Triton's compiler puts into
 // shared memory.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_CAPACITY_H_

@@ -1,8 +1,8 @@
 // Loads from tensor memory and stores into it: which layouts of registers go with which layouts there. Sources: JAX
 // 0.10.2, jax/experimental/mosaic/gpu/tcgen05.py (TMEMRef.load, TMEMRef.store); a load has the layout of the cast right
-// behind it. With warpgroup semantics the compiler chooses, and only what it can do nothing with is said. Reductions of
-// what is loaded, too. Does not catch: a stored value whose layout comes from another operation than a cast, a read, an
-// elementwise one or a constant.
+// behind it. With warpgroup semantics the compiler chooses the layout, and only impossible combinations are reported.
+// Reductions of what is loaded, too. Does not catch: a stored value whose layout comes from another operation than a
+// cast, a read, an elementwise one or a constant.
 #include <algorithm>
 
 #include "emu/check/legality/gpu_limits.h"

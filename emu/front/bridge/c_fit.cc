@@ -1,4 +1,4 @@
-// palladion_fit of the C ABI: what a text's kernels hold in the memories of their chips.
+// palladion_fit of the C ABI: the memory use of a text's kernels on their chips.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// How long a kernel takes and what would make it faster, of arrays that a caller owns, as JSON and as text: for the C
-// ABI and for calls from compiled programs.
+// Timing and advice for a kernel on arrays that the caller owns, as JSON and as text: for the C ABI and for calls from
+// compiled programs.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_TIMED_ARRAYS_H_
 #define PALLADION_EMU_FRONT_BRIDGE_TIMED_ARRAYS_H_
 

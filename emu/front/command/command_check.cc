@@ -1,5 +1,5 @@
-// `palladion check`: options in, a report out in one of four formats. Whatever goes wrong once the options are known is
-// also a report, so that who reads files sees it too.
+// `palladion check`: options in, a report out in one of four formats. Any error after the options are parsed is also a
+// report, so that readers of files see it too.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Machine descriptions as `palladion machines` and Python tell them: text for people, JSON for programs.
+// Machine descriptions as `palladion machines` and Python show them: text for people, JSON for programs.
 #ifndef PALLADION_EMU_FRONT_REPORTS_MACHINES_TOLD_H_
 #define PALLADION_EMU_FRONT_REPORTS_MACHINES_TOLD_H_
 

@@ -1,6 +1,6 @@
 // A report back from its JSON: Python keeps reports as JSON and asks for their text, page or log later, and one
-// renderer serves it and the command. Based on nlohmann-json. What a report does not have is as in an empty one, so
-// that parts of reports can be told too; what is no JSON, or of another type, is an error.
+// renderer serves it and the command. Based on nlohmann-json. Missing members are as in an empty report, so that parts
+// of reports can be rendered too; invalid JSON, or a member of another type, is an error.
 #ifndef PALLADION_EMU_FRONT_REPORTS_REPORT_FROM_JSON_H_
 #define PALLADION_EMU_FRONT_REPORTS_REPORT_FROM_JSON_H_
 

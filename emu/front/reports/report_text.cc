@@ -1,6 +1,6 @@
 // A report for people. Short: what is wrong, where, why, what to do; the rule once for each code. Based on the
-// diagnostics of compilers: one line that says it all, then numbered places with the source line and a caret. What is
-// told, and in which order, is told.h's; here it is written.
+// diagnostics of compilers: one line with the essentials, then numbered places with the source line and a caret. told.h
+// decides the content and its order; here it is written.
 #include <algorithm>
 #include <set>
 

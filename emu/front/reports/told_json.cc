@@ -1,4 +1,4 @@
-// The shape of a report as JSON, for who lays it out otherwise than in lines: the pages of notebooks.
+// The layout of a report as JSON, for other renderers than text: the pages of notebooks.
 #include "emu/front/reports/told.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"

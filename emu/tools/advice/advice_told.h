@@ -1,4 +1,4 @@
-// Advice as `palladion advise` and Python tell it: text for people, JSON for programs.
+// Advice as `palladion advise` and Python report it: text for people, JSON for programs.
 #ifndef PALLADION_EMU_TOOLS_ADVICE_ADVICE_TOLD_H_
 #define PALLADION_EMU_TOOLS_ADVICE_ADVICE_TOLD_H_
 

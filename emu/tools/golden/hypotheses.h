@@ -1,5 +1,5 @@
 // The mistakes that a backend may have made, each as an edit of the kernel that makes it. Edits are explicit: the text
-// of an edited kernel can be read, saved and run. What an edit cannot say, memory that nobody wrote, is a fill.
+// of an edited kernel can be read, saved and run. Unwritten memory, which an edit cannot express, is a fill.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_HYPOTHESES_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_HYPOTHESES_H_
 

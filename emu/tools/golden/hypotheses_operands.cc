@@ -1,5 +1,5 @@
-// Products whose operands are narrower than they are said to be: f32 multiplied as bf16 or TF32, in one pass or in
-// three. Sums are in whatever order the backend has, so these are held against values, not bits.
+// Products whose operands are narrower than declared: f32 multiplied as bf16 or TF32, in one pass or in three. The
+// backend's order of summation is unknown, so these are compared by values, not bits.
 #include <array>
 #include <utility>
 

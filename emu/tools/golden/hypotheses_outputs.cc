@@ -1,5 +1,5 @@
-// What happened to a whole output after the kernel: a factor, an offset, its sign, rows for columns, two tiles that
-// changed places. These are computed of the golden output; a factor and an offset are the middle of what is there.
+// What happened to a whole output after the kernel: a factor, an offset, its sign, a transposition, two exchanged
+// tiles. These are computed from the golden output; a factor and an offset are medians.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,4 +1,4 @@
-// Programs that did not run, and blocks of outputs that nobody wrote: the body stands behind a condition.
+// Programs that did not run, and unwritten blocks of outputs: the body is made conditional.
 #include <algorithm>
 #include <utility>
 

@@ -1,6 +1,6 @@
-// Results that are rounded otherwise than to nearest even, and subnormals that are taken for zeros. A rounding is done
-// on bits: truncated, or half or nearly one unit added before. An operation is done in f64 first, so the narrower
-// type's own rounding is all there is (but for double rounding, which needs a tie of a tie).
+// Results that are not rounded to nearest even, and subnormals that are flushed to zero. A rounding is done on bits:
+// truncated, or half or nearly one unit added before. An operation is done in f64 first, so the narrower type's own
+// rounding is all there is (but for double rounding, which needs a tie of a tie).
 #include <array>
 #include <limits>
 #include <optional>

@@ -1,4 +1,4 @@
-// Which accesses of one run are not ordered, found the slow way: every access is kept with all that its agent knew, and
+// Which accesses of one run are not ordered, found the slow way: every access is kept with its agent's full clock, and
 // at the end each pair is compared. No epochs, no pruning, no sweep; the test oracle of memory_model's clocks and
 // histories, with which it shares nothing. Rules: docs/spec/gpu-order.md, docs/spec/races.md.
 #ifndef PALLADION_EMU_TOOLS_HUNT_SIMPLE_RACES_H_
