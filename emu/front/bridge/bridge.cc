@@ -12,7 +12,7 @@
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
 #include "emu/front/bridge/timed_arrays.h"
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
@@ -80,8 +80,8 @@ absl::Status Raised(const BridgeOptions& how, const Report& report, std::int64_t
                raised.end());
   if (!raised.empty()) {
     SourceFiles sources;
-    const reports::TellOptions options{.python = true,
-                                       .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+    const reports::RenderOptions options{
+        .python = true, .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
     return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));
   }
   if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));

@@ -240,7 +240,7 @@ char* palladion_finding_codes(void) {
 char* palladion_tell(const char* request, size_t size, char** error) {
   char* told = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> text = palladion::reports::TellJson(TextOf(request, size));
+    absl::StatusOr<std::string> text = palladion::reports::RenderJson(TextOf(request, size));
     if (text.ok()) told = CopyText(*text);
     return text.status();
   });
