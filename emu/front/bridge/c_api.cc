@@ -16,7 +16,7 @@
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
-#include "emu/front/reports/machines_told.h"
+#include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
 #include "emu/front/reports/report_from_json.h"
 #include "emu/operations.h"
