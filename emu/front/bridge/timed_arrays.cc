@@ -9,7 +9,7 @@
 #include "emu/timing/time_kernel.h"
 #include "emu/timing/timeline_page.h"
 #include "emu/timing/timeline_trace.h"
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 #include "emu/tools/advice/advice_told.h"
 #include "emu/tools/advice/advise.h"
 #include "semantics/base/cat.h"

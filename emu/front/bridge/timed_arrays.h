@@ -16,7 +16,7 @@
 namespace palladion::bridge {
 
 struct TimeTold {
-  std::string json, text;   // emu/timing/timing_told.h
+  std::string json, text;   // emu/timing/timing_format.h
   std::string page, trace;  // of the timeline
 };
 

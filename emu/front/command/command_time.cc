@@ -20,7 +20,7 @@
 #include "emu/run/agents/host_memory.h"
 #include "emu/run/launch/launch.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
