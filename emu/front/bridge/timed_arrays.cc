@@ -10,7 +10,7 @@
 #include "emu/timing/timeline_page.h"
 #include "emu/timing/timeline_trace.h"
 #include "emu/timing/timing_format.h"
-#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advice_format.h"
 #include "emu/tools/advice/advise.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"

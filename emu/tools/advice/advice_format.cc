@@ -1,4 +1,4 @@
-#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advice_format.h"
 
 #include <cmath>
 #include <optional>
