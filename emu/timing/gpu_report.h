@@ -11,14 +11,14 @@
 namespace palladion::timing {
 
 // All outlive the call.
-struct GpuRun {
+struct GpuReportInputs {
   const kernel::PreparedKernelState& kernel;
   const machines::Machine& machine;
   const GpuCosts& costs;
   const GpuTimer& timer;
   std::string limit;  // why an SM holds no more blocks
 };
-Timing GpuReport(const GpuRun& what);
+Timing GpuReport(const GpuReportInputs& what);
 
 }  // namespace palladion::timing
 
