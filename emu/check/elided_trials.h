@@ -27,11 +27,11 @@ class ElidedTrials {
   std::optional<Trial> Run(const scheduler::Schedule& schedule);
 
  private:
-  struct Told {
+  struct Elided {
     Trial trial;
     std::uint64_t signature = 0;
   };
-  std::optional<Told> Try(const scheduler::Schedule& schedule) const;
+  std::optional<Elided> Try(const scheduler::Schedule& schedule) const;
   bool IsAsFirst(const Trial& trial) const;
 
   const TrialRunner& runner_;

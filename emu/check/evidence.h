@@ -99,7 +99,7 @@ struct Evidence {
 std::string WordsOf(Fact fact, const Evidence& evidence);
 
 // The facts that are wanted, for a report.
-std::vector<ReportedFact> Told(FactSet wanted, const Evidence& evidence);
+std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence);
 
 // "accesses without an order meet at an element that one of them writes; ...": the facts that are wanted and not shown.
 std::string MissingOf(FactSet wanted, const Evidence& evidence);
