@@ -109,7 +109,7 @@ std::optional<Shape> TileOf(const LayoutSeen& registers) {
   }
 }
 
-std::string Told(const TransferSite& site) {
+std::string Describe(const TransferSite& site) {
   return Cat(Name(site.memory.dtype), ToString(site.shape), " in layout=", Name(site.layout.name),
              ", packing=", site.layout.packing, site.store ? ", from registers in " : ", to registers in ",
              site.registers.name);
@@ -167,13 +167,13 @@ std::optional<std::string> Layouts(const TransferSite& site) {
   const Registers kind = site.registers.kind;
   const std::optional<Shape> tile = TileOf(site.registers);
   if (!site.facts.lanes) {
-    return GoesByCompiler(site) ? std::nullopt : std::optional(Told(site));
+    return GoesByCompiler(site) ? std::nullopt : std::optional(Describe(site));
   }
   if (kind == Registers::kUnknown) return std::nullopt;
   // Of an array that lies there in several tiles of rows all are stored; a load takes one.
   const bool rows = tile.has_value() && (site.shape[0] == (*tile)[0] || (site.store && kind == Registers::kGiven));
   if (rows && FillsTiles(site, *tile) && Goes(site)) return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 // What is read without a tiled layout is in the strided one, which tensor memory does not take.
