@@ -15,7 +15,7 @@
 
 namespace palladion::bridge {
 
-struct TimeTold {
+struct TimeReport {
   std::string json, text;   // emu/timing/timing_format.h
   std::string page, trace;  // of the timeline
 };
@@ -27,17 +27,17 @@ struct TimeWanted {
 };
 
 // `kernel` is observable, and its target names a chip. Errors as timing::TimeKernel's, and how the run ended.
-absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      const TimeWanted& wanted, const RunOptions& run);
+absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        const TimeWanted& wanted, const RunOptions& run);
 
 // The same of emu/tools/advice; the text is that of `palladion advise`.
 struct AdviceWanted {
   std::int64_t seeds = 0;  // 0: the default
   bool what_ifs = true;
 };
-absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                        const TimeWanted& wanted, const RunOptions& run,
-                                        const AdviceWanted& advice_wanted);
+absl::StatusOr<TimeReport> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                          const TimeWanted& wanted, const RunOptions& run,
+                                          const AdviceWanted& advice_wanted);
 
 }  // namespace palladion::bridge
 

@@ -233,9 +233,9 @@ class CheckCommand {
     for (const std::string& text : report.printed) Append(&printed, PrintableLines(text), "\n");
     reports::ReportDocument document;
     document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
-    const reports::RenderOptions told{
+    const reports::RenderOptions rendering{
         .kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line};
-    return printed + reports::ToText(document, told, {.color = color, .details = line_.Has("details")}) +
+    return printed + reports::ToText(document, rendering, {.color = color, .details = line_.Has("details")}) +
            (line_.Has("fidelity") ? reports::FidelityTable(report) : "");
   }
 
