@@ -41,8 +41,8 @@ class AgentsOfLaunch {
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
-  virtual void Tell(agents::Ran& result,
-                    const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
+  virtual void Complete(agents::Ran& result,
+                        const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
 
   // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
   // where all have, and what to do about that.
