@@ -213,7 +213,7 @@ class ConcurrencyModel {
                      const ClockBundle& known);
   bool LanesMeetBefore(AgentId agent, const AsyncRequest& request) const;
   void ReportOverlap(AgentId operation, const AsyncRequest& request);
-  ClockBundle Told(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
+  ClockBundle Released(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
   void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
   std::vector<AgentId> Remembered(std::size_t* looked) const;

@@ -21,7 +21,7 @@ class AtomicOrder {
 
   // Around whatever judges the update: before it, and after it.
   void Learn(AgentId who, const PointAccess& update, AgentTable& agents) const;
-  void Tell(AgentId who, const PointAccess& update, AgentTable& agents);
+  void Update(AgentId who, const PointAccess& update, AgentTable& agents);
 
  private:
   std::int64_t element_bytes_;
