@@ -86,7 +86,7 @@ std::int64_t ProgramsOf(const Kernel& kernel);
 
 // A place in the grid; -1: all of a dimension.
 using Place = std::vector<std::int64_t>;
-std::string Told(const Place& place);  // "(1, *, 3)"
+std::string PlaceText(const Place& place);  // "(1, *, 3)"
 Place PlaceOf(const Kernel& kernel, std::int64_t program);
 // The places that share a block of the operand, each once, of the first `most` programs; none where there
 // is only one.

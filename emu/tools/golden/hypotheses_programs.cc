@@ -51,7 +51,7 @@ void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to) {
       const bool one = one_output && IsOneProgram(place);
       if (one) known.push_back(place);
       Add(kStale,
-          Cat("the block of '", NameOf(kernel, operand), one ? "' of program " : "' of the programs ", Told(place),
+          Cat("the block of '", NameOf(kernel, operand), one ? "' of program " : "' of the programs ", PlaceText(place),
               " was not written", one ? ", or the program did not run" : ""),
           place, to);
     }
@@ -60,7 +60,7 @@ void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to) {
   for (std::int64_t p = 0; p < programs; ++p) {
     const Place place = PlaceOf(kernel, p);
     if (std::find(known.begin(), known.end(), place) != known.end()) continue;
-    Add(kMissing, Cat("program ", Told(place), " did not run"), place, to);
+    Add(kMissing, Cat("program ", PlaceText(place), " did not run"), place, to);
   }
 }
 

@@ -16,9 +16,9 @@ namespace {
 
 enum class Mode { kTowardZero, kAwayFromZero, kTiesAway };
 
-std::string_view Told(Mode mode) {
-  constexpr std::string_view kTold[] = {"toward zero", "away from zero", "to nearest, ties away from zero"};
-  return kTold[static_cast<std::size_t>(mode)];
+std::string_view NameOf(Mode mode) {
+  constexpr std::string_view kNames[] = {"toward zero", "away from zero", "to nearest, ties away from zero"};
+  return kNames[static_cast<std::size_t>(mode)];
 }
 
 // Bits of the significand that a type keeps; 0: no mode is known for it.
@@ -126,7 +126,7 @@ void AddRoundingHypotheses(const Module&, std::vector<Hypothesis>& to) {
     for (const bool everything : {false, true}) {
       to.push_back({.kind = kRounding,
                     .what = Cat(everything ? "every result" : "what is converted to a narrower type", " is rounded ",
-                                Told(mode)),
+                                NameOf(mode)),
                     .edit = [mode, everything](Module& edited) { RoundResults(edited.kernels[0], mode, everything); },
                     .of_numbers = true});
     }
