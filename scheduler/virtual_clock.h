@@ -62,8 +62,8 @@ class VirtualClock {
   Ticks operation_began() const { return began_; }
   Ticks waited() const { return waited_; }  // for that operation: what it took until it could begin
   Ticks TakeWaited() { return std::exchange(waited_, Ticks{}); }  // the same, once for each operation
-  // Who ended that wait, as CallRunning named what it did then; kNobody: it did not wait, or nobody named it.
-  static constexpr std::int32_t kNobody = -1;
+  // Who ended that wait, as CallRunning named what it did then; kNone: it did not wait, or nobody named it.
+  static constexpr std::int32_t kNone = -1;
   std::int32_t ended_by() const { return ended_by_; }
   void CallRunning(std::int32_t what) { running_->doing = what; }
   void Spend(Ticks time, Spending at = {}) { Pass(*running_, time, at); }
@@ -99,11 +99,11 @@ class VirtualClock {
     Ticks time, asked;
     std::vector<Ticks> appointed = {};
     std::size_t kept = 0;  // of these
-    std::int32_t doing = kNobody, ended_by = kNobody;
+    std::int32_t doing = kNone, ended_by = kNone;
   };
   struct Appointment {
     std::vector<Ticks> times;
-    std::int32_t what = kNobody;
+    std::int32_t what = kNone;
   };
   // When somebody wanted to go; it may have gone since, or may have to wait again.
   struct Turn {
@@ -126,7 +126,7 @@ class VirtualClock {
   Agent* began_last_ = nullptr;
   std::optional<Appointment> next_;
   Ticks began_, waited_, entry_, end_;
-  std::int32_t ended_by_ = kNobody;
+  std::int32_t ended_by_ = kNone;
   ClockListener* listener_ = nullptr;
 };
 

@@ -74,7 +74,7 @@ std::string WaitedFor(const GpuReportInputs& what, const GpuTimer::Spent& spent,
   if (stalls.empty()) return "";
   // What no other one has ended: units, and its own way to memory.
   if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
-  if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
+  if (most->first == scheduler::VirtualClock::kNone) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
   const std::string line = LineOf(what, ended.instr->text_line);
   if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");

@@ -89,7 +89,7 @@ class GpuTimer final : public run::Watcher {
   }
 
  private:
-  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNobody;
+  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNone;
   struct Thread {
     std::int64_t cluster = 0;
     SmPlace at;
@@ -178,8 +178,8 @@ class GpuTimer final : public run::Watcher {
   std::vector<std::int32_t> plan_of_step_;
   absl::flat_hash_map<const Instr*, layouts::SharedTransfer> shared_;  // only looked up
   std::vector<Spent> spent_;
-  std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
-  std::vector<Stall> ends_as_;        // by plan: what those waited for whose wait it ended
+  std::vector<bool> signalled_by_engine_;  // by plan: an engine arrives for it
+  std::vector<Stall> ends_as_;             // by plan: what those waited for whose wait it ended
   const memory_model::Memory* memory_ = nullptr;
   const threads::ThreadMachine* machine_ = nullptr;
   std::int64_t bound_ = 0;                                                     // devices

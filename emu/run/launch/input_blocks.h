@@ -64,7 +64,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
 
  private:
   using Index = std::vector<std::int64_t>;
-  static constexpr std::int32_t kNobody = -1;
+  static constexpr std::int32_t kNone = -1;
   // Accesses of one segment at one place, by number.
   struct Record {
     Index segment;
@@ -72,7 +72,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   };
   // Of each element, records of two segments: for any third one, one of these is another's.
   struct Records {
-    std::int32_t a = kNobody, b = kNobody;
+    std::int32_t a = kNone, b = kNone;
   };
   struct Block {  // of an array
     std::vector<Records> left, taken;
