@@ -172,7 +172,7 @@ class ReferenceMachine {
   void MoveHalf(Copy* copy, const CellSpan& cells, bool reads);  // what it reads there, or writes
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
-  void TellAwaited(int agent, const Op& op);
+  void NotifyAwaited(int agent, const Op& op);
 
   // ---- reference_warps.cc
   bool IsWarp(int agent) const { return agent >= threads_ * blocks_; }
