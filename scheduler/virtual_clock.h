@@ -62,7 +62,7 @@ class VirtualClock {
   Ticks operation_began() const { return began_; }
   Ticks waited() const { return waited_; }  // for that operation: what it took until it could begin
   Ticks TakeWaited() { return std::exchange(waited_, Ticks{}); }  // the same, once for each operation
-  // Who ended that wait, as CallRunning named what it did then; kNone: it did not wait, or nobody named it.
+  // What ended that wait, as CallRunning named it; kNone: it did not wait, or the name is unknown.
   static constexpr std::int32_t kNone = -1;
   std::int32_t ended_by() const { return ended_by_; }
   void CallRunning(std::int32_t what) { running_->doing = what; }

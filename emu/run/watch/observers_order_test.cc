@@ -1,4 +1,4 @@
-// The list of a launch's observers: who is log what, and in which order.
+// The list of observers of a launch: which is notified of what, and in which order.
 #include <gtest/gtest.h>
 
 #include <string>

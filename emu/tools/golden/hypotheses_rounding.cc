@@ -16,7 +16,7 @@ namespace {
 
 enum class Mode { kTowardZero, kAwayFromZero, kTiesAway };
 
-std::string_view NameOf(Mode mode) {
+std::string_view ModeText(Mode mode) {
   constexpr std::string_view kNames[] = {"toward zero", "away from zero", "to nearest, ties away from zero"};
   return kNames[static_cast<std::size_t>(mode)];
 }
@@ -126,7 +126,7 @@ void AddRoundingHypotheses(const Module&, std::vector<Hypothesis>& to) {
     for (const bool everything : {false, true}) {
       to.push_back({.kind = kRounding,
                     .what = Cat(everything ? "every result" : "what is converted to a narrower type", " is rounded ",
-                                NameOf(mode)),
+                                ModeText(mode)),
                     .edit = [mode, everything](Module& edited) { RoundResults(edited.kernels[0], mode, everything); },
                     .of_numbers = true});
     }
