@@ -121,7 +121,7 @@ std::string Report(const ConformanceLine& line, const std::vector<SelectedCase>&
   return Cat(text, Summary(report), "\n");
 }
 
-absl::Status Tell(const ConformanceLine& line, const std::vector<SelectedCase>& cases, const SuiteReport& report) {
+absl::Status WriteReport(const ConformanceLine& line, const std::vector<SelectedCase>& cases, const SuiteReport& report) {
   if (!line.output.empty()) {
     PALLADION_RETURN_IF_ERROR(WriteWhole(line.output, Report(line, cases, report)));
     std::cout << Summary(report) << "\n";
@@ -180,7 +180,7 @@ absl::StatusOr<int> RunLine(const ConformanceLine& line) {
     if (record.has_value()) report.records.push_back(*std::move(record));
   }
   report.not_run = cases.size() - report.records.size();
-  PALLADION_RETURN_IF_ERROR(Tell(line, cases, report));
+  PALLADION_RETURN_IF_ERROR(WriteReport(line, cases, report));
   return Count(report, Outcome::kFailed) > 0 ? kFailed : report.not_run > 0 ? kInterrupted : 0;
 }
 

@@ -61,7 +61,7 @@ ALLOWED = [
     ("emu/tools/reduce/pass_launch.cc", "program_id num_programs axis_index", "a dimension of the launch goes, and with it what asks for it by its number or name"),
     ("emu/tools/reduce/pass_words.cc", "iota", "a filling of an array"),
     ("emu/front/reports/report_text.cc", "call", "a member of a report"),
-    ("emu/front/reports/told_json.cc", "call", "a member of a report"),
+    ("emu/front/reports/report_view_json.cc", "call", "a member of a report"),
     ("emu/kernel/values.cc", "iota random_bits", "fillings of arrays, on the command line"),
     ("semantics/port/async.h", "copy", "what an engine's operation is called in messages"),
     ("semantics/ir/view_parser.cc", "bitcast reshape transpose tile", "transforms of views"),

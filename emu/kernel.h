@@ -8,11 +8,11 @@
 //   auto report = palladion::CheckKernel(kernel, {x}, {.seeds = 64});
 //
 // A function is called once for each of its threads in every schedule, one at a time, on a stack of its own of 64 KiB.
-// Between two requests nobody else runs. It must do the same whenever it gets the same answers: what it keeps outside
-// of itself is seen by no check, and breaks replays. A thread that is given up while it waits, of a deadlock, leaves by
-// an exception; a destructor may store, update, arrive and signal, but not load and not wait.
-// Limits: what is loaded becomes a plain C++ value, so loading what nobody wrote is a finding by itself; there are no
-// clusters, warps and matrix units yet; loops that make no request cannot be interrupted. docs/cpp-kernels.md.
+// Between two requests no other thread runs. It must behave the same whenever it gets the same answers: state outside
+// of it is not checked, and breaks replays. A thread that is abandoned while it waits, in a deadlock, leaves by an
+// exception; a destructor may store, update, arrive and signal, but not load and not wait. Limits: what is loaded
+// becomes a plain C++ value, so loading unwritten memory is a finding by itself; there are no clusters, warps and
+// matrix units yet; loops that make no request cannot be interrupted. docs/cpp-kernels.md.
 #ifndef PALLADION_EMU_KERNEL_H_
 #define PALLADION_EMU_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// What a run or a check has to say, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. For
+// The report of a run or a check, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. For
 // readers: docs/reports.md; exit codes: docs/command.md.
 #ifndef PALLADION_EMU_REPORT_H_
 #define PALLADION_EMU_REPORT_H_

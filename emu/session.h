@@ -1,13 +1,13 @@
-// What outlives a launch: semaphores that one kernel gives and the next one takes, the copies that were started on them
-// and that nobody has waited for, and the barrier semaphores of collective ids.
+// State that outlives a launch: semaphores that one kernel returns and the next one takes, the copies in flight on
+// them, and the barrier semaphores of collective ids.
 //
 //   palladion::Session session;
 //   auto started = palladion::Run(*start, {x, y}, {.session = &session});       // outputs: y, and a semaphore
 //   auto ended = palladion::Run(*wait, started->outputs, {.session = &session});
 //   session.End();                                                              // what nobody waited for
 //
-// Between launches a semaphore is an i16 array of its shape, which holds the session's number of it; nobody reads it
-// but Palladion. Spec: docs/spec/tpu-sessions.md. May be used from any thread.
+// Between launches a semaphore is an i16 array of its shape, which holds the session's number of it; only Palladion
+// reads it. Spec: docs/spec/tpu-sessions.md. May be used from any thread.
 #ifndef PALLADION_EMU_SESSION_H_
 #define PALLADION_EMU_SESSION_H_
 

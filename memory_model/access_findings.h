@@ -1,6 +1,6 @@
-// What is said of two accesses that nothing orders, or that no fence lies between: which finding it is, who did what,
-// why the order is missing and what would make it. And of an operation that nobody has waited for. A view of what a
-// ConcurrencyModel knows; it decides no order. Based on docs/memory-model.md; the words are those of Pallas' users.
+// Findings about two unordered accesses, or two accesses without a fence between them: the code, both accesses, why the
+// order is missing and what would establish it. Also findings about operations without a wait. A read-only view of a
+// ConcurrencyModel; it decides no order. Based on docs/memory-model.md; the terms are those of Pallas' users.
 #ifndef PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 #define PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 

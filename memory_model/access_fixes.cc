@@ -1,5 +1,5 @@
-// What would order two accesses: the wait, the signal or the fence that is missing, where the kernel means it to be. A
-// call is named only where it would mend the finding; else the order that is missing is said, and no code.
+// What would order two accesses: the missing wait, signal or fence, and its place in the kernel. A call is named only
+// where it would fix the finding; else the text names the missing order, and no code.
 #include <algorithm>
 #include <optional>
 #include <string>

@@ -1,5 +1,5 @@
-// The findings that a block is fetched from an array to which another one goes back meanwhile (ALIAS), or goes back
-// where another one does (RACE_WW), in words.
+// The texts of findings about copies of blocks: a fetch from an array to which another block is written back at the
+// same time (ALIAS), and two write-backs to one place (RACE_WW).
 #include <string>
 #include <string_view>
 

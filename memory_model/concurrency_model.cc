@@ -319,28 +319,29 @@ void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& requ
   }
 }
 
-// What the end of a half tells: of a destination that is told of by itself, that nothing is known of the others.
-ClockBundle ConcurrencyModel::Told(const PendingHalf& half, const AsyncEngine::Performed& performed,
-                                   const Completion& completion) {
+// What the end of a half tells: of a destination that is released of by itself, that nothing is known of the others.
+ClockBundle ConcurrencyModel::Released(const PendingHalf& half, const AsyncEngine::Performed& performed,
+                                       const Completion& completion) {
   const QueueId queue = performed.queue;
   const auto halves = static_cast<std::uint32_t>(half.half);
   const bool apart = half.half == Half::kWrite && performed.parts > 1;
-  ClockBundle told = agents_.Completion(half.operation, apart ? static_cast<std::uint32_t>(Half::kRead) : halves);
+  ClockBundle released = agents_.Completion(half.operation, apart ? static_cast<std::uint32_t>(Half::kRead) : halves);
   for (std::size_t part = 0; apart && part < performed.parts; ++part) {
-    if (completion.of.value_or(part) == part) agents_.TellOf(AgentTable::PartOf(half.operation, part), halves, &told);
+    if (completion.of.value_or(part) == part)
+      agents_.TellOf(AgentTable::PartOf(half.operation, part), halves, &released);
   }
   // What the tensor core itself tells (a commit) is fenced; a copy's arrival is not.
-  if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) told.ForgetTensorCore();
-  if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return told;
-  return queue_clocks_.Land(queue, std::move(told));
+  if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) released.ForgetTensorCore();
+  if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return released;
+  return queue_clocks_.Land(queue, std::move(released));
 }
 
 void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
   const AsyncEngine::Performed performed = engine_.Perform(half, memory);
   for (const Completion& completion : performed.due) {
-    const ClockBundle told = Told(half, performed, completion);
+    const ClockBundle released = Released(half, performed, completion);
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
-      const Barrier::Arrival by{half.operation, told, performed.site};
+      const Barrier::Arrival by{half.operation, released, performed.site};
       const QueueId queue = performed.queue;
       if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) barriers_[*barrier].TakesCopies();
       completion.unit == CompletionUnit::kBytes
@@ -349,7 +350,7 @@ void ConcurrencyModel::Perform(const PendingHalf& half, Machine* memory) {
     } else {
       const SemaphoreId semaphore = std::get<SemaphoreId>(completion.object);
       if (performed.parts > 1) semaphores_[semaphore].DoNotJudgeWaits();  // signalled by parts, which have clocks apart
-      semaphores_[semaphore].Signal(half.operation, told, completion.amount, performed.site);
+      semaphores_[semaphore].Signal(half.operation, released, completion.amount, performed.site);
     }
   }
 }

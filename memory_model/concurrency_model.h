@@ -1,7 +1,7 @@
-// The synchronisation half of a machine: who is there, what is ordered before what, which barriers and semaphores there
-// are, what is in flight, and what is wrong with it. A machine composes it with Memory, which has bounds and bytes; it
-// knows no kernel and no schedule, and answers whether a wait can go on instead of blocking. Plain data: a copy is a
-// snapshot. Races are found by order, not by luck, so most are found in every schedule.
+// The synchronisation part of a machine: agents, happens-before, barriers and semaphores, operations in flight, and the
+// findings about them. A machine composes it with Memory, which has bounds and bytes; it knows no kernel and no
+// schedule, and says whether a wait can proceed instead of blocking. Plain data: a copy is a snapshot. Races are found
+// by happens-before, not by timing, so most are found in every schedule.
 #ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 #define PALLADION_MEMORY_MODEL_CONCURRENCY_MODEL_H_
 
@@ -213,7 +213,7 @@ class ConcurrencyModel {
                      const ClockBundle& known);
   bool LanesMeetBefore(AgentId agent, const AsyncRequest& request) const;
   void ReportOverlap(AgentId operation, const AsyncRequest& request);
-  ClockBundle Told(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
+  ClockBundle Released(const PendingHalf& half, const AsyncEngine::Performed& performed, const Completion& completion);
   void ReportNotAwaited(const AsyncEngine::Record& operation);
   void Sweep();
   std::vector<AgentId> Remembered(std::size_t* looked) const;

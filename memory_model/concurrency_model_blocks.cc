@@ -1,4 +1,4 @@
-// What the turn of a block's memories means for races (Machine::Turn).
+// The effect of switching a block's buffers on race checks (Machine::Turn).
 #include "memory_model/concurrency_model.h"
 
 namespace palladion::memory_model {

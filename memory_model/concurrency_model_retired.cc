@@ -1,4 +1,4 @@
-// What of a model's state is given up again: of agents, barriers and queues that have ended, what no history names.
+// Retirement of state: ended agents, barriers and queues that no history refers to.
 #include <algorithm>
 #include <vector>
 

@@ -1,6 +1,6 @@
-// Who is scheduled. An agent runs by itself between two visible operations; before each it asks the gate. Two kinds
-// share this interface: plain data that is resumed (a frame and its program counter), and a C++ function on a stack of
-// its own (coroutine_agent.h). An engine is an agent too: one operation for each half of a copy.
+// The unit of scheduling. An agent runs by itself between two visible operations; before each it yields at the gate.
+// Two kinds share this interface: plain data that is resumed (a frame and its program counter), and a C++ function on a
+// stack of its own (coroutine_agent.h). An engine is an agent too: one operation for each phase of a copy.
 #ifndef PALLADION_SCHEDULER_AGENT_H_
 #define PALLADION_SCHEDULER_AGENT_H_
 

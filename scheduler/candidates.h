@@ -1,6 +1,6 @@
-// Who can go, by ascending number, and what a policy is shown of them. A run of many blocks has tens of thousands who
-// can go, and at every operation some begin to wait or end a wait: so they stand in short rows, and no policy copies
-// them. Finding one by number is a binary search, finding one by position looks at each row once.
+// The runnable agents, by ascending number, and the view of them that a policy gets. A run of many blocks has tens of
+// thousands of runnable agents, and at every operation some begin or end a wait: so they are kept in short rows, and no
+// policy copies them. Finding one by number is a binary search, finding one by position visits each row once.
 #ifndef PALLADION_SCHEDULER_CANDIDATES_H_
 #define PALLADION_SCHEDULER_CANDIDATES_H_
 

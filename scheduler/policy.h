@@ -1,5 +1,5 @@
-// Who goes next, of those who can: asked by a call at every visible operation. A policy decides from what it is shown
-// and its own random numbers only, so the same policy on the same agents gives the same run.
+// The choice of the next agent among the runnable ones, called at every visible operation. A policy decides from its
+// arguments and its own random numbers only, so the same policy on the same agents gives the same run.
 #ifndef PALLADION_SCHEDULER_POLICY_H_
 #define PALLADION_SCHEDULER_POLICY_H_
 

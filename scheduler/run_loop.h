@@ -1,5 +1,5 @@
-// The run loop: agents of a source run one at a time; before each visible operation the policy says who goes next, and
-// only another answer than "the same" costs a switch. Ends when all are done, when none can go, or when the budget of
+// The run loop: agents of a source run one at a time; before each visible operation the policy chooses the next agent,
+// and only a change of agent costs a switch. Ends when all are done, when none is runnable, or when the budget of
 // operations is spent. No clock, no threads, no global: the same source and policy give the same run.
 #ifndef PALLADION_SCHEDULER_RUN_LOOP_H_
 #define PALLADION_SCHEDULER_RUN_LOOP_H_

@@ -40,7 +40,7 @@ void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
 void VirtualClock::Ask(AgentOrdinal agent) {
   Agent& at = At(agent);
   at.asked = at.time;
-  at.ended_by = kNobody;
+  at.ended_by = kNone;
   Queue(agent, at.time);
 }
 
@@ -49,7 +49,7 @@ void VirtualClock::Begin(AgentOrdinal agent) {
   running_ = began_last_ = &at;
   began_ = at.time;
   waited_ = at.time - at.asked;
-  ended_by_ = waited_.value > 0 ? at.ended_by : kNobody;
+  ended_by_ = waited_.value > 0 ? at.ended_by : kNone;
   if (listener_ != nullptr) listener_->Began(agent);
   KeepAppointment(at);
 }

@@ -1,9 +1,9 @@
-// When agents are: virtual time beside a run. An agent has a time, at which its next operation begins; whoever knows
-// what things cost moves it on while the agent runs. An operation changes the state that others see when it begins, so
-// a run in which the agent with the smallest time goes next (MakeTimed) changes it in the order of time, and a wait
-// ends when the operation begins that brings about what it waits for. Based on: discrete-event simulation. Limits: what
-// an agent spends between two operations is known at once, so a resource may be asked for by somebody later first; a
-// Server therefore gives free time in between to whoever comes. Time changes no result: it is asked by one policy only.
+// Virtual time of agents. An agent has a time, at which its next operation begins; the cost model advances it while the
+// agent runs. An operation takes effect when it begins, so a run in which the agent with the smallest time goes next
+// (MakeTimed) changes state in the order of time, and a wait ends when the operation that it waits for begins. Based
+// on: discrete-event simulation. Limits: an agent's time between two operations is accounted at once, so requests for a
+// resource may come out of order; a Server therefore gives idle gaps to later requests. Time changes no result: only
+// one policy reads it.
 #ifndef PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
 #define PALLADION_SCHEDULER_VIRTUAL_CLOCK_H_
 
@@ -62,8 +62,8 @@ class VirtualClock {
   Ticks operation_began() const { return began_; }
   Ticks waited() const { return waited_; }  // for that operation: what it took until it could begin
   Ticks TakeWaited() { return std::exchange(waited_, Ticks{}); }  // the same, once for each operation
-  // Who ended that wait, as CallRunning named what it did then; kNobody: it did not wait, or nobody named it.
-  static constexpr std::int32_t kNobody = -1;
+  // What ended that wait, as CallRunning named it; kNone: it did not wait, or the name is unknown.
+  static constexpr std::int32_t kNone = -1;
   std::int32_t ended_by() const { return ended_by_; }
   void CallRunning(std::int32_t what) { running_->doing = what; }
   void Spend(Ticks time, Spending at = {}) { Pass(*running_, time, at); }
@@ -99,11 +99,11 @@ class VirtualClock {
     Ticks time, asked;
     std::vector<Ticks> appointed = {};
     std::size_t kept = 0;  // of these
-    std::int32_t doing = kNobody, ended_by = kNobody;
+    std::int32_t doing = kNone, ended_by = kNone;
   };
   struct Appointment {
     std::vector<Ticks> times;
-    std::int32_t what = kNobody;
+    std::int32_t what = kNone;
   };
   // When somebody wanted to go; it may have gone since, or may have to wait again.
   struct Turn {
@@ -126,7 +126,7 @@ class VirtualClock {
   Agent* began_last_ = nullptr;
   std::optional<Appointment> next_;
   Ticks began_, waited_, entry_, end_;
-  std::int32_t ended_by_ = kNobody;
+  std::int32_t ended_by_ = kNone;
   ClockListener* listener_ = nullptr;
 };
 

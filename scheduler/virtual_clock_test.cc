@@ -171,7 +171,7 @@ TEST(VirtualClock, HalvesOfEnginesHaveAppointments) {
     Copy scenario(ahead);
     scenario.Run();
     EXPECT_EQ(scenario.log, "issuer@7 read@40 written@100 done@100 ");
-    EXPECT_EQ(scenario.clock.ended_by(), ahead ? 3 : VirtualClock::kNobody);
+    EXPECT_EQ(scenario.clock.ended_by(), ahead ? 3 : VirtualClock::kNone);
   }
 }
 

@@ -1,4 +1,4 @@
-// Who waits for whom when agents cannot go on: the shortest cycle, or the wait that nobody can end. Exact as far as
+// The wait-for graph of agents that cannot run: the shortest cycle, or the wait that no agent can end. Exact as far as
 // Condition::MaySignal is; an agent that may signal but never will hides a partial deadlock until nothing can run.
 #ifndef PALLADION_SCHEDULER_WAIT_GRAPH_H_
 #define PALLADION_SCHEDULER_WAIT_GRAPH_H_

@@ -66,7 +66,7 @@ struct Totals {
   std::size_t cases = 0, comparisons = 0, wrong = 0;
 };
 
-void Tell(const SelectedCase& selected, const std::vector<Comparison>& comparisons, bool show, Totals& totals) {
+void Report(const SelectedCase& selected, const std::vector<Comparison>& comparisons, bool show, Totals& totals) {
   ++totals.cases;
   for (const Comparison& comparison : comparisons) {
     totals.comparisons += comparison.applies;
@@ -82,7 +82,7 @@ void Tell(const SelectedCase& selected, const std::vector<Comparison>& compariso
   std::cout.flush();
 }
 
-void TellWays(const SelectedCase& selected, const BothWays& both, Totals& totals) {
+void ReportModes(const SelectedCase& selected, const BothWays& both, Totals& totals) {
   totals.cases += 1;
   totals.comparisons += both.applies;
   if (both.differences.empty()) return;
@@ -113,12 +113,12 @@ int Main(const std::vector<std::string>& arguments) {
         if (options->ways) {
           const BothWays both = RunBothWays(*selected.test);
           const std::lock_guard lock(mutex);
-          TellWays(selected, both, totals);
+          ReportModes(selected, both, totals);
           continue;
         }
         const std::vector<Comparison> comparisons = Compare(*selected.test, Wanted(*options, selected));
         const std::lock_guard lock(mutex);
-        Tell(selected, comparisons, options->show, totals);
+        Report(selected, comparisons, options->show, totals);
       }
     });
   }

@@ -75,7 +75,7 @@ void Argue(const WhatRan& ran, Report* report) {
     report->argument = "the check was interrupted before a schedule came to its end";
     return;
   }
-  if (!replayed) report->facts = Told(sought, evidence);
+  if (!replayed) report->facts = ReportedFacts(sought, evidence);
   report->argument = InWords(ran, report->proved ? proof : nullptr, report->schedules);
   if (report->proved) Append(&report->argument, Assumed(*report));
   const bool counts = std::any_of(report->findings.begin(), report->findings.end(),

@@ -1,4 +1,4 @@
-// Which of a check's findings is the cause of another one: a reader is to meet it first.
+// Which of a check's findings is the cause of another one, to be shown first.
 #ifndef PALLADION_EMU_CHECK_CAUSES_H_
 #define PALLADION_EMU_CHECK_CAUSES_H_
 

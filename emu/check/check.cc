@@ -1,5 +1,6 @@
-// The driver of a check: which schedules run, what watches them, what their outputs say. Rules: docs/checks.md.
-// Two orders suffice where programs do not synchronise: what the sweep finds holds for every order. Else: seeds.
+// The driver of a check: which schedules run, with which observers, and how their outputs are compared. Rules:
+// docs/checks.md. Two orders suffice where programs do not synchronise: what the sweep finds holds for every order.
+// Else: seeds.
 #include "emu/check.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What two schedules' outputs say together: NONDET where they differ, with the first element, both of its writers, and
+// The comparison of two schedules' outputs: NONDET where they differ, with the first element, both of its writers, and
 // whether it is rounding order.
 #ifndef PALLADION_EMU_CHECK_CHECK_COMPARE_H_
 #define PALLADION_EMU_CHECK_CHECK_COMPARE_H_

@@ -1,6 +1,6 @@
-// What a check has found in all of its schedules: one entry for findings that are the same, with the schedule that
-// shows it. What is the same is FindingLog's to say; a race is a race although its writers stored the same bytes in
-// some schedule; of several schedules the worst is kept, with the largest count.
+// The findings of all schedules of a check: one entry for equal findings, with the schedule that shows it. FindingLog
+// defines equality; a race stays a race even if its writers stored the same bytes in some schedule; the worst of
+// several schedules is kept, with the largest count.
 #ifndef PALLADION_EMU_CHECK_CHECK_LOG_H_
 #define PALLADION_EMU_CHECK_CHECK_LOG_H_
 

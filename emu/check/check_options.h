@@ -1,4 +1,4 @@
-// What the options of a check must be, whatever is checked: a kernel in text or a C++ function.
+// Validation of the options of a check, for kernels in text and C++ functions.
 #ifndef PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
 #define PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
 

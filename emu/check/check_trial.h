@@ -1,4 +1,4 @@
-// The schedules of a kernel in text, as trials: which agents run, what watches them, and what each schedule shows.
+// The schedules of a kernel in text, as trials: which agents run, with which observers, and what each schedule shows.
 #ifndef PALLADION_EMU_CHECK_CHECK_TRIAL_H_
 #define PALLADION_EMU_CHECK_CHECK_TRIAL_H_
 

@@ -1,13 +1,13 @@
-// What looks at a run and judges it: one table of checkers, which every way of running (way.h) gives to a run alike.
-// Each checker attaches what it needs before the run, and after it says what it found, how often it looked, and which
-// facts it established for this run. docs/checks.md has the table; `--checks` and the words of tallies are its columns.
+// The table of checkers, which are the same in every execution mode (way.h). Each checker attaches its observers before
+// the run, and afterwards returns its findings, how often it looked, and which facts it established for this run.
+// docs/checks.md has the table; `--checks` and the words of tallies are its columns.
 //
 //   Checkers checkers = Checkers::Of({.program = program, .kernel = &kernel, .inputs = inputs, .way = way, ...});
 //   checkers.Attach(options);
 //   ... the launch runs with these options ...
 //   checkers.Finish(ran, [&](const LaunchOptions& again) { the same schedule, for no outputs });
 //
-// What no checker sees: what is known before anything runs (contracts.h), and differences between runs (check.cc).
+// Not covered by checkers: what is known before anything runs (contracts.h), and differences between runs (check.cc).
 #ifndef PALLADION_EMU_CHECK_CHECKERS_H_
 #define PALLADION_EMU_CHECK_CHECKERS_H_
 

@@ -77,7 +77,7 @@ void ClockRaces::Points(const Who&, AccessKind kind, const PointAccess& access, 
   ++accesses_;
   if (kind == AccessKind::kAtomic) shared->atomics.Learn(current_, access, model_.agents());
   model_.Touch(current_, shared->id, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
-  if (kind == AccessKind::kAtomic) shared->atomics.Tell(current_, access, model_.agents());
+  if (kind == AccessKind::kAtomic) shared->atomics.Update(current_, access, model_.agents());
 }
 
 // Along dimensions in which the programs of a task follow one another, its side has any index.

@@ -1,7 +1,7 @@
 // Races between programs that see each other's effects while they run (interaction.h), in one schedule: two accesses of
 // one element, one of them a write, that no chain of atomics orders (memory_model/order/atomic_order.h). A plain read
-// of a flag orders nothing. The order of this schedule's atomics is looked at, not its timing: most races show in every
-// schedule.
+// of a flag orders nothing. Races are judged by the order of this schedule's atomics, not by its timing: most races are
+// found in every schedule.
 //
 //   ClockRaces races(kernel, inputs);
 //   races.Attach(launch);
@@ -9,7 +9,7 @@
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
 //   std::vector<Finding> told = races.InWords(found);
 //
-// Limits: an order that another schedule's atomics would have is that schedule's to find. Programs of one task
+// Limits: races under another order of atomics are found in the schedules that have it. Programs of one task
 // (docs/spec/races.md) keep their order.
 #ifndef PALLADION_EMU_CHECK_CLOCK_RACES_H_
 #define PALLADION_EMU_CHECK_CLOCK_RACES_H_

@@ -1,7 +1,7 @@
-// Which parts of a kernel no program reached, so that a clean report does not pass for more than it saw: branches, loop
-// bodies, masks without a lane. Watches one launch. Based on: line coverage of the kernel text.
-// What it does not catch: regions whose instructions share their lines with others, or were all computed beforehand
-// (constants): nothing is said of them.
+// Which parts of a kernel no program reached, so that a clean report does not claim too much: branches, loop bodies,
+// masks without a lane. Observes one launch. Based on: line coverage of the kernel text. What it does not catch:
+// regions whose instructions share their lines with others, or were all computed beforehand (constants): these are not
+// reported.
 #ifndef PALLADION_EMU_CHECK_COVERAGE_H_
 #define PALLADION_EMU_CHECK_COVERAGE_H_
 

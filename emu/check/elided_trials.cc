@@ -17,17 +17,17 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
   if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished || !first.findings.empty()) return;
   kernel_ = launch::ElidedKernel(runner.kernel().state());
   if (kernel_ == nullptr) return;
-  const std::optional<Told> again = Try(first.schedule);
+  const std::optional<Elided> again = Try(first.schedule);
   const bool same = again.has_value() && IsAsFirst(again->trial);
   if (!same) kernel_ = nullptr;
   if (same) signature_ = again->signature;
 }
 
-std::optional<ElidedTrials::Told> ElidedTrials::Try(const scheduler::Schedule& schedule) const {
+std::optional<ElidedTrials::Elided> ElidedTrials::Try(const scheduler::Schedule& schedule) const {
   launch::ReadsFrom reads(kernel_->program());
   absl::StatusOr<Trial> trial = runner_.RunElided(schedule, lengths_, *kernel_, reads);
   if (!trial.ok() || trial->run.outcome != scheduler::Outcome::kFinished) return std::nullopt;
-  return Told{*std::move(trial), reads.signature()};
+  return Elided{*std::move(trial), reads.signature()};
 }
 
 // Then no finding is of values, here or in a schedule whose values are these.
@@ -40,15 +40,15 @@ bool ElidedTrials::IsAsFirst(const Trial& trial) const {
 std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
   constexpr int kPatience = 4;  // a kernel whose schedules differ: they are not tried for ever
   if (kernel_ == nullptr || failed_ >= kPatience) return std::nullopt;
-  std::optional<Told> told = Try(schedule);
-  const bool as_first = told.has_value() && told->signature == signature_ && told->trial.findings.empty() &&
-                        told->trial.accesses == first_.accesses;
+  std::optional<Elided> elided = Try(schedule);
+  const bool as_first = elided.has_value() && elided->signature == signature_ && elided->trial.findings.empty() &&
+                        elided->trial.accesses == first_.accesses;
   if (!as_first) {
     ++failed_;
     return std::nullopt;
   }
   if (options_.elided != nullptr) ++*options_.elided;
-  Trial trial = std::move(told->trial);
+  Trial trial = std::move(elided->trial);
   trial.outputs.clear();
   trial.values_of_first = true;
   trial.facts.Set(Fact::kNothingUndefined, first_.facts.Has(Fact::kNothingUndefined));

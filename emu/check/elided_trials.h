@@ -1,7 +1,7 @@
-// Schedules of a check that need not compute again what program order has computed: of a kernel whose values reach
-// nothing but values, a schedule is run without them, and what its reads saw stands for its outputs
-// (docs/checks.md#schedules-without-values). Program order runs once more like that; only where it is then what it was
-// in full, other schedules follow. Whatever is unusual about one, it is run in full.
+// Schedules of a check without values: in a kernel whose values affect only other values, a schedule runs without
+// computing them, and the writes that its reads saw stand for its outputs (docs/checks.md#schedules-without-values).
+// Program order is repeated in this mode; other schedules follow only if the repetition matches the full run. A
+// schedule with anything unusual is run again in full.
 #ifndef PALLADION_EMU_CHECK_ELIDED_TRIALS_H_
 #define PALLADION_EMU_CHECK_ELIDED_TRIALS_H_
 
@@ -27,11 +27,11 @@ class ElidedTrials {
   std::optional<Trial> Run(const scheduler::Schedule& schedule);
 
  private:
-  struct Told {
+  struct Elided {
     Trial trial;
     std::uint64_t signature = 0;
   };
-  std::optional<Told> Try(const scheduler::Schedule& schedule) const;
+  std::optional<Elided> Try(const scheduler::Schedule& schedule) const;
   bool IsAsFirst(const Trial& trial) const;
 
   const TrialRunner& runner_;

@@ -98,7 +98,7 @@ std::string WordsOf(Fact fact, const Evidence& evidence) {
   return words;
 }
 
-std::vector<ReportedFact> Told(FactSet wanted, const Evidence& evidence) {
+std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence) {
   std::vector<ReportedFact> told;
   for (const FactRow& row : kFacts) {
     if (wanted.Has(row.fact))

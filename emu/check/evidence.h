@@ -1,7 +1,7 @@
 // What a check has established about a kernel on its inputs, as named facts, and what follows from them. The verdict
-// `proved` and the sentence that argues for it are made of the same facts, so neither can say what the other does not.
-// For readers: docs/verdicts.md, whose tables are these. A fact holds of a whole check: it is the intersection of what
-// each watched schedule showed. What no fact speaks of: other inputs, and machines that break their documented order.
+// `proved` and the sentence that justifies it are derived from the same facts, so they cannot disagree. For readers:
+// docs/verdicts.md, whose tables are generated from here. A fact holds of a whole check: it is the intersection of what
+// each watched schedule showed. No fact covers other inputs, or machines that break their documented order.
 #ifndef PALLADION_EMU_CHECK_EVIDENCE_H_
 #define PALLADION_EMU_CHECK_EVIDENCE_H_
 
@@ -99,7 +99,7 @@ struct Evidence {
 std::string WordsOf(Fact fact, const Evidence& evidence);
 
 // The facts that are wanted, for a report.
-std::vector<ReportedFact> Told(FactSet wanted, const Evidence& evidence);
+std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence);
 
 // "accesses without an order meet at an element that one of them writes; ...": the facts that are wanted and not shown.
 std::string MissingOf(FactSet wanted, const Evidence& evidence);

@@ -1,7 +1,7 @@
 // Hazards between the lanes of one agent: a program of Triton, or a thread of Mosaic GPU whose kernel does without
-// JAX's automatic barriers (unsafe_no_auto_barriers). Nothing orders what two lanes do to one element but a barrier
-// between (docs/spec/races.md#lanes). It looks beside whatever judges the order of agents, and no schedule changes what
-// it finds.
+// JAX's automatic barriers (unsafe_no_auto_barriers). Accesses of two lanes to one element are ordered only by a
+// barrier between them (docs/spec/races.md#lanes). It runs in addition to the checker for agents, and its findings do
+// not depend on the schedule.
 //
 //   if (LaneRaces::Looks(kernel)) ...
 //   LaneRaces lanes(kernel, way);
@@ -9,11 +9,11 @@
 //   ... the launch ...
 //   for (Finding& finding : lanes.Found()) ...
 //
-// Where two accesses are at the same place of their values, but nothing says that one lane makes both
-// (emu/check/legality/lanes_of_accesses.h), nothing is found, and unseen() says why that is no proof. Not looked at
-// either, and said there: what one lane publishes while others may not have done theirs (an atomic of Triton by which
-// programs see each other, a signal, a commit of the tensor core), warps that a thread forks, and scopes that give it
-// the bytes of one that it has left.
+// Where two accesses are at the same position of their values, but it is not known that one lane makes both
+// (emu/check/legality/lanes_of_accesses.h), there is no finding, and unseen() says why that is not a proof. Also not
+// checked, and listed there: releases by one lane before the others have finished (an atomic of Triton by which
+// programs see each other, a signal, a commit of the tensor core), warps that a thread forks, and scopes that reuse the
+// bytes of one that was left.
 #ifndef PALLADION_EMU_CHECK_LANE_RACES_H_
 #define PALLADION_EMU_CHECK_LANE_RACES_H_
 

@@ -1,4 +1,4 @@
-// What can be said of a kernel that cannot be prepared: why, and what its target refuses in any case.
+// The report of a kernel that cannot be prepared: why, and what its target refuses in any case.
 #ifndef PALLADION_EMU_CHECK_REFUSAL_H_
 #define PALLADION_EMU_CHECK_REFUSAL_H_
 

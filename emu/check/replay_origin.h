@@ -1,7 +1,6 @@
-// What a replay string says of the run that it replays: of the kernel what it computes, not how its source looks, so
-// that comments, moved lines and other names of values, refs and the kernel itself change nothing.
-// What it does not see through: names that mean something to the kernel (axes of a mesh), and instructions in another
-// order.
+// The identification of the run in a replay string: a hash of what the kernel computes, not of its source, so that
+// comments, moved lines and renamed values, refs and kernels do not change it. Names with a meaning to the kernel (axes
+// of a mesh) and reordered instructions do change it.
 #ifndef PALLADION_EMU_CHECK_REPLAY_ORIGIN_H_
 #define PALLADION_EMU_CHECK_REPLAY_ORIGIN_H_
 

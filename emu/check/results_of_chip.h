@@ -1,6 +1,6 @@
 // What a checked kernel computes on its chip. In a check each index along the parallel dimensions of a TPU's grid has a
-// core of its own, so that what one core hands from index to index is found, whatever the chip. Results are those of
-// program order on the chip, which may be others. Based on: a plain run. Limits: where that fails, they are the
+// core of its own, so that data passed through a core from index to index is found, whatever the chip. Results are
+// those of program order on the chip, which may differ. Based on: a plain run. Limits: where that fails, they are the
 // check's.
 #ifndef PALLADION_EMU_CHECK_RESULTS_OF_CHIP_H_
 #define PALLADION_EMU_CHECK_RESULTS_OF_CHIP_H_

@@ -1,7 +1,7 @@
-// A check whose seeds ran in parts on several machines (docs/sweeps.md): what of them has to run again where the report
-// is made, and what counts without. Based on two things: what a check knows only grows with its seeds, so a seed that
-// told its own part nothing new tells the whole nothing new; and counts are sums. What it does not know is whether a
-// machine counted rightly: a part is believed.
+// A check whose seeds ran in parts on several machines (docs/sweeps.md): which seeds have to run again where the report
+// is made, and which results count without. Based on two facts: a check's knowledge only grows with its seeds, so a
+// seed without news for its own part has none for the whole; and counts are sums. It does not verify that a machine
+// counted correctly: a part is trusted.
 #ifndef PALLADION_EMU_CHECK_SEED_PARTS_H_
 #define PALLADION_EMU_CHECK_SEED_PARTS_H_
 

@@ -1,6 +1,6 @@
-// A schedule with the few choices of its policy that matter for what was found.
-// What it does not do: look for the fewest. It tries a bounded number of runs of bounded work together, and an
-// interrupted one ends it; where one run is much work, few are tried or none, and the schedule stays its policy's.
+// Shrinks a failing schedule to the few moves that the finding needs. It does not look for the minimum: it tries a
+// bounded number of runs with bounded total work, and an interrupt ends it; where one run is much work, few or none are
+// tried, and the schedule stays that of its policy.
 #ifndef PALLADION_EMU_CHECK_SHORTEN_H_
 #define PALLADION_EMU_CHECK_SHORTEN_H_
 

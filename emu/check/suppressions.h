@@ -1,4 +1,4 @@
-// Findings that somebody has looked at and accepts, by code and place, each with a reason. One a line:
+// Reviewed and accepted findings, by code and place, each with a reason. One a line:
 //
 //   RACE_WW attention.py:120      # both programs store the same row; see the comment there
 //   SAME_VALUE kernels/*.py       # any line of any file that matches

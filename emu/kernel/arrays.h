@@ -1,4 +1,4 @@
-// Tensors as the arrays that a launch takes: views, so the tensors stay where they are while the launch lasts.
+// Views of tensors as the arrays that a launch takes: the tensors must not move during the launch.
 #ifndef PALLADION_EMU_KERNEL_ARRAYS_H_
 #define PALLADION_EMU_KERNEL_ARRAYS_H_
 

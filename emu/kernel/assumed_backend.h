@@ -1,5 +1,5 @@
-// Which backend a word for a chip was taken for, where neither it nor the kernel names one. A function of JAX is
-// written with the backend that the installed JAX compiles it with; a text that was written for no target knows none.
+// The backend that was assumed for a chip, where neither the target nor the kernel names one. A JAX function is
+// exported with the backend that the installed JAX compiles it for; a text exported without a target has none.
 #ifndef PALLADION_EMU_KERNEL_ASSUMED_BACKEND_H_
 #define PALLADION_EMU_KERNEL_ASSUMED_BACKEND_H_
 

@@ -1,5 +1,6 @@
 // The floating-point environment results are defined in: round to nearest, subnormals kept. XLA calls out with
-// flush-to-zero and denormals-are-zero set, so every entry point makes one of these and gives back what it found.
+// flush-to-zero and denormals-are-zero set, so every entry point creates one of these, which restores the previous
+// environment.
 #ifndef PALLADION_EMU_KERNEL_FLOAT_ENVIRONMENT_H_
 #define PALLADION_EMU_KERNEL_FLOAT_ENVIRONMENT_H_
 

@@ -1,4 +1,4 @@
-// Do the caller's arrays fit the kernel's operands? The one place that says so, for runs and checks.
+// Whether the caller's arrays fit the kernel's operands: the one place for runs and checks.
 #ifndef PALLADION_EMU_KERNEL_OPERAND_CHECK_H_
 #define PALLADION_EMU_KERNEL_OPERAND_CHECK_H_
 

@@ -1,5 +1,5 @@
-// The events of a run, for watchers that do not change what it does: checks, clocks, traces, logs. All are in
-// one list (LaunchOptions::observers), and each gets what it wants (EventSet), in the order of that list:
+// The events of a run, for observers that do not change what it does: checks, clocks, traces, logs. All are in one list
+// (LaunchOptions::observers), and each gets what it wants (EventSet), in the order of that list:
 //
 //   step     Before, After          of the frame's agent
 //   turn     Running                whose what follows is

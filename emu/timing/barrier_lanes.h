@@ -1,7 +1,7 @@
 // The barriers of one SM on a timeline: a lane for each, with its phases from one completion to the next, and below
-// them how many arrivals each still had to come. Based on: what the model of memory has counted
-// (memory_model/sync/barrier.h), looked at after whatever may have changed it. Limits: arrivals that nobody looked
-// between are one; a phase that its block's end cuts off ends there.
+// them the number of pending arrivals. Based on: the counts of the memory model (memory_model/sync/barrier.h), sampled
+// after every operation that may change them. Limits: arrivals between two samples are one; a phase that the end of its
+// block cuts off ends there.
 #ifndef PALLADION_EMU_TIMING_BARRIER_LANES_H_
 #define PALLADION_EMU_TIMING_BARRIER_LANES_H_
 

@@ -1,9 +1,9 @@
-// What the tensor cores and the tensor memory of a Blackwell SM take, alone and in pairs of SMs. The numbers are the
-// machine's (emu/chip/machines); here are the laws that they go into. Based on: published microbenchmarks of tcgen05 on
-// B200, each named in b200.machine. What SMs of other families have as well is in gpu_costs.h. A form that nobody
-// measured is an error that says so. Limits: tensor memory's own latency and tcgen05.cp were not measured, so a copy
-// takes as long as the narrower of its two ports; scales and accumulators cost nothing beside their products, as was
-// measured; a pair begins when both of its SMs are free.
+// Costs of the tensor cores and the tensor memory of a Blackwell SM, alone and in pairs of SMs. The numbers are in
+// emu/chip/machines; here are the cost laws. Based on: published microbenchmarks of tcgen05 on B200, each named in
+// b200.machine. Costs common to all families are in gpu_costs.h. A form that was not measured is an error that says so.
+// Limits: tensor memory's own latency and tcgen05.cp were not measured, so a copy takes as long as the narrower of its
+// two ports; scales and accumulators cost nothing beside their products, as was measured; a pair begins when both of
+// its SMs are free.
 #ifndef PALLADION_EMU_TIMING_BLACKWELL_COSTS_H_
 #define PALLADION_EMU_TIMING_BLACKWELL_COSTS_H_
 

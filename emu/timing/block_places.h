@@ -1,6 +1,6 @@
 // Which SM a block is on, and when it may begin there: blocks go to the SM with the most room, the first of several,
-// and later to where a block has ended. The blocks of a cluster are on neighbouring SMs. Based on: the order in which
-// CUDA was seen to hand out blocks: first over the SMs, then wherever one ends. Limits: GPCs are groups of neighbours
+// and later to the SM where a block has ended. The blocks of a cluster are on neighbouring SMs. Based on: the observed
+// order in which CUDA places blocks: first over the SMs, then wherever one ends. Limits: GPCs are groups of neighbours
 // of the cluster's size; that fewer clusters fit than SMs would hold is a number of the machine.
 #ifndef PALLADION_EMU_TIMING_BLOCK_PLACES_H_
 #define PALLADION_EMU_TIMING_BLOCK_PLACES_H_

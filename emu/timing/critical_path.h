@@ -1,8 +1,8 @@
-// What the time of a run went to: from whoever ended last back through whoever ended each of its waits, to the start.
-// It hears how each agent comes to its time, and keeps for each the way to where it is. Ways that begin alike share
-// that part; a stretch that only one way has becomes the sum of what it went to, so what is kept is bounded by who is
-// there, not by how long a run is. Limits: where two ended at once, the way of one of them; what made an engine's
-// operation long is not told apart.
+// The critical path of a run: from the agent that ended last back through the operations that ended each of its waits,
+// to the start. It is notified of every advance of an agent's time, and keeps a path for each agent. Paths share their
+// common prefix; a stretch that only one path has is reduced to sums, so memory is bounded by the number of agents, not
+// by the length of a run. Limits: where two ended at once, the path of one of them; what made an engine's operation
+// long is not broken down.
 #ifndef PALLADION_EMU_TIMING_CRITICAL_PATH_H_
 #define PALLADION_EMU_TIMING_CRITICAL_PATH_H_
 

@@ -1,4 +1,4 @@
-// What of an array in global memory a request touches, as rows of bytes: what L2 and copy engines are asked for.
+// The rows of bytes of an array in global memory that a request touches, as requested from L2 and copy engines.
 #ifndef PALLADION_EMU_TIMING_GLOBAL_BOXES_H_
 #define PALLADION_EMU_TIMING_GLOBAL_BOXES_H_
 

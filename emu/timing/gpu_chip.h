@@ -1,9 +1,9 @@
 // The resources of a GPU that operations queue for: of each SM the tensor cores, in each of its quadrants the issue
-// slot and the pipes, the port of shared memory and the copy engine; of the chip L2 and DRAM. Whoever asks says when,
-// and hears when it is over. Based on: gpu_costs.h. An instruction of the tensor cores reads shared memory while it
-// runs, before copies may write where they share its port; sectors that are in L2 come faster than those that are not,
-// and what is stored goes to DRAM once, too (l2_cache.h). Limits: copies and products have no bank
-// conflicts; a copy's requests are not limited in number.
+// slot and the pipes, the port of shared memory and the copy engine; of the chip L2 and DRAM. A request gives its start
+// time, and gets its end time. Based on: gpu_costs.h. An instruction of the tensor cores reads shared memory while it
+// runs, with priority over copies that share its port; sectors in L2 arrive faster than others, and stored ones go to
+// DRAM once, too (l2_cache.h). Limits: copies and products have no bank conflicts; a copy's requests are not limited in
+// number.
 #ifndef PALLADION_EMU_TIMING_GPU_CHIP_H_
 #define PALLADION_EMU_TIMING_GPU_CHIP_H_
 

@@ -1,7 +1,6 @@
-// What operations of a GPU's SM cost that Hopper and Blackwell have alike, one by one: the issue slots, shared memory,
-// the copy engine and the barriers. The numbers are the machine's (emu/chip/machines); here are the laws that they go
-// into. Based on: published microbenchmarks, each named in the machine's file. Limits: no order of instructions within
-// a burst; a compiler decides it.
+// Costs of operations of an SM that Hopper and Blackwell have in common: issue slots, shared memory, the copy engine
+// and barriers. The numbers are in emu/chip/machines; here are the cost laws. Based on: published microbenchmarks, each
+// named in the machine's file. Limits: no order of instructions within a burst; a compiler decides it.
 #ifndef PALLADION_EMU_TIMING_GPU_COSTS_H_
 #define PALLADION_EMU_TIMING_GPU_COSTS_H_
 

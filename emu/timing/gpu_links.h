@@ -1,7 +1,7 @@
-// The links of GPUs that run a kernel together: of each device one into the switch and one out of it, which its SMs
-// share. Based on: NVLink with a switch, which gives every device its whole bandwidth to every other one, sends what is
-// for all of them to each, and adds up what it reads of all of them (multimem). Limits: no bytes for what is asked and
-// for what tells that it is there; the switch itself is never busy.
+// The links of GPUs that run a kernel together: for each device one into the switch and one out of it, shared by its
+// SMs. Based on: NVLink with a switch, which gives every device its full bandwidth to every other one, forwards
+// multicasts to each, and reduces reads from all of them (multimem). Limits: request and acknowledgement traffic is not
+// modelled, nor is contention inside the switch.
 #ifndef PALLADION_EMU_TIMING_GPU_LINKS_H_
 #define PALLADION_EMU_TIMING_GPU_LINKS_H_
 

@@ -1,8 +1,7 @@
-// The chips of the GPUs that run a kernel together, and what one of them does in the memory of others: by way of their
-// links (gpu_links.h), with the L2 and the DRAM of whose memory it is. Based on: symmetric memory over NVLink: a load
-// of another device's memory is served by that device's L2 and kept in no cache of one's own. Limits: nobody published
-// how long a load or a store of a peer takes, so each takes as long as an atomic on it; of one device there is nothing
-// here but its chip.
+// The chips of the GPUs that run a kernel together, and their accesses to each other's memory: over their links
+// (gpu_links.h), through the L2 and the DRAM of the memory's owner. Based on: symmetric memory over NVLink: a load of
+// another device's memory is served by that device's L2 and not cached locally. Limits: the latency of a load or a
+// store of a peer's memory is not published, so each takes as long as an atomic; with one device this is just its chip.
 #ifndef PALLADION_EMU_TIMING_GPU_NODE_H_
 #define PALLADION_EMU_TIMING_GPU_NODE_H_
 

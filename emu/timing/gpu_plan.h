@@ -1,10 +1,9 @@
-// What an instruction of a Mosaic GPU kernel costs, as far as its text says: which unit of the SM it keeps busy, and
-// for how long. Based on: the facts that the registry has of its operation, its types, and the laws of its chip
-// (machine_costs.h).
-// An operation is one instruction for each element that a lane holds (a division several), and one that others depend
-// on: its latency counts once. A product that becomes one instruction with a sum (fused_products.h) is left to that.
-// Limits: what else a compiler makes of them: packed arithmetic, conversions of layouts; what moves values between
-// registers counts as free.
+// The cost of an instruction of a Mosaic GPU kernel, as far as its text determines it: which unit of the SM it uses,
+// and for how long. Based on: the facts that the registry has of its operation, its types, and the laws of its chip
+// (machine_costs.h). An operation is one instruction for each element that a lane holds (a division several), and one
+// that others depend on: its latency counts once. A product that is fused with a sum costs nothing itself
+// (fused_products.h). Limits: other compiler optimisations (packed arithmetic, conversions of layouts); moves between
+// registers are free.
 #ifndef PALLADION_EMU_TIMING_GPU_PLAN_H_
 #define PALLADION_EMU_TIMING_GPU_PLAN_H_
 

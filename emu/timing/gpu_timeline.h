@@ -1,8 +1,8 @@
-// What a GPU's operations show of themselves on a timeline: threads and warps of one SM as lanes, the barriers of its
-// blocks, who fills and reads the places of its shared memory, its copies, products and commits beside them, its units,
-// and what of the whole chip is used. It hears from the clock which operation ended when, so what an engine tells a
-// barrier is known with the copy that it was. Limits: an operation that another SM has started has no span here; of the
-// places of one buffer the first 32 have lanes of their own; of the four quadrants the first one is drawn.
+// The timeline of a GPU: threads and warps of one SM as lanes, the barriers of its blocks, writers and readers of its
+// shared memory, its copies, products and commits, its units, and the utilisation of the whole chip. The clock reports
+// which operation ended when, so an engine's arrival at a barrier is attributed to its copy. Limits: an operation that
+// another SM has started has no span here; of the places of one buffer the first 32 have lanes of their own; of the
+// four quadrants the first one is drawn.
 #ifndef PALLADION_EMU_TIMING_GPU_TIMELINE_H_
 #define PALLADION_EMU_TIMING_GPU_TIMELINE_H_
 

@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const kernel::Prepare
   PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
   timer->shared_ = layouts::SharedTransfersOf(text, timer->costs_.smem_banks);
   timer->spent_.resize(timer->plans_.size());
-  timer->told_by_engine_.resize(timer->plans_.size());
+  timer->signalled_by_engine_.resize(timer->plans_.size());
   for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
   return timer;
 }
@@ -222,7 +222,7 @@ Ticks GpuTimer::Synchronised(GpuWork work, const Step& step) const {
     case GpuWork::kAwaitEngine:
       return step.waits == nullptr ? Ticks{} : TicksOf(costs_.alu_interval);
     case GpuWork::kAwaitBarrier: {
-      const bool by_engine = now_.ended_by != kNoPlan && told_by_engine_[static_cast<std::size_t>(now_.ended_by)];
+      const bool by_engine = now_.ended_by != kNoPlan && signalled_by_engine_[static_cast<std::size_t>(now_.ended_by)];
       if (waited) return by_engine ? Ticks{} : TicksOf(costs_.arrive + costs_.wait);
       return TicksOf(costs_.wait);
     }

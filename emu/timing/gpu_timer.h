@@ -1,9 +1,9 @@
-// The time of a Mosaic GPU kernel as it runs: who asks for what (gpu_plan.h) is given the units of its SM
-// (gpu_chip.h), and its time moves on. It watches a launch whose policy is the timed one (scheduler/virtual_clock.h)
-// and changes nothing of what the launch does. Based on: an operation begins at its agent's time; halves of copies and
-// products have appointments when their engine is done. Limits: those of the chip and of the plans; a product that
-// follows another one of its thread is issued when the thread comes to it, also where the model of memory lets it begin
-// later: hardware keeps their order by itself.
+// The time of a Mosaic GPU kernel as it runs: each operation (gpu_plan.h) is scheduled on the units of its SM
+// (gpu_chip.h), and its agent's time advances. It watches a launch whose policy is the timed one
+// (scheduler/virtual_clock.h) and changes nothing of what the launch does. Based on: an operation begins at its agent's
+// time; phases of copies and products are scheduled for when their engine is done. Limits: those of the chip and of the
+// plans; a product that follows another one of its thread is issued when the thread reaches it, also where the memory
+// model lets it begin later: hardware keeps their order by itself.
 #ifndef PALLADION_EMU_TIMING_GPU_TIMER_H_
 #define PALLADION_EMU_TIMING_GPU_TIMER_H_
 
@@ -89,7 +89,7 @@ class GpuTimer final : public run::Watcher {
   }
 
  private:
-  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNobody;
+  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNone;
   struct Thread {
     std::int64_t cluster = 0;
     SmPlace at;
@@ -178,8 +178,8 @@ class GpuTimer final : public run::Watcher {
   std::vector<std::int32_t> plan_of_step_;
   absl::flat_hash_map<const Instr*, layouts::SharedTransfer> shared_;  // only looked up
   std::vector<Spent> spent_;
-  std::vector<bool> told_by_engine_;  // by plan: an engine arrives for it
-  std::vector<Stall> ends_as_;        // by plan: what those waited for whose wait it ended
+  std::vector<bool> signalled_by_engine_;  // by plan: an engine arrives for it
+  std::vector<Stall> ends_as_;             // by plan: what those waited for whose wait it ended
   const memory_model::Memory* memory_ = nullptr;
   const threads::ThreadMachine* machine_ = nullptr;
   std::int64_t bound_ = 0;                                                     // devices

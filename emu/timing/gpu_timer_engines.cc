@@ -1,5 +1,5 @@
-// What a thread gives to engines: copies, matrix products, stores to other SMs and devices.
-// Their time is GpuChip's and GpuNode's; here it is asked for, and told to the clock and the timeline.
+// Asynchronous operations of a thread: copies, matrix products, stores to other SMs and devices. GpuChip and GpuNode
+// compute their time; here it is requested, and passed to the clock and the timeline.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +31,7 @@ void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
   const auto plan = static_cast<std::size_t>(now_.plan);
   // What only tells that others are over has no time of its own: products' are until a wait for it returns.
   if (request.after_earlier) {
-    told_by_engine_[plan] = true;
+    signalled_by_engine_[plan] = true;
     if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
       ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
     if (Shown()) timeline_->Commits(Here(clock_.now(), clock_.now()), request);
@@ -59,7 +59,7 @@ void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
 // One that a false predicate keeps from moving anything only arrives.
 void GpuTimer::IssueCopyIn(const AsyncRequest& request) {
   if (request.sources.empty()) return clock_.AppointNext({clock_.now()}, now_.plan);
-  told_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
+  signalled_by_engine_[static_cast<std::size_t>(now_.plan)] = true;
   Charge(TicksOf(costs_.tma_issue));
   const SmPlace me = now_.thread->at;
   std::vector<std::int64_t> sms = {me.sm};

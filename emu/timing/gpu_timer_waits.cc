@@ -1,4 +1,4 @@
-// How the time of the thread that runs goes on: what it spends, what it waits for.
+// How the running thread's time advances: by costs and by waits.
 #include <algorithm>
 
 #include "emu/run/threads/thread_machine.h"

@@ -17,8 +17,8 @@
 #include "emu/run/launch/way.h"
 #include "emu/run/threads/residency.h"
 #include "emu/run/watch/observed.h"
+#include "emu/timing/gpu_report.h"
 #include "emu/timing/gpu_timer.h"
-#include "emu/timing/gpu_told.h"
 #include "emu/timing/machine_costs.h"
 #include "emu/timing/sm_blocks.h"
 #include "scheduler/policies/schedule.h"
@@ -130,8 +130,8 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   const std::vector<MutableArray> outputs = kernel::MutableArraysOf(run.outputs);
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
   PALLADION_ASSIGN_OR_RETURN(run.result, launch::Run({kernel, inputs, outputs}, scheduled, *policy));
-  run.timed.timing =
-      Told({.kernel = kernel, .machine = call.machine, .costs = costs, .timer = *timer, .limit = fits.residency.why});
+  run.timed.timing = GpuReport(
+      {.kernel = kernel, .machine = call.machine, .costs = costs, .timer = *timer, .limit = fits.residency.why});
   if (timeline.has_value()) run.timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), timer->clock().end());
   run.timed.report = ReportOf(kernel, run.result);
   return run;

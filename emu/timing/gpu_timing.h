@@ -1,6 +1,5 @@
-// The time of a kernel on a GPU: one run of it in virtual time, and what is told of that. Where the kernel's values
-// reach nothing but values they are not computed (emu/run/launch/elided_program.h), so what is told is the same and
-// large kernels take seconds.
+// The time of a kernel on a GPU: one run in virtual time, and its report. Values that only affect other values are not
+// computed (emu/run/launch/elided_program.h): the report is the same, and large kernels take seconds.
 #ifndef PALLADION_EMU_TIMING_GPU_TIMING_H_
 #define PALLADION_EMU_TIMING_GPU_TIMING_H_
 

@@ -1,7 +1,6 @@
-// What the tensor cores of a Hopper SM take for a wgmma. The numbers are the machine's (emu/chip/machines); here are
-// the laws that they go into. Based on: published microbenchmarks of wgmma on H100 SXM, each named in h100.machine.
-// What SMs of other families have as well is in gpu_costs.h. Limits: the order of products of several warpgroups is
-// that of asking.
+// Costs of a wgmma on the tensor cores of a Hopper SM. The numbers are in emu/chip/machines; here are the cost laws.
+// Based on: published microbenchmarks of wgmma on H100 SXM, each named in h100.machine. Costs common to all families
+// are in gpu_costs.h. Limits: products of several warpgroups run in the order of their requests.
 #ifndef PALLADION_EMU_TIMING_HOPPER_COSTS_H_
 #define PALLADION_EMU_TIMING_HOPPER_COSTS_H_
 

@@ -1,12 +1,11 @@
-// What of global memory is in the L2 of a chip: lines, each with the sectors of it that are there, and of these the
-// ones that were stored. What was used last stays. Based on: the last level of a GPU as a whole, with no
-// sets; a line has a tag, a sector is what is fetched and written back. A sector that is asked for again within a short
-// time is given to both who asked, as the coalescer before L2 does; one that is on its way is not fetched again, and
-// whoever asks waits for it. A store makes its sectors dirty, whole, whatever was there. They go to memory once for as
-// long as their line is there: a copy on an H200 moves all that it reads and writes through DRAM while it runs, at
-// DRAM's rate, even where L2 would hold what it writes (conformance/hardware/h200/times.json). Limits: near and far
-// partitions are one; a sector that is written in part is not read first. A line costs 28 bytes for as long as the
-// launch lasts, a fifth of what it stands for.
+// The contents of the L2 of a chip: lines, each with its present sectors, and which of these are dirty; replacement is
+// LRU. Based on: the last level of a GPU as a whole, fully associative; a line has a tag, a sector is the unit of
+// fetches and write-backs. Requests for one sector within a short time are merged, as by the coalescer before L2; a
+// request for a sector that is being fetched waits for it and causes no second fetch. A store makes its whole sectors
+// dirty, without reading them first. They are written back once while their line is present: a copy on an H200 moves
+// all that it reads and writes through DRAM while it runs, at DRAM's rate, even where L2 would hold what it writes
+// (conformance/hardware/h200/times.json). Limits: near and far partitions are one; a sector that is written in part is
+// not read first. A line costs 28 bytes for as long as the launch lasts, a fifth of what it stands for.
 #ifndef PALLADION_EMU_TIMING_L2_CACHE_H_
 #define PALLADION_EMU_TIMING_L2_CACHE_H_
 

@@ -1,4 +1,4 @@
-// The lines of a kernel in what its timing says: of the user's Python, where the text knows them.
+// The lines of a kernel in its timing report: of the user's Python, where the text has them.
 #ifndef PALLADION_EMU_TIMING_LINE_PLACES_H_
 #define PALLADION_EMU_TIMING_LINE_PLACES_H_
 

@@ -1,12 +1,11 @@
-// How many registers a thread of a GPU kernel needs at least, at the place where most values are alive, and what
-// spills. Based on: a scan of each region from its end: a value takes registers from where it is made to where it is
-// used last; one that a loop or a branch uses is alive as long as that runs. How many one lane needs for it is its
-// layout's (emu/chip/layouts/register_layouts.h). Operations that go element by element put their results where
-// operands end, or compute an element when the one operation that reads it does; loops and branches take over the
-// registers of what they are given; an accumulator of wgmma is its value. Limits (CUDA C++ Programming Guide, "Compute
-// Capabilities"): what a thread may have, what the block's lanes have of the SM's, or what set_max_registers asked for.
-// Not counted: addresses, copies that a compiler makes, predicates (they have registers of their own), and that it may
-// compute a value twice, or wait with more than that, to save some.
+// A lower bound of the registers of a thread of a GPU kernel, at the place where most values are alive, and what
+// spills. Based on: a scan of each region from its end: a value takes registers from its definition to its last use;
+// one that a loop or a branch uses is alive as long as that runs. Its layout determines how many one lane needs
+// (emu/chip/layouts/register_layouts.h). Operations that go element by element put their results where operands end, or
+// compute an element when the one operation that reads it does; loops and branches reuse the registers of their
+// operands; an accumulator of wgmma is its value. The limit (CUDA C++ Programming Guide, "Compute Capabilities") is
+// that of a thread, the lane's share of the SM's registers, or set_max_registers. Not counted: addresses, copies that a
+// compiler makes, predicates (they have registers of their own), and rematerialisation or reordering by the compiler.
 #ifndef PALLADION_EMU_TIMING_REGISTERS_H_
 #define PALLADION_EMU_TIMING_REGISTERS_H_
 

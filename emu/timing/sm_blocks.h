@@ -1,5 +1,5 @@
 // How many blocks of a kernel an SM holds at once, and what limits them: shared memory, tensor memory, lanes
-// (emu/run/threads/residency.h), and the registers that a lane needs at least.
+// (emu/run/threads/residency.h), and the lower bound of a lane's registers.
 #ifndef PALLADION_EMU_TIMING_SM_BLOCKS_H_
 #define PALLADION_EMU_TIMING_SM_BLOCKS_H_
 

@@ -1,7 +1,7 @@
-// Why threads of a GPU wait: each wait has a class by what ended it, which is known when it ends; what a thread waits
-// for in an operation of its own, a busy unit or the way to a memory and back, by what the units of its SM tell. Based
-// on: the plans of the two instructions (gpu_plan.h) and the servers that the operation asked. Limits: of several units
-// that kept an operation waiting, the one that did so longest counts for all.
+// Stall classes of a GPU's threads: each wait gets a class when it ends, by what ended it; stalls inside an operation
+// of the thread itself (a busy unit, the latency of a memory) by the units of its SM. Based on: the plans of the two
+// instructions (gpu_plan.h) and the servers that the operation used. Limits: where several units delayed an operation,
+// the longest delay counts for all.
 #ifndef PALLADION_EMU_TIMING_STALLS_H_
 #define PALLADION_EMU_TIMING_STALLS_H_
 

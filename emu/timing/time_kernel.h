@@ -1,5 +1,5 @@
-// How long a kernel takes on a chip that is not there: it is run once, in virtual time. Each family of chips has a
-// model of its own. Time changes no result and no finding; a run in virtual time is one of the legal schedules.
+// Predicts how long a kernel takes on a chip: it is run once, in virtual time. Each family of chips has a model of its
+// own. Time changes no result and no finding; a run in virtual time is one of the legal schedules.
 #ifndef PALLADION_EMU_TIMING_TIME_KERNEL_H_
 #define PALLADION_EMU_TIMING_TIME_KERNEL_H_
 

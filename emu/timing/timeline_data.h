@@ -1,5 +1,5 @@
-// What the page of a timeline is given, as JSON. Spans are columns, one list for each member, so that 200,000 of them
-// are read at once; texts, places and files are told once and named by number. Times are cycles, to a hundredth.
+// The data of a timeline's page, as JSON. Spans are columns, one list for each member, so that 200,000 of them are
+// parsed quickly; texts, places and files are stored once and referred to by number. Times are cycles, to a hundredth.
 #ifndef PALLADION_EMU_TIMING_TIMELINE_DATA_H_
 #define PALLADION_EMU_TIMING_TIMELINE_DATA_H_
 

@@ -1,6 +1,6 @@
-// Makes a Timeline while a run in virtual time goes on: whoever gives operations their time says what each took on
-// whose lane. Only what is of the chosen SM or core is kept. Limits: the first so many spans; which operation ended a
-// wait is found by its instruction and when it was over, so of several that ended at once the last one counts.
+// Builds a Timeline during a run in virtual time: the cost model reports the span of each operation on its lane. Only
+// spans of the chosen SM or core are kept. Limits: a maximum number of spans; the operation that ended a wait is found
+// by its instruction and end time, so of several that ended at once the last one counts.
 #ifndef PALLADION_EMU_TIMING_TIMELINE_RECORDER_H_
 #define PALLADION_EMU_TIMING_TIMELINE_RECORDER_H_
 

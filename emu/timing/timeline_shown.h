@@ -1,5 +1,4 @@
-// A timeline with all that is shown beside it: as a page (timeline_page.h), and as events for Perfetto
-// (timeline_trace.h).
+// A timeline with the data shown beside it: for a page (timeline_page.h), and for Perfetto's events (timeline_trace.h).
 #ifndef PALLADION_EMU_TIMING_TIMELINE_SHOWN_H_
 #define PALLADION_EMU_TIMING_TIMELINE_SHOWN_H_
 

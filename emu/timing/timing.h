@@ -1,6 +1,6 @@
-// What is told about how long a kernel takes on a chip: the time, with how far it may be off; what of the chip was
-// busy; where the time went, by source line; what memory moved. Filled by the models of each family (time_kernel.h),
-// written out by timing_told.h. Limits: each model says for itself what it leaves out (`left_out`).
+// The report of how long a kernel takes on a chip: the time, with its uncertainty; utilisation; where the time went, by
+// source line; memory traffic. Filled by the models of each family (time_kernel.h), rendered by timing_format.h.
+// Limits: each model lists what it leaves out (`left_out`).
 #ifndef PALLADION_EMU_TIMING_TIMING_H_
 #define PALLADION_EMU_TIMING_TIMING_H_
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emu/run/launch/launch.h"
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 #include "semantics/base/json.h"
 
 namespace palladion::timing {

@@ -1,6 +1,6 @@
 // Which row of a trace each slice is drawn in. Viewers nest the slices of one row by their times, and draw those that
-// overlap without nesting wrongly; here a row has none of them. Of a row of equals, like copies, no two overlap at all:
-// one inside another would look like its part.
+// overlap without nesting wrongly; here no row has such slices. In a row of independent slices, such as copies, no two
+// overlap at all: one inside another would look like a part of it.
 #ifndef PALLADION_EMU_TIMING_TRACE_TRACKS_H_
 #define PALLADION_EMU_TIMING_TRACE_TRACKS_H_
 

@@ -1,6 +1,6 @@
-// What is told of an access that leaves its ref, and which accesses do: elements outside whose lane takes part.
-// Bounds themselves are worked out in sets/box.h. Based on: docs/spec/ref.md. Limit: a box is one finding, whichever of
-// its elements are outside, and a list of places names the first of each element.
+// Findings about accesses that leave their ref: elements outside, in lanes that are not masked off. Bounds themselves
+// are computed in sets/box.h. Based on: docs/spec/ref.md. Limit: a box is one finding, whichever of its elements are
+// outside, and a list of places names the first of each element.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_BOUNDS_FINDINGS_H_
 #define PALLADION_MEMORY_MODEL_BYTES_BOUNDS_FINDINGS_H_
 

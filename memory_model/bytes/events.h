@@ -106,9 +106,9 @@ class MemoryWatchers {
   }
   absl::Span<MemoryWatcher* const> Of(EventKind kind) const { return of_[static_cast<std::size_t>(kind)]; }
 
-  template <class Tell>
-  void Each(EventKind kind, const Tell& tell) const {
-    for (MemoryWatcher* const watcher : Of(kind)) tell(*watcher);
+  template <class Visit>
+  void Each(EventKind kind, const Visit& visit) const {
+    for (MemoryWatcher* const watcher : Of(kind)) visit(*watcher);
   }
 
  private:

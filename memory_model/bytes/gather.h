@@ -1,5 +1,5 @@
-// The pieces of a list of places, read into a dense value.
-// Limit: what a place outside its array is read as is for memory.cc to say.
+// The pieces of a list of places, read into a dense value. Limit: memory.cc decides what a place outside its array
+// reads as.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_GATHER_H_
 #define PALLADION_MEMORY_MODEL_BYTES_GATHER_H_
 

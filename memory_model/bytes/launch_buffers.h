@@ -1,5 +1,5 @@
-// The buffers of one launch: where their bytes are, what they hold before anybody writes there, and what engines have
-// been lent of them. It knows no bounds and no findings: Memory has looked at them.
+// The buffers of one launch: where their bytes are, their initial contents, and which elements engines have read
+// copy-on-write. It knows no bounds and no findings: Memory has checked them.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
 #define PALLADION_MEMORY_MODEL_BYTES_LAUNCH_BUFFERS_H_
 

@@ -1,7 +1,7 @@
-// What engines have read and not yet taken: elements that stay where they lie in a buffer until somebody is about to
-// change them, and are then copied out. Based on: copy on write. It does not know buffers or bounds; who lends says
-// where the elements lie, and who writes asks for what overlaps. Limit: bytes between the first and the last element of
-// a loan count as lent too.
+// Copy-on-write for engines: elements that an engine has read stay where they are in a buffer until a write is about to
+// change them, and are copied only then. It does not know buffers or bounds; a reader says where the elements lie, and
+// a writer asks for those that overlap. Limit: all bytes between the first and the last element of a loan count as
+// read.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_LOANS_H_
 #define PALLADION_MEMORY_MODEL_BYTES_LOANS_H_
 

@@ -1,5 +1,5 @@
 // What a mask does to the bytes of an access: lanes that it turns off are loaded as something else, and not stored.
-// Limit: whether a lane that is off may lie outside its array is for bounds_findings.h to say.
+// Limit: bounds_findings.h decides whether a masked-off lane may be outside its array.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_MASKED_LANES_H_
 #define PALLADION_MEMORY_MODEL_BYTES_MASKED_LANES_H_
 

@@ -1,7 +1,7 @@
-// The memory of one launch, the one door through which every access to its buffers (launch_buffers.h) goes: first its
-// bounds (bounds_findings.h), then the bytes. An element outside is never clamped and never lands in a neighbour: it is
-// a finding, a load gives poison there and a store is dropped. It knows which bytes are undefined when it is told to
-// (TrackDefinedness). What it does not know yet: races, engines that are slower than their request.
+// The memory of one launch, through which every access to its buffers (launch_buffers.h) goes: first its bounds
+// (bounds_findings.h), then the bytes. An element outside is never clamped and never lands in a neighbour: it is a
+// finding, a load gives poison there and a store is dropped. It tracks undefined bytes on request (TrackDefinedness).
+// It does not know races, nor engines that are slower than their request.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_BYTES_MEMORY_H_
 

@@ -1,4 +1,4 @@
-// Copies between boxes that a memory carries out where they are asked for: it is the promptest engine.
+// Copies between boxes that a memory carries out immediately, as the fastest possible engine.
 #include <utility>
 #include <vector>
 

@@ -1,10 +1,10 @@
 // Where undefined data came from. A mark (Definedness in semantics/port/machine.h) is the number of an origin here, so
-// the first run already knows it. The numbers 1 to 8 are of outputs that nobody had written, the next 87 of other
-// memory, the last 32 of results for which hardware promises nothing; any more are one, "several places". A result that
-// several go into gets the smallest: what nobody wrote comes before what hardware does not promise.
+// the first run already knows it. The numbers 1 to 8 are for unwritten outputs, the next 87 for other memory, the last
+// 32 for results that hardware does not define; any more share one number, "several places". A result of several
+// origins gets the smallest: unwritten memory comes before undefined results.
 //
 // Bytes of an output that were never written and only moved have marks of their own (kMovedMark), which hold the place
-// that they come from. A place is told from another by four bits, so of two elements one in fifteen looks the same.
+// that they come from. Places are distinguished by four bits, so two elements collide with a chance of one in fifteen.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_
 #define PALLADION_MEMORY_MODEL_BYTES_ORIGIN_H_
 

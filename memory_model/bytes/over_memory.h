@@ -1,5 +1,5 @@
-// A machine over a Memory: every request goes there, but for those that the machine itself answers. What it has beside
-// memory, engines, barriers, is its own.
+// A machine layered over a Memory: requests that the machine does not handle itself go to the memory. Engines and
+// barriers are the machine's own.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_OVER_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_BYTES_OVER_MEMORY_H_
 

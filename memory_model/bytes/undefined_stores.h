@@ -1,6 +1,6 @@
-// Who stored undefined elements to outputs, for findings: of every output element the last store that left it
-// undefined, exactly. Costs memory only where there are such stores; what nobody needs any more is forgotten. It does
-// not know what the elements held before.
+// Which stores wrote undefined elements to outputs, for findings: for every output element the last store that left it
+// undefined, exactly. Costs memory only where there are such stores; entries that are no longer needed are dropped. It
+// does not know the previous contents of the elements.
 #ifndef PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_STORES_H_
 #define PALLADION_MEMORY_MODEL_BYTES_UNDEFINED_STORES_H_
 

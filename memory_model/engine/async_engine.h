@@ -1,9 +1,9 @@
-// Operations that run beside their issuer (semantics/port/async.h). Each takes place in two halves, reading and
-// writing; what may happen next is a list from which the scheduler chooses. That hardware writes in pieces needs no
-// more halves: whoever could see one piece without another is in a race with the half, which the clocks find.
-// Values know which of their elements are undefined, where the run tracks that. Based on what the hardware documents
-// promise: nothing about the order of halves, but for a queue that says so. What it does not know: where bytes lie
-// (Machine moves them), clocks and races (ConcurrencyModel), time.
+// Asynchronous operations (semantics/port/async.h). Each has a read phase and a write phase; the phases that may happen
+// next are a list from which the scheduler chooses. Hardware writes in pieces, but more phases are not needed: an
+// access that could see one piece without another races with the phase, which the clocks find. Values carry marks of
+// undefined elements, where the run tracks that. Based on what the hardware documents promise: nothing about the order
+// of phases, except for queues that are ordered. What it does not know: where bytes lie (Machine moves them), clocks
+// and races (ConcurrencyModel), time.
 #ifndef PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
 #define PALLADION_MEMORY_MODEL_ENGINE_ASYNC_ENGINE_H_
 

@@ -1,9 +1,9 @@
-// Who accessed which elements of one allocation, as far as it can still matter: the race check. An access is dropped
-// when a later one covers it, is ordered after it and conflicts with all that it conflicts with; so memory is bounded
-// by the bytes touched, and a run has a finding if and only if some pair of its accesses is unordered
-// (access_history_test.cc holds it against an oracle that forgets nothing). Three forms, by what the kernel does: one
-// list of boxes; a list for each leading index, once slots of a ring are used by themselves; granules, once boxes are
-// too many. What it does not see: accesses that this run did not make.
+// The race check: which agents accessed which elements of one allocation, as far as it can still matter. An access is
+// dropped when a later one covers it, is ordered after it and conflicts with all that it conflicts with; so memory is
+// bounded by the bytes touched, and a run has a finding if and only if some pair of its accesses is unordered
+// (access_history_test.cc compares it with an oracle that keeps everything). There are three representations, depending
+// on the kernel: one list of boxes; a list for each leading index, once the slots of a ring are used separately;
+// granules, once there are too many boxes. What it does not see: accesses that this run did not make.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_ACCESS_HISTORY_H_
 #define PALLADION_MEMORY_MODEL_ORDER_ACCESS_HISTORY_H_
 

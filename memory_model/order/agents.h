@@ -1,9 +1,9 @@
-// Whoever has a clock: agents, and asynchronous operations, each a component of its own that is never given again. An
-// agent's clock ticks when it publishes what it did (an arrival, a signal, an issue, a fence), so that what it does
-// later is not taken for published. Operations that nobody can ask about any more are forgotten, in rounds whose number
-// grows with the logarithm of what lives; so clocks stay as small as what is in flight. An agent that has been retired
-// has no clock any more; who it was is known until a round in which nobody remembers it. Its component stays in the
-// clocks of those who have heard of it: what it did is ordered as before.
+// The owners of vector-clock components: agents, and asynchronous operations, each with a component of its own that is
+// never reused. An agent's clock ticks when it releases (an arrival, a signal, an issue, a fence), so that later
+// accesses do not count as released. Operations that nothing can refer to any more are dropped, in rounds whose number
+// grows with the logarithm of the live ones; so clocks are bounded by what is in flight. A retired agent has no clock
+// any more; its name is kept until a round in which nothing refers to it. Its component stays in the clocks that have
+// acquired it: its accesses are ordered as before.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 #define PALLADION_MEMORY_MODEL_ORDER_AGENTS_H_
 

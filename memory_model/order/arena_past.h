@@ -1,10 +1,10 @@
-// What was done to bytes of shared memory before others were given them. A later scope has the bytes of an earlier one:
-// a plain access of those bytes is as invisible to asynchronous units as one of the later scope's own, until a fence
-// lies between. Uses are kept in the terms of the allocation that they were made to, and told in the terms of the one
-// that gets the bytes. Based on Mosaic GPU's layout of scopes, a stack in which nothing is cleared. What it does not
-// keep: whose bytes nobody is given again. What it does not see: where two allocations are swizzled differently, a part
-// of a kilobyte of one is taken to lie where it would without a swizzle. The arena of tensor memory is its cells,
-// column by column; parts of one cell are told as one, as hardware loads and stores it.
+// The history of bytes of shared memory from before their reuse. A later scope reuses the bytes of an earlier one:
+// without a fence, a plain access of the earlier scope is as invisible to asynchronous units as one of the later scope.
+// Accesses are stored relative to the earlier allocation, and reported relative to the one that reuses the bytes. Based
+// on Mosaic GPU's layout of scopes, a stack in which nothing is cleared. Not kept: bytes that are never reused. What it
+// does not see: where two allocations are swizzled differently, a part of a kilobyte of one is assumed to lie where it
+// would without a swizzle. The arena of tensor memory is its cells, column by column; parts of one cell are one unit,
+// as in hardware loads and stores.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
 #define PALLADION_MEMORY_MODEL_ORDER_ARENA_PAST_H_
 

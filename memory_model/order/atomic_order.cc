@@ -16,7 +16,7 @@ void AtomicOrder::Learn(AgentId who, const PointAccess& update, AgentTable& agen
   });
 }
 
-void AtomicOrder::Tell(AgentId who, const PointAccess& update, AgentTable& agents) {
+void AtomicOrder::Update(AgentId who, const PointAccess& update, AgentTable& agents) {
   std::shared_ptr<const ClockBundle> clock;
   VisitBytes(update, [&](std::int64_t first, std::int64_t end) {
     if (clock == nullptr) clock = std::make_shared<const ClockBundle>(agents.ClockOf(who));

@@ -1,7 +1,7 @@
-// What the atomic updates of one array order: an update of an element learns what the element's earlier updates told,
-// and tells what its agent did before. JAX lowers Triton's atomics with acquire and release order at the scope of the
-// device, so a lock and a counter of arrivals order what they guard. Limits: it knows the order in which it is told of
-// updates; another one is another schedule's.
+// The order made by the atomic updates of one array: an update of an element acquires what the element's earlier
+// updates released, and releases what its agent did before. JAX lowers Triton's atomics with acquire and release order
+// at the scope of the device, so a lock and a counter of arrivals order what they guard. Limits: it uses the order in
+// which the updates happen in this schedule; other orders are found in other schedules.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_ATOMIC_ORDER_H_
 #define PALLADION_MEMORY_MODEL_ORDER_ATOMIC_ORDER_H_
 
@@ -21,7 +21,7 @@ class AtomicOrder {
 
   // Around whatever judges the update: before it, and after it.
   void Learn(AgentId who, const PointAccess& update, AgentTable& agents) const;
-  void Tell(AgentId who, const PointAccess& update, AgentTable& agents);
+  void Update(AgentId who, const PointAccess& update, AgentTable& agents);
 
  private:
   std::int64_t element_bytes_;

@@ -1,9 +1,9 @@
-// Happens-before, as vector clocks: who knows what of whom. Sparse, because a run may have a hundred thousand programs
-// and as many asynchronous operations, and each of them hears of a few. Based on FastTrack (Flanagan and Freund, PLDI
-// 2009): an access is one epoch, and only clocks are vectors. Of asynchronous operations a loop may leave as many as it
-// has iterations, and each knows of all before it; and where the blocks of a grid meet, each knows of all of them:
-// clocks that know of more than a few share what they know (known_operations.h, known_agents.h). What clocks do not
-// know: orders that a run did not show.
+// Happens-before, as vector clocks. Sparse, because a run may have a hundred thousand programs and as many asynchronous
+// operations, and each synchronises with a few. Based on FastTrack (Flanagan and Freund, PLDI 2009): an access is one
+// epoch, and only clocks are vectors. A loop may issue as many asynchronous operations as it has iterations, each after
+// all before it; and where the blocks of a grid meet, each is ordered after all others: clocks with more than a few
+// entries share structure (known_operations.h, known_agents.h). What clocks do not know: orders that a run did not
+// show.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 #define PALLADION_MEMORY_MODEL_ORDER_CLOCK_H_
 

@@ -1,7 +1,7 @@
-// When one access is ordered before another, given what the later one's agent knows; and the fence rule: what of the
-// order that is there the asynchronous units may not see. Hardware's own documents leave part of that open, so the rule
-// is a named policy. Based on the documentation of Pallas for GPUs and on PTX's proxies; where they do not decide, a
-// finding says that it depends on the policy.
+// When one access is ordered before another, given the clock of the later one's agent; and the fence rule: when an
+// ordered access is still not visible to an asynchronous unit. Hardware's own documents leave part of that open, so the
+// rule is a named policy. Based on the documentation of Pallas for GPUs and on PTX's proxies; where they do not decide,
+// a finding says that it depends on the policy.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_
 #define PALLADION_MEMORY_MODEL_ORDER_FENCE_RULE_H_
 

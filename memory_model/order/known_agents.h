@@ -1,6 +1,5 @@
-// What somebody who knows of many agents knows of each: the time of the last that it heard of. All blocks of all
-// devices may meet, again and again; then each knows of all, and what they know is the same but for a few. Based on
-// SharedTrie.
+// The agent components of a large vector clock. All blocks of all devices may meet repeatedly; then each clock has an
+// entry for all of them, and the clocks differ in a few entries only. Based on SharedTrie.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_KNOWN_AGENTS_H_
 #define PALLADION_MEMORY_MODEL_ORDER_KNOWN_AGENTS_H_
 

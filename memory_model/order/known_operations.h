@@ -1,6 +1,6 @@
-// Which asynchronous operations somebody knows of, and of how many halves of each: the part of a clock that grows with
-// how long a kernel runs. Based on SharedTrie; a subtree of operations that are all done is a constant there. Limits:
-// halves are 1 and 2.
+// The part of a vector clock for asynchronous operations, with the number of phases of each that are ordered before: it
+// grows with the length of a run. Based on SharedTrie; a subtree of operations that are all done is a constant there.
+// Limits: phases are 1 and 2.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_KNOWN_OPERATIONS_H_
 #define PALLADION_MEMORY_MODEL_ORDER_KNOWN_OPERATIONS_H_
 

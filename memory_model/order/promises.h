@@ -1,6 +1,6 @@
-// Operations that their issuer takes for complete because it has issued a later one: what Pallas documents of wgmma,
-// and what JAX's lowering does not wait for. A wait that is there makes of the promise an order like any other, for
-// every agent that knows of that wait. Based on: plgpu.wgmma's documentation, and JAX's lowering, which only commits.
+// Operations that their issuer assumes complete because it has issued a later one: Pallas documents this of wgmma, and
+// JAX's lowering does not wait for it. A real wait replaces the promise by an ordinary order, for every agent ordered
+// after that wait. Based on: plgpu.wgmma's documentation, and JAX's lowering, which only commits.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_PROMISES_H_
 #define PALLADION_MEMORY_MODEL_ORDER_PROMISES_H_
 

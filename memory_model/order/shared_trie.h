@@ -1,9 +1,9 @@
-// What somebody knows of many things that have numbers: of each a value that only grows, 0 where nothing is known. A
-// persistent trie: a copy is one pointer and shares all nodes, a change copies one path, and a subtree of which
-// everything is known is a constant. So what each of a million knew when it began takes a few nodes each, and joining
-// two that have shared most looks at what differs. Based on: the path copying of Driscoll, Sarnak, Sleator and Tarjan
-// (Making Data Structures Persistent, 1989) and radix trees with shared leaves (Bagwell, Ideal Hash Trees, 2001).
-// Limits: what is forgotten goes leaf by leaf, so a little of it may still be known.
+// A persistent map from numbers to values that only grow, 0 by default, for the parts of vector clocks. A copy is one
+// pointer and shares all nodes, a change copies one path, and a saturated subtree is a constant. So a million clocks
+// that each extend an earlier one take a few nodes each, and a join of two that share most nodes visits only the
+// differences. Based on: the path copying of Driscoll, Sarnak, Sleator and Tarjan (Making Data Structures Persistent,
+// 1989) and radix trees with shared leaves (Bagwell, Ideal Hash Trees, 2001). Limits: entries are dropped leaf by leaf,
+// so a few may be kept longer.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_SHARED_TRIE_H_
 #define PALLADION_MEMORY_MODEL_ORDER_SHARED_TRIE_H_
 

@@ -1,7 +1,7 @@
-// What was done to each buffer, as far as it can still matter, from its allocation to its end, and to bytes of shared
-// or tensor memory that others had before it. It is told of accesses with what their agents know, and answers which
-// earlier ones that does not order. It knows no agents: who they are and what is said of them is AccessFindings'. Plain
-// data: a copy is a snapshot. Based on access_history.h and arena_past.h, whose limits it has.
+// The access history of each buffer, as far as it can still matter, from its allocation to its end, and of bytes of
+// shared or tensor memory that earlier allocations had. It receives accesses with their agents' clocks, and returns the
+// earlier accesses that are not ordered before. It knows no agents: names and findings are AccessFindings'. Plain data:
+// a copy is a snapshot. Based on access_history.h and arena_past.h, whose limits it has.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
 #define PALLADION_MEMORY_MODEL_ORDER_TRACKED_MEMORY_H_
 

@@ -1,10 +1,10 @@
-// What the lanes of one agent did to one buffer, as far as nothing has brought them together since. A program of Triton
-// is a block of threads, and so is a thread of Pallas: each holds some elements of every value, and no two of them are
-// ordered but by a barrier. Which ones a lane holds is the compiler's to say. Another lane's is another place in the
-// value, row-major, or a value of another size: that is a conflict. The same place is the same lane's if both accesses
-// are spread over the lanes alike, which the caller says of each, and if one lane alone holds the element; where that
-// is not known it is a doubt. Atomic updates are none, but a doubt where they show which lane came first. Few boxes are
-// kept as they are; after that, what was done to each element.
+// The accesses of one agent's lanes to one buffer since the last barrier between them. A program of Triton is a block
+// of threads, and so is a thread of Pallas: each holds some elements of every value, and no two of them are ordered but
+// by a barrier. The compiler decides which ones a lane holds. Two accesses at different row-major positions of their
+// values, or of values of different sizes, count as different lanes: that is a conflict. At the same position they are
+// one lane's if both have the same layout over the lanes, which the caller says of each, and if only one lane holds the
+// element; where that is not known it is recorded as a doubt. Atomic updates do not conflict, but are a doubt where
+// their order is observable. Few boxes are kept as they are; after that, what was done to each element.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_LANE_HISTORY_H_
 

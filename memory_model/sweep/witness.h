@@ -1,5 +1,5 @@
-// The second look at conflicts that a sweep found: the same launch runs again with this observer, which is told one
-// byte for each conflict and says who else touched it. What it does not see: accesses that are in conflict at other
+// The second pass over conflicts that a sweep found: the same launch runs again with this observer, which gets one byte
+// for each conflict and finds the other access to it. What it does not see: accesses that are in conflict at other
 // bytes only, and whether all that was written there is the same (written_values.h).
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_WITNESS_H_

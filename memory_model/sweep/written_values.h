@@ -1,7 +1,6 @@
-// Whether everybody who wrote an element wrote the same bytes there: such writes may come in any order. Every write of
-// the run counts, also one that its own writer overwrites later: in another order it could be the last one seen. What
-// is undefined is equal to nothing, so the run must track definedness: without that, what never was written looks
-// alike.
+// Whether all writers of an element stored the same bytes: such writes may come in any order. Every write of the run
+// counts, also one that its own writer overwrites later: in another order it could be the last one seen. Undefined
+// bytes are never equal, so the run must track definedness: without that, unwritten memory would compare equal.
 #ifndef PALLADION_MEMORY_MODEL_SWEEP_WRITTEN_VALUES_H_
 #define PALLADION_MEMORY_MODEL_SWEEP_WRITTEN_VALUES_H_
 

@@ -1,4 +1,4 @@
-// Engines as late, or as early, as they may be: a copy that nobody waits for is found by the first at once.
+// Engines as late, or as early, as they may be: a copy without a wait is found by the first at once.
 #include <utility>
 
 #include "scheduler/policies/policies.h"

@@ -1,4 +1,4 @@
-// What a policy keeps about each agent that is under way. Slots are used again, so an entry knows whose it is.
+// A policy's state for each running agent. Slots are reused, so an entry stores its agent.
 #ifndef PALLADION_SCHEDULER_POLICIES_SLOT_TABLE_H_
 #define PALLADION_SCHEDULER_POLICIES_SLOT_TABLE_H_
 

@@ -1,7 +1,7 @@
 // The schedule under way in an exhaustive search, as events with what happens before each, and the races that it has:
 // pairs of operations of two agents that conflict and that another schedule would do in the other order. Agents have
-// numbers here that no order of independent operations changes: of whom they are, and as whose how-many-th child, for
-// their ordinals are given in the order in which they come to be. What it does not know: how a schedule is run.
+// numbers here that do not depend on the order of independent operations: derived from the parent and the index among
+// its children, because ordinals are given in the order of creation. What it does not know: how a schedule is run.
 #ifndef PALLADION_SCHEDULER_SEARCH_TRACE_H_
 #define PALLADION_SCHEDULER_SEARCH_TRACE_H_
 

@@ -1,5 +1,5 @@
-// Who runs, in the words of messages: a program of a grid, a block of a GPU launch, one of its threads. Made of the
-// place in the grid alone; warps and operations of engines put their own words before it.
+// The names of agents in messages: a program of a grid, a block of a GPU launch, one of its threads. Derived from the
+// place in the grid alone; warps and operations of engines prepend their own names.
 #ifndef PALLADION_SEMANTICS_BASE_AGENT_NAME_H_
 #define PALLADION_SEMANTICS_BASE_AGENT_NAME_H_
 

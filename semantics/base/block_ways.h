@@ -1,5 +1,5 @@
-// How blocks of a TPU's operands are copied: what a launch does by itself, and what tests ask of it, because whichever
-// way it goes must show in no report (conformance/block_pipeline_test.cc).
+// How blocks of a TPU's operands are copied: the default of a launch, and overrides for tests, because the choice must
+// not show in any report (conformance/block_pipeline_test.cc).
 #ifndef PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
 #define PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
 

@@ -1,4 +1,4 @@
-// How far one word is from another: what "did you mean" goes by. Based on: Levenshtein 1966.
+// The edit distance of two words, for "did you mean". Based on: Levenshtein 1966.
 #ifndef PALLADION_SEMANTICS_BASE_EDIT_DISTANCE_H_
 #define PALLADION_SEMANTICS_BASE_EDIT_DISTANCE_H_
 

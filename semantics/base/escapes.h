@@ -1,5 +1,5 @@
-// Text as other formats hold it: of XML, and of URIs. What no terminal should get stays in; who prints text of others
-// takes that out before (semantics/base/printable.h).
+// Escaping of text for XML and URIs. Control characters stay in; code that prints foreign text removes them first
+// (semantics/base/printable.h).
 #ifndef PALLADION_SEMANTICS_BASE_ESCAPES_H_
 #define PALLADION_SEMANTICS_BASE_ESCAPES_H_
 

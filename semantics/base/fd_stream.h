@@ -1,4 +1,4 @@
-// A stream's buffer over an open file that remembers why it could not be written, which the standard library's forget.
+// A stream buffer over an open file that keeps the error of a failed write, unlike the standard library's.
 #ifndef PALLADION_SEMANTICS_BASE_FD_STREAM_H_
 #define PALLADION_SEMANTICS_BASE_FD_STREAM_H_
 

@@ -1,8 +1,7 @@
-// Findings as they are met, each once. Whoever finds something keeps such a log: memory and the model of
-// synchronisation within a run, a check over all of its schedules. One rule says what is the same finding: the code,
-// the places of both accesses whichever of the two came first (but at a barrier within a run), and the
-// object, where whoever finds it numbers its objects. Numbers are of one run: over several runs the places of the text
-// stand for the objects.
+// A log of findings without duplicates. Memory and the synchronisation model keep one within a run, a check keeps one
+// over all of its schedules. Two findings are the same if they have the same code, the same places of both accesses in
+// either order (at a barrier within a run: in the same order), and the same object, where objects are numbered. Numbers
+// are valid within one run: over several runs the places in the text identify the objects.
 #ifndef PALLADION_SEMANTICS_BASE_FINDING_LOG_H_
 #define PALLADION_SEMANTICS_BASE_FINDING_LOG_H_
 

@@ -1,7 +1,7 @@
-// Objects by id, of which those that have ended are retired: ids are given once, in ascending order, and memory is as
-// large as what lives. Pages go when all of their objects are gone. Plain data: a copy is a copy of all objects.
-// References stay valid until their object is retired. Limits: an object that outlives its page's others keeps the
-// page.
+// A table of objects by id, from which ended ones are retired: ids are never reused and ascend, and memory is
+// proportional to the live objects. A page is freed when all of its objects are retired. Plain data: a copy is a copy
+// of all objects. References stay valid until their object is retired. Limits: an object that outlives its page's
+// others keeps the page.
 #ifndef PALLADION_SEMANTICS_BASE_LIVE_TABLE_H_
 #define PALLADION_SEMANTICS_BASE_LIVE_TABLE_H_
 

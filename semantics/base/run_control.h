@@ -1,8 +1,7 @@
-// What a run looks at from time to time: shall it end now? And where it leaves how far it has come. Whoever starts the
-// run owns it; it is read and written from several threads, and asking costs a load.
-// Based on: a count of interrupts that only grows, so that a signal handler needs nothing but an addition, and what was
-// asked for before a run began does not end it. What it does not do: nothing that a run computes depends on it, but
-// that it ended early.
+// A run polls this to see whether it must stop, and reports its progress here. The caller that starts the run owns it;
+// it is read and written from several threads, and a poll costs one load. Based on: a count of interrupts that only
+// grows, so that a signal handler needs nothing but an addition, and what was asked for before a run began does not end
+// it. What it does not do: nothing that a run computes depends on it, but that it ended early.
 #ifndef PALLADION_SEMANTICS_BASE_RUN_CONTROL_H_
 #define PALLADION_SEMANTICS_BASE_RUN_CONTROL_H_
 

@@ -1,4 +1,4 @@
-// Who runs from here on, as it is told to memory and to whoever watches it: the agent, and where in the grid it is.
+// The agent that runs from here on, and its place in the grid, as passed to memory and its observers.
 #ifndef PALLADION_SEMANTICS_BASE_RUNNING_AGENT_H_
 #define PALLADION_SEMANTICS_BASE_RUNNING_AGENT_H_
 

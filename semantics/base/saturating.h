@@ -1,5 +1,5 @@
-// Sums and products of numbers that a kernel's text gives, which may be any: what does not fit into 64 bits is the
-// largest or the smallest number that does. For comparisons with a limit, not for addresses.
+// Saturating sums and products, for numbers of a kernel's text, which may be arbitrarily large: a result that does not
+// fit into 64 bits is the largest or the smallest number that does. For comparisons with a limit, not for addresses.
 #ifndef PALLADION_SEMANTICS_BASE_SATURATING_H_
 #define PALLADION_SEMANTICS_BASE_SATURATING_H_
 

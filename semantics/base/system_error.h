@@ -1,5 +1,5 @@
-// What the operating system says when a file cannot be read or written, as a status: whose fault it is decides the
-// code, and with it the exit code of the command.
+// Errors of the operating system on reading and writing files, as a status: whether the user or the system caused it
+// decides the code, and with it the exit code of the command.
 #ifndef PALLADION_SEMANTICS_BASE_SYSTEM_ERROR_H_
 #define PALLADION_SEMANTICS_BASE_SYSTEM_ERROR_H_
 

@@ -1,4 +1,4 @@
-// The names of all targets, for those who offer a choice, and the one place that says which target a word means.
+// The names of all targets, for lists of choices, and the one place that resolves a word to a target.
 #ifndef PALLADION_SEMANTICS_BASE_TARGET_NAMES_H_
 #define PALLADION_SEMANTICS_BASE_TARGET_NAMES_H_
 

@@ -1,6 +1,6 @@
-// A file that is written whole or not at all: into a part beside it (unfinished.h), which takes its name when all is on
-// the disk. A full disk, a signal or an error in between leaves what was there before.
-// Devices and pipes are written to as they are: nothing can be taken back there.
+// Atomic file writes: into a temporary file beside the target (unfinished.h), which is renamed when everything is on
+// the disk. A full disk, a signal or an error in between leaves the old contents. Devices and pipes are written
+// directly: nothing can be undone there.
 #ifndef PALLADION_SEMANTICS_BASE_WHOLE_FILE_H_
 #define PALLADION_SEMANTICS_BASE_WHOLE_FILE_H_
 

@@ -1,4 +1,5 @@
-// What stands before the kernels of a text: who wrote it, files, locations and constants, by which kernels name them.
+// The declarations before the kernels of a text: producer, files, locations and constants, with the names by which
+// kernels refer to them.
 #ifndef PALLADION_SEMANTICS_IR_DECLARATIONS_H_
 #define PALLADION_SEMANTICS_IR_DECLARATIONS_H_
 

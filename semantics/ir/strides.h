@@ -1,5 +1,4 @@
-// How far neighbours along each dimension of a dense row-major array are apart. Limits: elements; whoever needs bytes
-// multiplies.
+// The strides of a dense row-major array along each dimension. Limits: in elements; callers that need bytes multiply.
 #ifndef PALLADION_SEMANTICS_IR_STRIDES_H_
 #define PALLADION_SEMANTICS_IR_STRIDES_H_
 

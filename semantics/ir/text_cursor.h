@@ -1,6 +1,6 @@
-// Where a parser stands in a text: one token of lookahead, two where a name may be an argument's; and what it expects
-// there. Every expectation that fails is one error with the place of the token that it met. It counts the nodes that
-// are made of the text, whose number is limited.
+// A parser's position in a text, with one token of lookahead (two where a name may be an argument's), and its
+// expectations. Every failed expectation is one error with the place of the token found. It also counts the nodes
+// created from the text, whose number is limited.
 #ifndef PALLADION_SEMANTICS_IR_TEXT_CURSOR_H_
 #define PALLADION_SEMANTICS_IR_TEXT_CURSOR_H_
 

@@ -1,5 +1,5 @@
 // Requests to memory: sets of elements that a kernel reads, writes or allocates, and what is known of their values.
-// They are data: whoever implements the port (machine.h) checks them in a stated order, bounds first, and moves the
+// They are data: the implementation of the port (machine.h) checks them in a stated order, bounds first, and moves the
 // bytes.
 #ifndef PALLADION_SEMANTICS_PORT_ACCESS_H_
 #define PALLADION_SEMANTICS_PORT_ACCESS_H_

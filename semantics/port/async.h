@@ -1,8 +1,8 @@
-// What is asked of whatever runs beside its issuer: DMA, TMA, multicast, matrix units, remote copies. One request
-// serves every machine: lists of sources and destinations, a pure function between them, a queue whose documented order
-// its halves obey, and completions. It takes place in two halves, reading and writing; when, is for the schedule to
-// say. Based on: the copies and matrix operations of Pallas for GPUs and TPUs. What it does not know: where bytes lie,
-// clocks and races (memory_model), time.
+// Requests for asynchronous operations: DMA, TMA, multicast, matrix units, remote copies. One request type serves every
+// machine: lists of sources and destinations, a pure function between them, a queue whose documented order its phases
+// obey, and completions. An operation has a read phase and a write phase; the schedule chooses when they happen. Based
+// on: the copies and matrix operations of Pallas for GPUs and TPUs. What it does not know: where bytes lie, clocks and
+// races (memory_model), time.
 #ifndef PALLADION_SEMANTICS_PORT_ASYNC_H_
 #define PALLADION_SEMANTICS_PORT_ASYNC_H_
 

@@ -1,5 +1,5 @@
-// Cluster launch control: a cluster that runs asks for the work of one that has not begun, and later reads what came of
-// it. Which one that is, or none, is the schedule's to say, so both are requests to the machine. Based on
+// Cluster launch control: a running cluster requests the work of one that has not begun, and later reads the answer.
+// The schedule chooses which one that is, or none, so both are requests to the machine. Based on
 // clusterlaunchcontrol.try_cancel and .query_cancel of PTX, as plgpu.try_cluster_cancel issues them. What it does not
 // know: how the sixteen bytes of an answer are written, which is the machine's own business.
 #ifndef PALLADION_SEMANTICS_PORT_LAUNCH_CONTROL_H_

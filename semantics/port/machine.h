@@ -1,9 +1,9 @@
 // The machine port: everything a step may ask of its machine, one virtual call for each request. Requests are structs
-// of the headers beside this one; whoever implements Machine checks them in a stated order (bounds first) and moves the
-// bytes. One door, so a rule exists once. Every machine has memory. What it lacks beside that (barriers, engines,
-// agents that share) it answers with an error that says so: the definitions of machine.cc. Whoever implements the port
-// knows which agent asks; a step knows neither schedules nor clocks, and never blocks: one that waits says for what
-// (WaitTarget), whoever schedules lets it begin when that is there, and then Wait takes it.
+// of the headers beside this one; the implementation of Machine checks them in a stated order (bounds first) and moves
+// the bytes. There is one entry point, so each rule exists once. Every machine has memory. For features that it lacks
+// (barriers, engines, agents that share) it returns an error that says so: the definitions of machine.cc. The
+// implementation knows the requesting agent; a step knows neither schedules nor clocks, and never blocks: a step that
+// waits declares for what (WaitTarget), the scheduler lets it begin when that is ready, and then Wait takes it.
 #ifndef PALLADION_SEMANTICS_PORT_MACHINE_H_
 #define PALLADION_SEMANTICS_PORT_MACHINE_H_
 

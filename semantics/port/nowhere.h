@@ -1,5 +1,5 @@
-// Where a block lies that has no element in its array, once that has been said: so far outside that no array and no
-// padding reaches it, and near enough that sums with it do not overflow.
+// The position given to a block that has no element in its array, after it was reported: so far outside that no array
+// and no padding reaches it, and near enough that sums with it do not overflow.
 #ifndef PALLADION_SEMANTICS_PORT_NOWHERE_H_
 #define PALLADION_SEMANTICS_PORT_NOWHERE_H_
 

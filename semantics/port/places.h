@@ -1,5 +1,5 @@
-// Places of a machine, one inside the other, as far as a kernel names them: who shares an allocation, whose memory its
-// bytes are, and which peer of the agent's own place a view is of.
+// The scopes of a machine, one inside the other, as far as a kernel names them: which agents share an allocation, which
+// scope owns its memory, and to which peer of the agent's own scope a view refers.
 #ifndef PALLADION_SEMANTICS_PORT_PLACES_H_
 #define PALLADION_SEMANTICS_PORT_PLACES_H_
 

@@ -1,5 +1,5 @@
 // Barriers and semaphores by which agents wait for each other and for engines, and what a wait is for. Requests are
-// data; whoever implements the port (machine.h) knows who asks.
+// data; the implementation of the port (machine.h) knows the requesting agent.
 #ifndef PALLADION_SEMANTICS_PORT_SYNC_H_
 #define PALLADION_SEMANTICS_PORT_SYNC_H_
 

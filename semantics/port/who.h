@@ -1,6 +1,6 @@
-// Who does something in a run: the one name that every event has (emu/run/events.h). An asynchronous operation has its
-// id before its issue is an event; its accesses and the ends of its halves carry the same one, so two operations of one
-// line of the text that are in flight together are told apart.
+// The actor of an event in a run (emu/run/events.h). An asynchronous operation has its id before its issue is an event;
+// its accesses and the ends of its phases carry the same id, so two operations of one line of the text that are in
+// flight together are distinguished.
 #ifndef PALLADION_SEMANTICS_PORT_WHO_H_
 #define PALLADION_SEMANTICS_PORT_WHO_H_
 

@@ -1,5 +1,5 @@
-// How an operand of a kernel is there for its programs: the array itself, a window of it, or a block of its own that is
-// fetched and flushed. Based on: docs/spec/grid.md#residency.
+// How the programs of a kernel see an operand: the array itself, a window of it, or a block of its own that is fetched
+// and flushed. Based on: docs/spec/grid.md#residency.
 #ifndef PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 #define PALLADION_SEMANTICS_PREPARE_BLOCK_MODE_H_
 

@@ -1,7 +1,7 @@
-// Several launches of one kernel as one kernel, so that a device may be a launch ahead of another one: a device goes on
-// with the next launch when it has ended its own part of one, and waits for nobody. Spec:
-// docs/spec/tpu-sessions.md#launches-in-a-row. Limits: one program (grid [] or of sizes 1), whole arrays, which are all
-// there from the start; scratch is there for its launch alone.
+// Several launches of one kernel as one kernel, so that a device may be a launch ahead of another one: a device
+// continues with the next launch when it has ended its own part of one, without waiting for others. Spec:
+// docs/spec/tpu-sessions.md#launches-in-a-row. Limits: one program (grid [] or of sizes 1), whole arrays, which all
+// exist from the start; scratch exists during its launch only.
 #ifndef PALLADION_SEMANTICS_PREPARE_JOINED_LAUNCHES_H_
 #define PALLADION_SEMANTICS_PREPARE_JOINED_LAUNCHES_H_
 

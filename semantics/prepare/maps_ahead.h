@@ -1,7 +1,7 @@
-// Index maps that read what bodies store: when they are computed shows in the numbers. Each program's are computed
-// before the body of the program before its own, once, as the fetch of a block with two buffers needs them and JAX's
-// interpreter has them; the first one's before any body. Based on: docs/spec/grid.md#residency.
-// Limits: nothing looks ahead into a task that may be another core's.
+// Index maps that read what bodies store: the results depend on when they are computed. Each program's maps are
+// computed once, before the body of the preceding program, as the fetch of a block with two buffers needs them and as
+// in JAX's interpreter; the first one's before any body. Based on: docs/spec/grid.md#residency. Limits: maps are not
+// computed ahead into a task that may run on another core.
 #ifndef PALLADION_SEMANTICS_PREPARE_MAPS_AHEAD_H_
 #define PALLADION_SEMANTICS_PREPARE_MAPS_AHEAD_H_
 

@@ -1,4 +1,4 @@
-// Launches over machines that the target is not, in words.
+// Messages for launches over a machine other than the target's.
 #ifndef PALLADION_SEMANTICS_PREPARE_OTHER_MACHINE_H_
 #define PALLADION_SEMANTICS_PREPARE_OTHER_MACHINE_H_
 

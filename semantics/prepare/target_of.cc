@@ -1,5 +1,5 @@
-// Which target a kernel means where its user names none, or a chip only: what it says of itself. Based on: the arch
-// that JAX's exporter writes, and what only some chips have.
+// Which target a kernel is for where the user names none, or only a chip: derived from the kernel's text. Based on: the
+// arch that JAX's exporter writes, and features that only some chips have.
 #include <algorithm>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// What the grid of a program counts: programs, blocks, threads.
+// Whether the grid of a program counts programs, blocks or threads.
 #ifndef PALLADION_SEMANTICS_PROGRAM_AGENT_NAMING_H_
 #define PALLADION_SEMANTICS_PROGRAM_AGENT_NAMING_H_
 

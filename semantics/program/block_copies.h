@@ -1,5 +1,5 @@
-// What copies of blocks are made of, for those that are complete before a body begins (blocks.cc) and those that go on
-// beside it (block_pipeline.cc).
+// Common parts of copies of blocks: of those that complete before a body begins (blocks.cc) and those that overlap with
+// it (block_pipeline.cc).
 #ifndef PALLADION_SEMANTICS_PROGRAM_BLOCK_COPIES_H_
 #define PALLADION_SEMANTICS_PROGRAM_BLOCK_COPIES_H_
 

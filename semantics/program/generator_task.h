@@ -1,5 +1,5 @@
-// Whether a core's random generator goes on from a program that has no order with this one, and may have run on another
-// core. Its bits are those of program order all the same; nobody may count on them (docs/spec/tpu.md#prng_seed).
+// Whether a core's random generator continues from an unordered program, which may have run on another core. Its bits
+// are those of program order, but undefined (docs/spec/tpu.md#prng_seed).
 #ifndef PALLADION_SEMANTICS_PROGRAM_GENERATOR_TASK_H_
 #define PALLADION_SEMANTICS_PROGRAM_GENERATOR_TASK_H_
 

@@ -1,8 +1,8 @@
-// Marks: steps that do nothing but tell a StepHooks where execution stands in the kernel's text, and where the operands
-// and results of each instruction lie. Only an observable program has them (ProgramOptions): there every instruction of
-// the text runs by itself, so that what it made can be seen. Programs for plain runs have none and pay nothing.
-// What they do not show: the memory behind refs. A watcher (emu/run/events.h) sees each access between the marks of its
-// instruction.
+// Marks: steps that do nothing but report to a StepHooks the current position in the kernel's text, and where the
+// operands and results of each instruction lie. Only an observable program has them (ProgramOptions): there every
+// instruction of the text runs by itself, so that what it made can be seen. Programs for plain runs have none and pay
+// nothing. What they do not show: the memory behind refs. A watcher (emu/run/events.h) sees each access between the
+// marks of its instruction.
 #ifndef PALLADION_SEMANTICS_PROGRAM_MARK_H_
 #define PALLADION_SEMANTICS_PROGRAM_MARK_H_
 

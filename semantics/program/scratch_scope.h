@@ -1,5 +1,5 @@
-// What a scope of a kernel makes that outlives or goes beyond one thread, as facts of the text and of its program: for
-// whoever lowers scopes and for the machine that keeps what they make.
+// Allocations of a scope that outlive a thread or are shared by several, as facts of the text and of its program: for
+// the lowering of scopes and for the machine that keeps them.
 #ifndef PALLADION_SEMANTICS_PROGRAM_SCRATCH_SCOPE_H_
 #define PALLADION_SEMANTICS_PROGRAM_SCRATCH_SCOPE_H_
 

@@ -1,6 +1,6 @@
-// How long steps take, roughly: so that a budget of loop iterations, which must not look at a clock, still ends
-// whatever has no end within about a minute. What it does not know: what an access to memory costs a checked run, and
-// operations that take longer than their elements say (a sort).
+// A rough cost of steps, so that a budget of loop iterations, which must not look at a clock, still ends an endless
+// kernel within about a minute. What it does not know: what an access to memory costs a checked run, and operations
+// that take longer than their elements say (a sort).
 #ifndef PALLADION_SEMANTICS_PROGRAM_STEP_WORK_H_
 #define PALLADION_SEMANTICS_PROGRAM_STEP_WORK_H_
 

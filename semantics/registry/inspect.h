@@ -1,4 +1,4 @@
-// What a checked run looks for in the operands of value operations: numbers for which hardware promises nothing (a
+// What a checked run looks for in the operands of value operations: numbers whose results hardware does not define (a
 // divisor of zero, a shift past the width, a float that the integer type does not hold) and promises to the compiler.
 // An operation's row names its inspectors (OpRow::inspect); plain runs never call them. Rules:
 // docs/spec/contracts.md#values. They see operands element by element; whether the results matter they do not know.

@@ -1,5 +1,5 @@
-// What a kernel does about the work of blocks that have not begun (OpRow::others_work): does it ask for it, and read
-// the answers.
+// Whether a kernel uses cluster launch control (OpRow::others_work): whether it requests the work of blocks that have
+// not begun, and reads the answers.
 #ifndef PALLADION_SEMANTICS_REGISTRY_OTHERS_WORK_H_
 #define PALLADION_SEMANTICS_REGISTRY_OTHERS_WORK_H_
 

@@ -1,5 +1,5 @@
-// What memory that nobody has written holds: --fill. The default is poison; the others serve to show that a result does
-// or does not depend on it, as the fill options of compilers and allocators do.
+// The contents of unwritten memory: --fill. The default is poison; the others show whether a result depends on it, like
+// the fill options of compilers and allocators.
 #ifndef PALLADION_SEMANTICS_TENSOR_FILL_H_
 #define PALLADION_SEMANTICS_TENSOR_FILL_H_
 

@@ -1,8 +1,8 @@
-// The visible pattern of memory nobody has written and of the padding of partial blocks: values that spoil a result
-// rather than hide in it. Floats: the quiet NaN; the f6 and f4 types, which have none: the most negative finite value.
-// Signed integers: the most negative value; unsigned: the largest; bool: true. Based on what JAX's two interpreters and
-// the TPU's poisoned buffers use, which disagree (NaN everywhere; ints min or max; bool either). Poison is only the
-// second layer: a program may legally store these values. Definedness bits are what findings rest on.
+// The visible pattern of unwritten memory and of the padding of partial blocks: values that spoil a result rather than
+// hide in it. Floats: the quiet NaN; the f6 and f4 types, which have none: the most negative finite value. Signed
+// integers: the most negative value; unsigned: the largest; bool: true. Based on what JAX's two interpreters and the
+// TPU's poisoned buffers use, which disagree (NaN everywhere; ints min or max; bool either). Poison is only the second
+// layer: a program may legally store these values. Definedness bits are what findings rest on.
 #ifndef PALLADION_SEMANTICS_TENSOR_POISON_H_
 #define PALLADION_SEMANTICS_TENSOR_POISON_H_
 

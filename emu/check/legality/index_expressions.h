@@ -1,10 +1,10 @@
-// Which accesses of a Triton kernel name their elements by the same index expression. Triton gives an access its layout
-// by what it knows of the pointers: where they are contiguous, and what divides them. That comes from the expression,
-// not from the numbers of a run. So instructions are numbered as value numbering does: constants, programs of the grid,
-// counters of loops, and all that is computed of these, by their form; what was loaded by where it was loaded from, and
-// single loaded numbers as one, since nothing is known of any. Sums of iotas are what a slice is: t[arange(128)] and
-// t[0:128] are one expression. Based on: Triton's AxisInfo and Coalesce passes. Limits: expressions that are equal by
-// arithmetic but not by form have two numbers; so have views that are not made of indices alone.
+// Which accesses of a Triton kernel name their elements by the same index expression. Triton chooses the layout of an
+// access by the contiguity and divisibility of the pointers. These come from the expression, not from the numbers of a
+// run. So instructions get value numbers: constants, programs of the grid, loop counters, and what is computed from
+// these, by their form; loaded values by the place of the load, and single loaded numbers all the same number, since
+// Triton knows nothing of them. Sums of iotas equal slices: t[arange(128)] and t[0:128] are one expression. Based on:
+// Triton's AxisInfo and Coalesce passes. Limits: expressions that are equal by arithmetic but not by form have two
+// numbers; so have views that are not made of indices alone.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_INDEX_EXPRESSIONS_H_
 #define PALLADION_EMU_CHECK_LEGALITY_INDEX_EXPRESSIONS_H_
 

@@ -1,5 +1,5 @@
-// Integers of a Triton kernel by the form of what computes them: an array is a start and a step along each of its
-// dimensions where that is so, and else a thing of its own. For index_expressions.h.
+// Symbolic integers of a Triton kernel: an array is a start and a step along each of its dimensions where it is affine,
+// and else opaque. For index_expressions.h.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_KNOWN_INDICES_H_
 #define PALLADION_EMU_CHECK_LEGALITY_KNOWN_INDICES_H_
 

@@ -4,8 +4,8 @@
 // layout of registers (layout_walk.h) in which each element is one lane's.
 //
 // A Triton value of fewer elements than a program has lanes is held by several of them. All of these load it, and one
-// of them stores it; so another may miss the store, or see one that comes later. Whether that matters is what becomes
-// of the loaded value: it does not where it only goes, element by element, into stores that the same lane makes. Based
+// of them stores it; so another may miss the store, or see a later one. Whether that matters depends on the use of the
+// loaded value: it does not if the value only flows, element by element, into stores that the same lane makes. Based
 // on: Triton's lowering to LLVM (redundant threads are masked off in stores and atomics, not in loads). Limits: those
 // of the headers named.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_LANES_OF_ACCESSES_H_

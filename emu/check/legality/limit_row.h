@@ -1,7 +1,7 @@
-// One rule about kernels as one row: its name, the rule in a sentence, where it is from, what to do, and a function
-// that says what a kernel has instead. Some are judged only in texts that JAX wrote (only_from_jax): those written by
-// hand, as most of conformance is, may have arrays of a few elements, smaller than a machine's. Findings, `palladion
-// explain`, docs/spec/gpu-limits.md and docs/spec/tpu-limits.md are written from the same rows.
+// One rule about kernels as one row: its name, the rule in a sentence, its source, the fix, and a function that
+// describes a violation. Some are judged only in texts that JAX wrote (only_from_jax): those written by hand, as most
+// of conformance is, may have arrays of a few elements, smaller than a machine's. Findings, `palladion explain`,
+// docs/spec/gpu-limits.md and docs/spec/tpu-limits.md are written from the same rows.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_LIMIT_ROW_H_
 #define PALLADION_EMU_CHECK_LEGALITY_LIMIT_ROW_H_
 

@@ -1,4 +1,4 @@
-// What the lowerings of all backends ask of lax.scan: that it is a fori_loop. Based on: JAX 0.10.2,
+// The requirement of all backends' lowerings on lax.scan: that it is a fori_loop. Based on: JAX 0.10.2,
 // jax/_src/pallas/utils.py (pattern_match_scan_to_fori_loop), and _scan_lowering_rule of each lowering.py.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_SCAN_LOOPS_H_
 #define PALLADION_EMU_CHECK_LEGALITY_SCAN_LOOPS_H_

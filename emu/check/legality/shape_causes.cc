@@ -99,7 +99,7 @@ class ShapeNames {
   void Name() {
     if (!about_.empty()) Walk(legality_.kernel().bodies[0].region);
     for (const Group& group : groups_) {
-      if (group.into == kNone) Tell(group);
+      if (group.into == kNone) Report(group);
     }
     for (const OfType& of : types_) {
       for (const std::size_t number : of.findings)
@@ -297,7 +297,7 @@ class ShapeNames {
     return absl::StrJoin(parts, ", ");
   }
 
-  void Tell(const Group& group) {
+  void Report(const Group& group) {
     const bool blocks = std::any_of(group.seen.begin(), group.seen.end(), [](const Seen& it) { return it.block; });
     const std::string listed = Listed(group, blocks);
     const std::string why = listed.empty() ? Cat("arrays of ", ToString(group.shape), " are made here")

@@ -1,8 +1,7 @@
-// What the limits of GPU kernels look at, read off the text once: the mesh, the barriers' attributes, where a view
-// leads and how what it shows is laid out. Based on: docs/spec/kernel-text.md; JAX 0.10.2,
-// jax/_src/pallas/mosaic_gpu/core.py (Mesh, UntilingTransform, UnswizzleRef). Works on a text that was parsed, so that
-// a kernel which cannot be prepared is judged too: what does not have the form that JAX gives it is left to the
-// verifier. Not known here: values.
+// Facts that the limits of GPU kernels need, read from the text once: the mesh, the barriers' attributes, the target of
+// a view and its layout. Based on: docs/spec/kernel-text.md; JAX 0.10.2, jax/_src/pallas/mosaic_gpu/core.py (Mesh,
+// UntilingTransform, UnswizzleRef). Works on a text that was parsed, so that a kernel which cannot be prepared is
+// judged too: what JAX would not write is left to the verifier. Not known here: values.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_GPU_FACTS_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_GPU_FACTS_H_
 

@@ -1,7 +1,6 @@
-// How single operations carry a layout of registers on with lane semantics, or refuse it. Based on: JAX 0.10.2,
+// How single operations propagate a register layout with lane semantics, or refuse it. Based on: JAX 0.10.2,
 // jax/experimental/mosaic/gpu/fragmented_array.py (to_layout, reshape, __getitem__, broadcast_in_dim) and
-// jax/_src/pallas/mosaic_gpu/lowering.py (_broadcast_in_dim_lowering_rule). A layout that is not known is carried on as
-// one that is not known.
+// jax/_src/pallas/mosaic_gpu/lowering.py (_broadcast_in_dim_lowering_rule). An unknown layout stays unknown.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_LAYOUT_RULES_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_LAYOUT_RULES_H_
 

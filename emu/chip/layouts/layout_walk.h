@@ -1,10 +1,10 @@
 // Which value of a Mosaic GPU kernel has which layout of registers, for the rules and for the model of time. Based on:
 // JAX 0.10.2, jax/_src/pallas/mosaic_gpu/lowering.py (get, swap, select_n, broadcast_in_dim, reshape, reductions,
 // loops, cond, layout_cast) and jax/experimental/mosaic/gpu/fragmented_array.py (_pointwise, to_layout,
-// broadcast_in_dim). With lane semantics a layout is carried on as JAX's lowering does, and what it refuses on the way
+// broadcast_in_dim). With lane semantics a layout is propagated as JAX's lowering does, and what it refuses on the way
 // is a clash. With warpgroup semantics, where the compiler infers layouts, there are no clashes, and no read of a tiled
-// ref has a known layout without a cast. Where a layout is not known nothing is said. Limits: what inline_mgpu returns
-// and the layouts that register_layouts.h does not know; whether a transfer has bank conflicts.
+// ref has a known layout without a cast. Unknown layouts are not judged. Limits: what inline_mgpu returns and the
+// layouts that register_layouts.h does not know; whether a transfer has bank conflicts.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_LAYOUT_WALK_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_LAYOUT_WALK_H_
 

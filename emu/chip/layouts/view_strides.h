@@ -1,7 +1,7 @@
-// How what a chain of views shows lies in memory, as JAX follows it: the strides of each dimension. Based on: JAX
-// 0.10.2, jax/experimental/mosaic/gpu/utils.py (memref_slice, memref_transpose, memref_reshape, memref_fold,
-// memref_unfold) and fragmented_array.py (transfer_strided); MLIR's verification of memref.collapse_shape. For refs
-// that are stored row by row: not for those in tiles or swizzled. Offsets do not matter here.
+// The memory layout of a chain of views, as JAX computes it: the strides of each dimension. Based on: JAX 0.10.2,
+// jax/experimental/mosaic/gpu/utils.py (memref_slice, memref_transpose, memref_reshape, memref_fold, memref_unfold) and
+// fragmented_array.py (transfer_strided); MLIR's verification of memref.collapse_shape. For refs that are stored row by
+// row: not for those in tiles or swizzled. Offsets do not matter here.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_VIEW_STRIDES_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_VIEW_STRIDES_H_
 

@@ -1,7 +1,7 @@
 // Amounts with a unit: what a number of a machine description is once it is read. Cycles cannot be added to
 // nanoseconds; bytes over bytes per cycle are cycles. Every amount is a double in the base unit of its dimension
-// (cycles, bytes, hertz, seconds as nanoseconds); a file may write it in another (MiB, GHz, us). What it does not tell
-// apart: cycles of one clock domain from those of another.
+// (cycles, bytes, hertz, seconds as nanoseconds); a file may write it in another (MiB, GHz, us). Not distinguished:
+// cycles of different clock domains.
 #ifndef PALLADION_EMU_CHIP_MACHINES_AMOUNT_H_
 #define PALLADION_EMU_CHIP_MACHINES_AMOUNT_H_
 

@@ -1,7 +1,7 @@
 // What a chip is, in numbers: its capacities, what each unit of it does in a cycle, how long memory takes; each with
-// where it is from. The files emu/chip/machines/*.machine hold them, embedded in the library; how they are written is
-// said in docs/machines.md. A number that nobody published is absent, never zero: Get says so, and what to do. What it
-// does not catch: a number that is wrong and contradicts no other.
+// its source. The files emu/chip/machines/*.machine hold them, embedded in the library; how they are written is said in
+// docs/machines.md. An unpublished number is absent, never zero: Get says so, and what to do. What it does not catch: a
+// number that is wrong and contradicts no other.
 #ifndef PALLADION_EMU_CHIP_MACHINES_DESCRIPTION_H_
 #define PALLADION_EMU_CHIP_MACHINES_DESCRIPTION_H_
 

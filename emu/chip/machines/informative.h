@@ -1,6 +1,6 @@
-// Numbers of descriptions that are there to be told: no law of time and no check reads them, so `--set` of one changes
-// nothing. Based on: a list, which a test holds against every Key in the library's sources. Limits: a number that is
-// read counts as read, whatever becomes of it.
+// Informational numbers of descriptions: no cost law and no check reads them, so `--set` of one changes nothing. Based
+// on: a list, which a test holds against every Key in the library's sources. Limits: a number that is read counts as
+// read, whatever becomes of it.
 #ifndef PALLADION_EMU_CHIP_MACHINES_INFORMATIVE_H_
 #define PALLADION_EMU_CHIP_MACHINES_INFORMATIVE_H_
 

@@ -1,4 +1,4 @@
-// Names of numbers, looked up at run time, and what somebody may have meant.
+// Run-time lookup of the names of numbers, with suggestions for misspelled ones.
 #ifndef PALLADION_EMU_CHIP_MACHINES_NEAREST_KEYS_H_
 #define PALLADION_EMU_CHIP_MACHINES_NEAREST_KEYS_H_
 

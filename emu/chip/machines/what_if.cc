@@ -1,5 +1,5 @@
-// What if a number were another: `--set`. What follows from it follows in proportion, so that a peak which is rounded,
-// or a law that reaches 98 % of its unit, stays so.
+// `--set`: what if a number were different. Dependent numbers change in proportion, so that a rounded peak, or a law
+// that reaches 98 % of its unit, stays so.
 #include <set>
 #include <tuple>
 #include <utility>

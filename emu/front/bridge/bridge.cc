@@ -12,7 +12,7 @@
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
 #include "emu/front/bridge/timed_arrays.h"
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
@@ -37,9 +37,9 @@ std::string DepositText(const std::vector<std::int64_t>& grid, const Report& rep
 
 // Members of a deposit: the time, or why there is none.
 std::string TimeMembers(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run) {
-  const absl::StatusOr<TimeTold> told = TimeOfArrays(kernel, inputs, {}, run);
-  if (!told.ok()) return Cat(", \"time_refused\": ", JsonString(ToStd(told.status().message())));
-  return Cat(", \"time\": ", told->json, ", \"time_text\": ", JsonString(told->text));
+  const absl::StatusOr<TimeReport> timed = TimeOfArrays(kernel, inputs, {}, run);
+  if (!timed.ok()) return Cat(", \"time_refused\": ", JsonString(ToStd(timed.status().message())));
+  return Cat(", \"time\": ", timed->json, ", \"time_text\": ", JsonString(timed->text));
 }
 
 // The outputs of a kernel that could not run.
@@ -70,19 +70,20 @@ bool Raises(const BridgeOptions& how, const ReportedFinding& finding, const Repo
 // OK, or what the caller should raise: the findings as every report renders them. `launches` of the kernel, as one.
 absl::Status Raised(const BridgeOptions& how, const Report& report, std::int64_t launches = 1) {
   if (how.never_raise) return absl::OkStatus();
-  reports::ReportDocument told;
-  told.calls.push_back({.report = report,
-                        .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
-                        .replay_after = launches > 1 ? Cat("\", launches=", launches, ")") : "\")"});
-  std::vector<ReportedFinding>& raised = told.calls[0].report.findings;
+  reports::ReportDocument document;
+  document.calls.push_back({.report = report,
+                            .replay_before = Cat("palladion.emulate(\"", report.target, "\", replay=\""),
+                            .replay_after = launches > 1 ? Cat("\", launches=", launches, ")") : "\")"});
+  std::vector<ReportedFinding>& raised = document.calls[0].report.findings;
   raised.erase(std::remove_if(raised.begin(), raised.end(),
                               [&](const ReportedFinding& finding) { return !Raises(how, finding, report); }),
                raised.end());
   if (!raised.empty()) {
     SourceFiles sources;
-    const reports::TellOptions options{.python = true,
-                                       .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
-    return absl::FailedPreconditionError(Cat("kernel @", report.kernel, ":\n", ToText(told, options, {.end = false})));
+    const reports::RenderOptions options{
+        .python = true, .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+    return absl::FailedPreconditionError(
+        Cat("kernel @", report.kernel, ":\n", ToText(document, options, {.end = false})));
   }
   if (report.error.has_value()) return absl::InternalError(Cat("kernel @", report.kernel, ": ", report.error->message));
   if (report.interrupted) return absl::CancelledError(Cat("kernel @", report.kernel, ": interrupted"));

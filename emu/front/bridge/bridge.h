@@ -1,5 +1,5 @@
 // Kernel calls that come from inside compiled programs (XLA's), where a call brings nothing but buffers and attributes:
-// prepared kernels are found by their text, and reports wait here until whoever opened the session takes them.
+// prepared kernels are found by their text, and reports are kept here until the opener of the session takes them.
 //
 //   Bridge& bridge = ProcessBridge();
 //   std::int64_t session = bridge.Open();
@@ -7,10 +7,10 @@
 //   bridge.Take(session);                     // JSON: the calls since the last time, equal ones folded
 //
 // State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
-// that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread.
-// While a call is under way, SIGINT and SIGTERM end it early (emu/front/bridge/interrupt.h), and
-// emu/front/bridge/progress.h tells how far it is. What it does not do: let calls on several devices meet. No kernel
-// that runs today reaches another device's memory; one that tries is refused by the name of its primitive.
+// that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread. During a
+// call, SIGINT and SIGTERM end it early (emu/front/bridge/interrupt.h), and emu/front/bridge/progress.h shows its
+// progress. What it does not do: let calls on several devices meet. No kernel that runs today reaches another device's
+// memory; one that tries is refused by the name of its primitive.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 #define PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 

@@ -16,7 +16,7 @@
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
-#include "emu/front/reports/machines_told.h"
+#include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
 #include "emu/front/reports/report_from_json.h"
 #include "emu/operations.h"
@@ -238,14 +238,14 @@ char* palladion_finding_codes(void) {
 }
 
 char* palladion_tell(const char* request, size_t size, char** error) {
-  char* told = nullptr;
+  char* rendered = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> text = palladion::reports::TellJson(TextOf(request, size));
-    if (text.ok()) told = CopyText(*text);
+    absl::StatusOr<std::string> text = palladion::reports::RenderJson(TextOf(request, size));
+    if (text.ok()) rendered = CopyText(*text);
     return text.status();
   });
   if (!status.ok()) SetText(error, ErrorText(status));
-  return told;
+  return rendered;
 }
 
 char* palladion_chips(void) {
@@ -267,20 +267,20 @@ char* palladion_chips(void) {
 }
 
 char* palladion_machines(const char* name, const char* const* changes, size_t n, char** error) {
-  char* told = nullptr;
+  char* json = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (name == nullptr) {
-      told = CopyText(palladion::reports::MachinesJson());
+      json = CopyText(palladion::reports::MachinesJson());
       return absl::OkStatus();
     }
     PALLADION_ASSIGN_OR_RETURN(const palladion::machines::Machine* found, palladion::machines::FindMachine(name));
     palladion::machines::Machine machine = *found;
     PALLADION_RETURN_IF_ERROR(machine.Set(std::vector<std::string>(changes, changes + n)));
-    told = CopyText(palladion::reports::MachineJson(machine));
+    json = CopyText(palladion::reports::MachineJson(machine));
     return absl::OkStatus();
   });
   if (!status.ok()) SetText(error, ErrorText(status));
-  return told;
+  return json;
 }
 
 void palladion_free_program(palladion_program* program) { delete program; }

@@ -1,4 +1,4 @@
-// The arrays and texts of the C ABI as ours.
+// Conversion of the arrays and texts of the C ABI.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_C_ARRAYS_H_
 #define PALLADION_EMU_FRONT_BRIDGE_C_ARRAYS_H_
 

@@ -1,4 +1,4 @@
-// palladion_fit of the C ABI: what a text's kernels hold in the memories of their chips.
+// palladion_fit of the C ABI: the memory use of a text's kernels on their chips.
 #include <string>
 #include <vector>
 
@@ -6,7 +6,8 @@
 #include "emu/tools/fit/fit.h"
 #include "semantics/base/status.h"
 
-char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** told, char** error) {
+char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** text_out,
+                    char** error) {
   namespace bridge = palladion::bridge;
   char* json = nullptr;
   const absl::Status status = bridge::Guarded([&]() -> absl::Status {
@@ -15,7 +16,7 @@ char* palladion_fit(const char* text, size_t size, const char* kernel, const cha
         palladion::fit::FitOf(bridge::TextOf(text, size),
                               {.kernel = kernel == nullptr ? "" : kernel, .target = target == nullptr ? "" : target}));
     json = bridge::CopyText(palladion::fit::FitJson(fits));
-    bridge::SetText(told, palladion::fit::FitText(fits));
+    bridge::SetText(text_out, palladion::fit::FitText(fits));
     return absl::OkStatus();
   });
   if (!status.ok()) bridge::SetText(error, bridge::ErrorText(status));

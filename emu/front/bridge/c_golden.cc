@@ -1,4 +1,4 @@
-// The part of the C ABI that makes golden bundles and holds outputs against them.
+// The part of the C ABI that makes golden bundles and compares outputs with them.
 #include <cstring>
 #include <filesystem>
 #include <utility>

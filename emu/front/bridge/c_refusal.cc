@@ -5,7 +5,7 @@
 
 #include "emu/check/refusal.h"
 #include "emu/front/bridge/c_arrays.h"
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/base/source_lines.h"
@@ -19,8 +19,8 @@ std::string FindingsText(const Report& report) {
   document.calls.push_back({.report = report});
   document.calls[0].report.error.reset();
   SourceFiles sources;
-  const reports::TellOptions options{.python = true,
-                                     .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
+  const reports::RenderOptions options{.python = true,
+                                       .source_line = [&](const std::string& f, int n) { return sources.Line(f, n); }};
   return reports::ToText(document, options, {.end = false});
 }
 

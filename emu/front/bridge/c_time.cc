@@ -15,11 +15,11 @@ namespace {
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
 // What the request asks for, while somebody may interrupt it.
-using Ask = std::function<absl::StatusOr<TimeTold>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                                   const TimeWanted& wanted, const RunOptions& run)>;
+using Ask = std::function<absl::StatusOr<TimeReport>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                                     const TimeWanted& wanted, const RunOptions& run)>;
 
-absl::StatusOr<TimeTold> Asked(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
-                               const Ask& ask) {
+absl::StatusOr<TimeReport> Asked(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
+                                 const Ask& ask) {
   PALLADION_ASSIGN_OR_RETURN(
       const PreparedKernel kernel,
       PrepareText(TextOf(request.text, request.size),
@@ -37,30 +37,30 @@ absl::StatusOr<TimeTold> Asked(const palladion_time_request& request, const pall
 }
 
 // NULL on an error. `pictures` may be NULL.
-char* Told(const std::function<absl::StatusOr<TimeTold>()>& ask, palladion_timeline* pictures, char** text,
-           char** error) {
+char* Respond(const std::function<absl::StatusOr<TimeReport>()>& ask, palladion_timeline* pictures, char** text,
+              char** error) {
   char* result = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    PALLADION_ASSIGN_OR_RETURN(const TimeTold told, ask());
-    result = CopyText(told.json);
-    SetText(text, told.text);
+    PALLADION_ASSIGN_OR_RETURN(const TimeReport timed, ask());
+    result = CopyText(timed.json);
+    SetText(text, timed.text);
     if (pictures == nullptr) return absl::OkStatus();
-    pictures->page = CopyText(told.page);
-    pictures->trace = CopyText(told.trace);
+    pictures->page = CopyText(timed.page);
+    pictures->trace = CopyText(timed.trace);
     return absl::OkStatus();
   });
   if (!status.ok()) SetText(error, ErrorText(status));
   return result;
 }
 
-absl::StatusOr<TimeTold> TimeAsked(const palladion_time_request* request, const palladion_array* arrays,
-                                   std::size_t n) {
+absl::StatusOr<TimeReport> TimeAsked(const palladion_time_request* request, const palladion_array* arrays,
+                                     std::size_t n) {
   if (request == nullptr) return absl::InvalidArgumentError("no request");
   return Asked(*request, arrays, n, TimeOfArrays);
 }
 
-absl::StatusOr<TimeTold> AdviceAskedFor(const palladion_advise_request* request, const palladion_array* arrays,
-                                        std::size_t n) {
+absl::StatusOr<TimeReport> AdviceAskedFor(const palladion_advise_request* request, const palladion_array* arrays,
+                                          std::size_t n) {
   if (request == nullptr) return absl::InvalidArgumentError("no request");
   if (request->time.timeline != nullptr)
     return absl::InvalidArgumentError("palladion_advise draws no timeline; palladion_time does");
@@ -75,12 +75,12 @@ absl::StatusOr<TimeTold> AdviceAskedFor(const palladion_advise_request* request,
 
 char* palladion_time(const palladion_time_request* request, const palladion_array* inputs, size_t n_inputs, char** text,
                      char** error) {
-  return palladion::bridge::Told([&] { return palladion::bridge::TimeAsked(request, inputs, n_inputs); },
-                                 request == nullptr ? nullptr : request->timeline, text, error);
+  return palladion::bridge::Respond([&] { return palladion::bridge::TimeAsked(request, inputs, n_inputs); },
+                                    request == nullptr ? nullptr : request->timeline, text, error);
 }
 
 char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs, size_t n_inputs,
                        char** text, char** error) {
-  return palladion::bridge::Told([&] { return palladion::bridge::AdviceAskedFor(request, inputs, n_inputs); }, nullptr,
-                                 text, error);
+  return palladion::bridge::Respond([&] { return palladion::bridge::AdviceAskedFor(request, inputs, n_inputs); },
+                                    nullptr, text, error);
 }

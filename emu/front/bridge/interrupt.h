@@ -1,8 +1,8 @@
-// Ctrl-C, and the SIGTERM that a CI job gets before it is killed, while something long runs: the first one asks it to
-// stop and say what it knows; on a terminal it is said that a second one ends the process. Two ways to listen: a
-// command takes the signals over, a library only hears them too.
-// What it does not do: listen where nobody else does (the process ends then, as it would without us), or to what
-// somebody chose to ignore (nohup, a shell's background job).
+// Ctrl-C, and the SIGTERM that a CI job gets before it is killed, during a long operation: the first one asks it to
+// stop and report its results so far; on a terminal a message says that a second one ends the process. There are two
+// modes: a command takes the signals over, a library only observes them in addition. What it does not do: handle a
+// signal that has no other handler (the process ends then, as it would without us), or one that is ignored (nohup, a
+// shell's background job).
 #ifndef PALLADION_EMU_FRONT_BRIDGE_INTERRUPT_H_
 #define PALLADION_EMU_FRONT_BRIDGE_INTERRUPT_H_
 

@@ -1,7 +1,6 @@
-// How far runs are, for people who wait: done, of how many, how fast, and about how long it still takes. A run leaves
-// numbers in its RunControl; whoever shows them (a line of the command, Python) looks when they like, so that nothing
-// is called from inside a run.
-// What it does not do: know how long a loop takes, or a search of every schedule: then there is no total.
+// Progress of runs: done, of how many, how fast, and an estimate of the remaining time. A run stores numbers in its
+// RunControl; the display (a line of the command, Python) polls them, so that nothing is called from inside a run. What
+// it does not do: know how long a loop takes, or a search of every schedule: then there is no total.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_PROGRESS_H_
 #define PALLADION_EMU_FRONT_BRIDGE_PROGRESS_H_
 

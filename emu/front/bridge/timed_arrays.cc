@@ -9,8 +9,8 @@
 #include "emu/timing/time_kernel.h"
 #include "emu/timing/timeline_page.h"
 #include "emu/timing/timeline_trace.h"
-#include "emu/timing/timing_told.h"
-#include "emu/tools/advice/advice_told.h"
+#include "emu/timing/timing_format.h"
+#include "emu/tools/advice/advice_format.h"
 #include "emu/tools/advice/advise.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"
@@ -32,8 +32,8 @@ absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) 
 
 }  // namespace
 
-absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      const TimeWanted& wanted, const RunOptions& run) {
+absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        const TimeWanted& wanted, const RunOptions& run) {
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
   PALLADION_ASSIGN_OR_RETURN(
@@ -45,19 +45,19 @@ absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<c
   SourceFiles sources;
   const auto source_line = [&](const std::string& file, int line) { return sources.Line(file, line); };
   const timing::TimingTextOptions options{.kernel_path = "<text>", .source_line = source_line};
-  TimeTold told{.json = timing::TimingJson(timed.timing, module),
-                .text = Cat(kernel.name(), " ", timing::TimingText(timed.timing, module, options))};
-  if (!timed.timeline.has_value()) return told;
+  TimeReport rendered{.json = timing::TimingJson(timed.timing, module),
+                      .text = Cat(kernel.name(), " ", timing::TimingText(timed.timing, module, options))};
+  if (!timed.timeline.has_value()) return rendered;
   const timing::TimelineShown shown{*timed.timeline,    timed.timing, timed.report, module,
                                     wanted.kernel_text, "<text>",     source_line};
-  told.page = timing::TimelinePage(shown);
-  told.trace = timing::TimelineTrace(shown);
-  return told;
+  rendered.page = timing::TimelinePage(shown);
+  rendered.trace = timing::TimelineTrace(shown);
+  return rendered;
 }
 
-absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                        const TimeWanted& wanted, const RunOptions& run,
-                                        const AdviceWanted& advice_wanted) {
+absl::StatusOr<TimeReport> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                          const TimeWanted& wanted, const RunOptions& run,
+                                          const AdviceWanted& advice_wanted) {
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
   PALLADION_ASSIGN_OR_RETURN(const advice::Advice advice,
@@ -68,7 +68,7 @@ absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span
                                              .seeds = advice_wanted.seeds == 0 ? advice::kSeeds : advice_wanted.seeds,
                                              .what_ifs = advice_wanted.what_ifs}));
   const Module& module = kernel.state().module();
-  return TimeTold{advice::AdviceJson(advice, module), Cat(kernel.name(), " ", advice::AdviceText(advice, module))};
+  return TimeReport{advice::AdviceJson(advice, module), Cat(kernel.name(), " ", advice::AdviceText(advice, module))};
 }
 
 }  // namespace palladion::bridge

@@ -1,5 +1,5 @@
-// How long a kernel takes and what would make it faster, of arrays that a caller owns, as JSON and as text: for the C
-// ABI and for calls from compiled programs.
+// Timing and advice for a kernel on arrays that the caller owns, as JSON and as text: for the C ABI and for calls from
+// compiled programs.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_TIMED_ARRAYS_H_
 #define PALLADION_EMU_FRONT_BRIDGE_TIMED_ARRAYS_H_
 
@@ -15,8 +15,8 @@
 
 namespace palladion::bridge {
 
-struct TimeTold {
-  std::string json, text;   // emu/timing/timing_told.h
+struct TimeReport {
+  std::string json, text;   // emu/timing/timing_format.h
   std::string page, trace;  // of the timeline
 };
 
@@ -27,17 +27,17 @@ struct TimeWanted {
 };
 
 // `kernel` is observable, and its target names a chip. Errors as timing::TimeKernel's, and how the run ended.
-absl::StatusOr<TimeTold> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                      const TimeWanted& wanted, const RunOptions& run);
+absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                        const TimeWanted& wanted, const RunOptions& run);
 
 // The same of emu/tools/advice; the text is that of `palladion advise`.
 struct AdviceWanted {
   std::int64_t seeds = 0;  // 0: the default
   bool what_ifs = true;
 };
-absl::StatusOr<TimeTold> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                        const TimeWanted& wanted, const RunOptions& run,
-                                        const AdviceWanted& advice_wanted);
+absl::StatusOr<TimeReport> AdviceOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                          const TimeWanted& wanted, const RunOptions& run,
+                                          const AdviceWanted& advice_wanted);
 
 }  // namespace palladion::bridge
 

@@ -1,5 +1,5 @@
-// A run of the command with a person beside it: Ctrl-C and SIGTERM end it early, and on a terminal a line tells how far
-// it is. Silent in pipes, and about what is over in a moment.
+// An interactive run of the command: Ctrl-C and SIGTERM end it early, and on a terminal a line shows its progress.
+// Silent in pipes, and for short runs.
 #ifndef PALLADION_EMU_FRONT_COMMAND_ATTENDED_H_
 #define PALLADION_EMU_FRONT_COMMAND_ATTENDED_H_
 

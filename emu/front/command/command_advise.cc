@@ -9,7 +9,7 @@
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/agents/host_memory.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advice_format.h"
 #include "emu/tools/advice/advise.h"
 #include "semantics/base/status.h"
 

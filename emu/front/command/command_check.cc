@@ -1,5 +1,5 @@
-// `palladion check`: options in, a report out in one of four formats. Whatever goes wrong once the options are known is
-// also a report, so that who reads files sees it too.
+// `palladion check`: options in, a report out in one of four formats. Any error after the options are parsed is also a
+// report, so that readers of files see it too.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -233,9 +233,9 @@ class CheckCommand {
     for (const std::string& text : report.printed) Append(&printed, PrintableLines(text), "\n");
     reports::ReportDocument document;
     document.calls.push_back({.report = report, .replay_before = options.command + " --replay "});
-    const reports::TellOptions told{
+    const reports::RenderOptions rendering{
         .kernel_text = options.kernel_text, .kernel_path = options.kernel_path, .source_line = options.source_line};
-    return printed + reports::ToText(document, told, {.color = color, .details = line_.Has("details")}) +
+    return printed + reports::ToText(document, rendering, {.color = color, .details = line_.Has("details")}) +
            (line_.Has("fidelity") ? reports::FidelityTable(report) : "");
   }
 

@@ -1,4 +1,4 @@
-// The command `compare`, and `diff --dump`: a backend's outputs, and what it held on the way, against a bundle of
+// The command `compare`, and `diff --dump`: a backend's outputs, and its intermediate values, against a bundle of
 // `golden`.
 #include <algorithm>
 #include <filesystem>

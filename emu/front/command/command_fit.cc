@@ -1,4 +1,4 @@
-// palladion fit: what a kernel holds in the memories of its chip, and whether that fits, as text or JSON.
+// palladion fit: the memory use of a kernel on its chip, and whether it fits, as text or JSON.
 #include <algorithm>
 #include <string>
 #include <vector>

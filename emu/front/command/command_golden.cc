@@ -1,4 +1,4 @@
-// The command `golden`: a bundle that backends hold their outputs against.
+// The command `golden`: a bundle with which backends compare their outputs.
 #include <optional>
 
 #include "emu/front/command/attended.h"

@@ -2,7 +2,7 @@
 
 #include "emu/chip/machines/description.h"
 #include "emu/chip/machines/informative.h"
-#include "emu/front/reports/machines_told.h"
+#include "emu/front/reports/machines_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 

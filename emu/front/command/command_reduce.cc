@@ -102,7 +102,7 @@ class ReduceCommand {
     PALLADION_ASSIGN_OR_RETURN(const reduce::ReducedFinding found, reduce::ReduceFinding(start, choice_, how, options));
     std::string command;
     PALLADION_RETURN_IF_ERROR(Write(found.reduced.state, out, command));
-    Tell(start, found.reduced, line_.Flag("keep"));
+    Report(start, found.reduced, line_.Flag("keep"));
     console_.out << "the finding again: palladion check " << command;
     if (!found.replay.empty()) {
       console_.out << " --replay " << Quoted(found.replay);
@@ -134,7 +134,7 @@ class ReduceCommand {
     PALLADION_ASSIGN_OR_RETURN(const reduce::Reduced reduced, reduce::Reduce(start, holds, options));
     std::string command;
     PALLADION_RETURN_IF_ERROR(Write(reduced.state, out, command));
-    Tell(start, reduced, "exit code 0");
+    Report(start, reduced, "exit code 0");
     console_.out << "its inputs: palladion run " << command << " --out DIR\n";
     return reduced.ended == reduce::Ended::kSmallest ? ExitCode::kClean : ExitCode::kBudget;
   }
@@ -160,7 +160,7 @@ class ReduceCommand {
     return absl::OkStatus();
   }
 
-  void Tell(const reduce::State& start, const reduce::Reduced& reduced, const std::string& kept) const {
+  void Report(const reduce::State& start, const reduce::Reduced& reduced, const std::string& kept) const {
     const reduce::Extent before = reduce::ExtentOf(start), after = reduce::ExtentOf(reduced.state);
     const char* const ended = reduced.ended == reduce::Ended::kSmallest ? "no pass makes it smaller"
                               : reduced.ended == reduce::Ended::kBudget ? "the budget is spent"

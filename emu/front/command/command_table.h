@@ -1,5 +1,5 @@
-// What the command `palladion` can be asked: every command with its options and what they mean. The parser, `palladion
-// help`, the completion of shells and the tables of docs/command.md are made from it.
+// The commands of `palladion`: every command with its options and what they mean. The parser, `palladion help`, the
+// completion of shells and the tables of docs/command.md are made from it.
 #ifndef PALLADION_EMU_FRONT_COMMAND_COMMAND_TABLE_H_
 #define PALLADION_EMU_FRONT_COMMAND_COMMAND_TABLE_H_
 

@@ -20,7 +20,7 @@
 #include "emu/run/agents/host_memory.h"
 #include "emu/run/launch/launch.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
@@ -64,7 +64,7 @@ absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine
 }
 
 // What was asked for and the model does not have.
-absl::Status CheckTold(const CommandLine& line, const machines::Machine& machine, const timing::Timed& timed) {
+absl::Status CheckOutputs(const CommandLine& line, const machines::Machine& machine, const timing::Timed& timed) {
   if ((line.Has("page") || line.Has("trace")) && !timed.timeline.has_value())
     return absl::UnimplementedError(Cat("the model of ", machine.name(),
                                         " does not say yet what happened when; without --page and --trace its times "
@@ -77,7 +77,7 @@ absl::Status CheckTold(const CommandLine& line, const machines::Machine& machine
 }
 
 // What was set, not what follows from it, and changes nothing.
-void TellUnread(const PreparedKernel& kernel, const machines::Machine& machine, const Console& console) {
+void WarnOfUnread(const PreparedKernel& kernel, const machines::Machine& machine, const Console& console) {
   const bool links = kernel.state().program().several_devices();
   for (std::size_t row = 0; row < machines::key_table::kCount; ++row) {
     const std::optional<machines::Number>& number = machine.At(row);
@@ -90,9 +90,9 @@ void TellUnread(const PreparedKernel& kernel, const machines::Machine& machine, 
   }
 }
 
-class Telling {
+class TimeOutput {
  public:
-  Telling(const CommandLine& line, const Console& console, const KernelFile& file, const timing::Timed& timed)
+  TimeOutput(const CommandLine& line, const Console& console, const KernelFile& file, const timing::Timed& timed)
       : line_(line), console_(console), file_(file), timed_(timed), module_(file.kernel.state().module()) {}
 
   void Print(std::string_view format, std::size_t lines) {
@@ -141,7 +141,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
     if (flag == "set") changes.push_back(value);
   }
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(file.kernel, changes));
-  TellUnread(file.kernel, machine, console);
+  WarnOfUnread(file.kernel, machine, console);
   PALLADION_ASSIGN_OR_RETURN(const std::optional<timing::TimelineOptions> drawn, DrawnOf(line, machine));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(file.kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
@@ -154,10 +154,10 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
                                                                             .timeline = drawn,
                                                                             .schedule = line.Has("schedule")}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
-  PALLADION_RETURN_IF_ERROR(CheckTold(line, machine, timed));
-  Telling telling(line, console, file, timed);
-  telling.Print(format, static_cast<std::size_t>(lines));
-  for (auto& [flag, target] : files) PALLADION_RETURN_IF_ERROR(telling.WriteTo(flag, target));
+  PALLADION_RETURN_IF_ERROR(CheckOutputs(line, machine, timed));
+  TimeOutput output(line, console, file, timed);
+  output.Print(format, static_cast<std::size_t>(lines));
+  for (auto& [flag, target] : files) PALLADION_RETURN_IF_ERROR(output.WriteTo(flag, target));
   const auto wrong = std::count_if(timed.report.findings.begin(), timed.report.findings.end(),
                                    [](const ReportedFinding& finding) { return finding.severity != "note"; });
   if (wrong > 0)

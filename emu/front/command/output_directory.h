@@ -1,6 +1,6 @@
-// The directory that a command's files go to. It is made, and shown to be writable, before the kernel runs, so that a
-// long run is not lost to a wrong path; the files appear in it together, when all of them are complete.
-// What it does not catch: a program that is killed outright (SIGKILL) between the renames of two files.
+// The directory of a command's output files. It is created, and tested to be writable, before the kernel runs, so that
+// a long run is not lost to a wrong path; the files appear in it together, when all of them are complete. What it does
+// not catch: a program that is killed outright (SIGKILL) between the renames of two files.
 #ifndef PALLADION_EMU_FRONT_COMMAND_OUTPUT_DIRECTORY_H_
 #define PALLADION_EMU_FRONT_COMMAND_OUTPUT_DIRECTORY_H_
 

@@ -1,5 +1,5 @@
-// A file that an option names, --output or --page. That it can be written is known before a long check starts, it is
-// replaced whole or not at all, and it is none of the files that the command reads.
+// An output file named by an option, --output or --page. It is tested to be writable before a long check starts, it is
+// replaced atomically, and it must not be a file that the command reads.
 #ifndef PALLADION_EMU_FRONT_COMMAND_OUTPUT_FILE_H_
 #define PALLADION_EMU_FRONT_COMMAND_OUTPUT_FILE_H_
 

@@ -1,7 +1,6 @@
 // Places of C++ code as places of findings: a table that grows while kernels run, in the form in which reports read the
-// places of a kernel text. And the words of findings: what the memory model says in Pallas' Python is said in calls of
-// KernelContext.
-// Limits: a place is a line, without who called the function; one table serves runs one after another.
+// places of a kernel text. And the texts of findings: names of Pallas' Python calls are replaced by calls of
+// KernelContext. Limits: a place is a line, without its callers; one table serves consecutive runs.
 #ifndef PALLADION_EMU_FRONT_CPP_CODE_PLACES_H_
 #define PALLADION_EMU_FRONT_CPP_CODE_PLACES_H_
 

@@ -1,5 +1,5 @@
-// The threads of a FunctionKernel, and the halves of what engines do for them, as agents of the scheduler. Blocks begin
-// one after another, lowest first, about a thousand threads at a time.
+// The threads of a FunctionKernel, and the phases of their asynchronous operations, as agents of the scheduler. Blocks
+// begin one after another, lowest first, about a thousand threads at a time.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_AGENTS_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_AGENTS_H_
 

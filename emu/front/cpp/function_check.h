@@ -1,7 +1,7 @@
 // The check of a FunctionKernel: its seeds one after another, or one replay. One finding for those that are the same,
 // with the shortest schedule that was found to show it; outputs that differ between schedules. A schedule is a trial as
-// of any kernel; here is only which of them run, and what is told of them together.
-// Limits: never a proof; the schedules of one check do not run at the same time.
+// for any kernel; this file only decides which of them run, and combines their findings. Limits: never a proof; the
+// schedules of one check do not run at the same time.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_CHECK_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_CHECK_H_
 

@@ -25,7 +25,9 @@ class FunctionsOfLaunch final : public launch::AgentsOfLaunch {
     loop.resident = std::numeric_limits<std::size_t>::max();  // FunctionAgents decides
     return loop;
   }
-  void Tell(agents::Ran& result, const scheduler::LoopOptions&) const override { result.engines = agents_.engines(); }
+  void Complete(agents::Ran& result, const scheduler::LoopOptions&) const override {
+    result.engines = agents_.engines();
+  }
 
   std::string_view kind() const override { return machine_.threads() > 1 ? "thread" : "block"; }
   std::string_view counted() const override { return "requests"; }

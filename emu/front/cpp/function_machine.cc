@@ -19,7 +19,7 @@ void FunctionAccesses::Points(const Who& who, AccessKind kind, const PointAccess
   memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
   order.Learn(who.agent, access, agents);
   ThreadAccesses::Points(who, kind, access, value);
-  order.Tell(who.agent, access, agents);
+  order.Update(who.agent, access, agents);
 }
 
 void FunctionAccesses::Free(const Who&, BufferId buffer) { atomics_.erase(buffer); }

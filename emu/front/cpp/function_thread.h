@@ -1,5 +1,6 @@
-// One thread of a FunctionKernel: its KernelContext, whose calls become requests to the machine's port. Before each the
-// scheduler is asked, with what the request touches and what it waits for; then it is done at once.
+// One thread of a FunctionKernel: its KernelContext, whose calls become requests to the machine's port. Before each
+// request the thread yields to the scheduler, with what the request touches and waits for; then it is carried out at
+// once.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_THREAD_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_THREAD_H_
 

@@ -1,4 +1,4 @@
-// What a thread asks of barriers, semaphores and engines.
+// A thread's requests to barriers, semaphores and engines.
 #include <utility>
 
 #include "emu/front/cpp/function_thread.h"

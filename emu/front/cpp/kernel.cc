@@ -1,4 +1,4 @@
-// RunKernel and CheckKernel: is what is asked a kernel, and do the arrays fit it?
+// RunKernel and CheckKernel: validation of the kernel and its arrays.
 #include "emu/kernel.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Attributes as JSON. What JSON has no value of its own for is an object of one member: {"word": "f32"}, a bare word;
-// {"float": "1.5"}, as text, for its bits; {"map": {...}}, attributes within attributes.
+// Attributes as JSON. A value that JSON cannot represent directly is an object of one member: {"word": "f32"}, a bare
+// word; {"float": "1.5"}, as text, for its bits; {"map": {...}}, attributes within attributes.
 #ifndef PALLADION_EMU_FRONT_REPORTS_ATTR_JSON_H_
 #define PALLADION_EMU_FRONT_REPORTS_ATTR_JSON_H_
 

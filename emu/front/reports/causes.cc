@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "semantics/base/finding.h"
 
 namespace palladion::reports {

@@ -1,7 +1,7 @@
-// Which findings of a report follow from another one: one mistake is one entry, and the rest of what it does are its
-// symptoms. A symptom keeps its own data, its replay and its place in the report's list; verdict and exit code count
-// it as before. Based on the findings' codes, objects and places alone, so that a report that is read back has the same
-// ones. What it does not know: whether the symptom would be there without its cause. Where that may be, it is none.
+// Which findings of a report follow from another one: one mistake is one entry, and the others are its symptoms. A
+// symptom keeps its own data, its replay and its place in the report's list; verdict and exit code count it as before.
+// Based on the findings' codes, objects and places alone, so that a report that is read back has the same ones. It does
+// not know whether a symptom would exist without its cause: where that is possible, it is not a symptom.
 #ifndef PALLADION_EMU_FRONT_REPORTS_CAUSES_H_
 #define PALLADION_EMU_FRONT_REPORTS_CAUSES_H_
 

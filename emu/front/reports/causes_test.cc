@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "emu/report.h"
 
 namespace palladion::reports {
@@ -144,13 +144,13 @@ TEST(Causes, OfSeveralCalls) {
   ReportDocument document;
   document.calls.push_back({.report = MissingWait()});
   document.calls.push_back({.report = MissingWait()});
-  EXPECT_EQ(Tell(document, {}).findings.size(), 1u);
+  EXPECT_EQ(ViewOf(document, {}).findings.size(), 1u);
   std::vector<ReportedFinding>& alone = document.calls[1].report.findings;
   alone = {alone[5]};
-  const Told told = Tell(document, {});
-  ASSERT_EQ(told.findings.size(), 2u);
-  EXPECT_EQ(told.findings[1].code, "NONDET");
-  EXPECT_EQ(told.findings[0].symptoms.size(), 4u);
+  const ReportView view = ViewOf(document, {});
+  ASSERT_EQ(view.findings.size(), 2u);
+  EXPECT_EQ(view.findings[1].code, "NONDET");
+  EXPECT_EQ(view.findings[0].symptoms.size(), 4u);
 }
 
 }  // namespace

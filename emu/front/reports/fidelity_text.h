@@ -1,4 +1,4 @@
-// What a report says of how faithful its run was, for people: one line, and a table on request.
+// The fidelity of a run in a text report: one line, and a table on request.
 #ifndef PALLADION_EMU_FRONT_REPORTS_FIDELITY_TEXT_H_
 #define PALLADION_EMU_FRONT_REPORTS_FIDELITY_TEXT_H_
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "emu/report.h"
 
 namespace palladion::reports {

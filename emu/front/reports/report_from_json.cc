@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emu/front/reports/report_formats.h"
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"
@@ -151,7 +151,7 @@ class Lines {
 
 absl::StatusOr<std::string> Form(const Json& request) {
   Lines lines(request);
-  TellOptions options{.python = true};
+  RenderOptions options{.python = true};
   options.source_line = [&lines](const std::string& file, int line) { return lines.Line(file, line); };
   const std::string kernel_text = Text(request, "text");
   options.kernel_text = kernel_text;
@@ -160,7 +160,7 @@ absl::StatusOr<std::string> Form(const Json& request) {
   const std::string form = Text(request, "form");
   const ReportDocument document = Document(request);
   if (form == "sarif") return ToSarif(Sarif(request));
-  if (form == "parts") return ToldJson(document, options);
+  if (form == "parts") return ReportViewJson(document, options);
   if (form != "text" && form != "findings" && form != "end")
     return absl::InvalidArgumentError(Cat("form must be text, findings, end, parts or sarif; found '", form, "'"));
   return ToText(document, options,
@@ -173,7 +173,7 @@ absl::StatusOr<std::string> Form(const Json& request) {
 
 }  // namespace
 
-absl::StatusOr<std::string> TellJson(std::string_view request) {
+absl::StatusOr<std::string> RenderJson(std::string_view request) {
   try {
     return Form(Json::parse(request.begin(), request.end()));
   } catch (const Json::exception& error) {

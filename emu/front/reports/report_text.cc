@@ -1,11 +1,11 @@
 // A report for people. Short: what is wrong, where, why, what to do; the rule once for each code. Based on the
-// diagnostics of compilers: one line that says it all, then numbered places with the source line and a caret. What is
-// told, and in which order, is told.h's; here it is written.
+// diagnostics of compilers: one line with the essentials, then numbered places with the source line and a caret.
+// report_view.h decides the content and its order; here it is written.
 #include <algorithm>
 #include <set>
 
 #include "absl/strings/str_join.h"
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 #include "emu/report.h"
 #include "scheduler/policies/pct_bound.h"
 #include "semantics/base/cat.h"
@@ -32,12 +32,12 @@ std::size_t Columns(std::string_view text) {
 
 class TextReport {
  public:
-  TextReport(const ReportDocument& document, const TellOptions& options, const TextLayout& layout)
-      : document_(document), options_(options), layout_(layout), told_(Tell(document, options)) {}
+  TextReport(const ReportDocument& document, const RenderOptions& options, const TextLayout& layout)
+      : document_(document), options_(options), layout_(layout), view_(ViewOf(document, options)) {}
 
   std::string Text() {
     if (layout_.findings) {
-      for (const ToldFinding& finding : told_.findings) {
+      for (const FindingView& finding : view_.findings) {
         if (finding.suppressed.empty()) {
           Full(finding);
         } else {
@@ -49,14 +49,14 @@ class TextReport {
       text_.resize(text_.empty() ? 0 : text_.size() - 1);  // the empty line
       return std::move(text_);
     }
-    if (told_.findings.size() > kLongReport) FindingTable();
+    if (view_.findings.size() > kLongReport) FindingTable();
     if (document_.calls.size() == 1) {
       One(document_.calls[0]);
     } else if (!document_.calls.empty()) {
       Several();
     }
-    for (const std::string& line : told_.fidelity) Paragraph("  fidelity: ", line);
-    for (const std::string& remark : told_.remarks) Paragraph("  remark: ", remark);
+    for (const std::string& line : view_.fidelity) Paragraph("  fidelity: ", line);
+    for (const std::string& remark : view_.remarks) Paragraph("  remark: ", remark);
     if (document_.dropped > 0) Line("and ", Plural(document_.dropped, "call"), " whose reports there was no room for");
     if (!document_.difference.empty()) Line("differs from the reference: ", Printable(document_.difference));
     return std::move(text_);
@@ -98,14 +98,14 @@ class TextReport {
     return out;
   }
 
-  void Full(const ToldFinding& finding) {
+  void Full(const FindingView& finding) {
     std::string folded;
     if (!finding.repeated.empty()) folded = Styled(Style::kDim, Cat("  (", finding.repeated, ")"));
     const std::string head = Cat(finding.severity, "[", finding.code, "]");
     Line(Styled(StyleOf(finding.severity), head), Styled(Style::kBold, Cat(": ", Indented(finding.message))), folded,
          finding.allowed ? Styled(Style::kDim, "  (allowed)") : "");
     if (!finding.kernel.empty()) Line("  in kernel ", finding.kernel);
-    for (const ToldPlace& place : finding.places) Place(place);
+    for (const PlaceView& place : finding.places) Place(place);
     Paragraph("  why: ", finding.why);
     Paragraph("  fix: ", finding.fix);
     if (!finding.confidence.empty()) Line("  confidence: ", finding.confidence);
@@ -117,10 +117,10 @@ class TextReport {
   }
 
   // Each in a few lines: the fix is the cause's.
-  void Symptoms(const ToldFinding& finding) {
+  void Symptoms(const FindingView& finding) {
     if (finding.symptoms.empty()) return;
     Line("  symptoms, which go with it:");
-    for (const ToldFinding& symptom : finding.symptoms) {
+    for (const FindingView& symptom : finding.symptoms) {
       const std::string place = reports::PlaceOf(symptom);
       Line("    ", Styled(StyleOf(symptom.severity), Cat(symptom.severity, "[", symptom.code, "]")), ": ",
            Indented(symptom.message), symptom.allowed ? Styled(Style::kDim, "  (allowed)") : "");
@@ -129,7 +129,7 @@ class TextReport {
     }
   }
 
-  void Place(const ToldPlace& place) {
+  void Place(const PlaceView& place) {
     const std::string indent = place.number > 0 ? "      " : "  ";
     if (place.number > 0)
       Line("  ", Styled(Style::kBold, Cat("(", place.number, ")")), " ", place.what,
@@ -148,7 +148,7 @@ class TextReport {
     if (place.more_callers > 0) Line(indent, Styled(Style::kDim, Cat("and ", place.more_callers, " more")));
   }
 
-  void Suppressed(const ToldFinding& finding) {
+  void Suppressed(const FindingView& finding) {
     Line(Styled(Style::kDim, Cat("suppressed[", finding.code, "]: ", Indented(finding.message))));
     if (!finding.of.source.empty()) Line("  at ", Printable(finding.of.source));
     Line("  reason: ", finding.suppressed);
@@ -196,22 +196,22 @@ class TextReport {
   }
 
   void VerdictLine(bool interrupted) {
-    const bool good = told_.verdict == Verdict::kProved || told_.verdict == Verdict::kClean;
-    const bool doubtful = told_.verdict == Verdict::kWarning || told_.verdict == Verdict::kRan || (interrupted && good);
+    const bool good = view_.verdict == Verdict::kProved || view_.verdict == Verdict::kClean;
+    const bool doubtful = view_.verdict == Verdict::kWarning || view_.verdict == Verdict::kRan || (interrupted && good);
     const Style style = doubtful ? Style::kWarning : good ? Style::kGood : Style::kError;
-    Line(Styled(style, Cat("verdict: ", Name(told_.verdict), interrupted ? ", stopped early" : "")),
-         told_.tally.empty() ? "" : ": ", told_.tally);
+    Line(Styled(style, Cat("verdict: ", Name(view_.verdict), interrupted ? ", stopped early" : "")),
+         view_.tally.empty() ? "" : ": ", view_.tally);
   }
 
   // What several reports end with: the errors, and a table of the kernels.
   void Several() {
-    for (const ReportedError& error : told_.errors)
+    for (const ReportedError& error : view_.errors)
       Line(Styled(Style::kError, Cat("error[", error.kind, "]")), ": ", Indented(error.message));
     bool interrupted = false;
     for (const ReportedCall& call : document_.calls) interrupted |= call.report.interrupted;
     VerdictLine(interrupted);
     Rows rows = {{"kernel", "target", "calls", "verdict", "schedules", "findings"}};
-    for (const ToldKernel& kernel : told_.kernels) {
+    for (const KernelView& kernel : view_.kernels) {
       const std::string least = kernel.least_schedules == kernel.most_schedules ? "" : Cat(kernel.least_schedules, "-");
       rows.push_back({"@" + kernel.kernel, kernel.target, Cat(kernel.calls), Name(kernel.verdict),
                       kernel.most_schedules == 0 ? "not checked" : Cat(least, kernel.most_schedules), kernel.findings});
@@ -223,9 +223,9 @@ class TextReport {
   using Rows = std::vector<std::vector<std::string>>;
 
   void FindingTable() {
-    Line("all ", told_.findings.size(), " findings:");
+    Line("all ", view_.findings.size(), " findings:");
     Rows rows = {{"finding", "times", "where"}};
-    for (const ToldFinding& finding : told_.findings)
+    for (const FindingView& finding : view_.findings)
       rows.push_back({Cat(finding.suppressed.empty() ? finding.severity : "suppressed", "[", finding.code, "]"),
                       Cat(finding.times), PlaceOf(finding)});
     Table(rows);
@@ -274,19 +274,19 @@ class TextReport {
                                                   : "";
   }
 
-  static std::string PlaceOf(const ToldFinding& finding) { return reports::PlaceOf(finding); }
+  static std::string PlaceOf(const FindingView& finding) { return reports::PlaceOf(finding); }
 
   const ReportDocument& document_;
-  const TellOptions& options_;
+  const RenderOptions& options_;
   const TextLayout& layout_;
-  const Told told_;
+  const ReportView view_;
   std::set<std::string> explained_;
   std::string text_;
 };
 
 }  // namespace
 
-std::string ToText(const ReportDocument& document, const TellOptions& options, const TextLayout& layout) {
+std::string ToText(const ReportDocument& document, const RenderOptions& options, const TextLayout& layout) {
   return TextReport(document, options, layout).Text();
 }
 

@@ -1,6 +1,6 @@
 // A fix's edits of the kernel text as replacements of its lines, as SARIF 2.1.0 has them (3.57): whole lines, none of
-// which overlaps another one, in the order of the text.
-// Limits: an edit names a line, so where a line holds more than one statement it can't be placed, and there are none.
+// which overlaps another one, in the order of the text. Limits: an edit names a line, so for a line with more than one
+// statement there are no replacements.
 #ifndef PALLADION_EMU_FRONT_REPORTS_TEXT_REPLACEMENTS_H_
 #define PALLADION_EMU_FRONT_REPORTS_TEXT_REPLACEMENTS_H_
 

@@ -1,6 +1,6 @@
-// Who is who in a schedule: the run loop counts agents in the order in which they come to be, and schedules are made of
-// those numbers; all else knows agents by their ids. Whoever makes agents says so here, in the same order. An agent
-// that has ended keeps its number and its id: four bytes are what it costs.
+// The map between agents and their numbers in a schedule: the run loop numbers agents in the order of creation, and
+// schedules use those numbers; all other code uses ids. Code that creates agents registers them here, in the same
+// order. An ended agent keeps its number and its id, which costs four bytes.
 #ifndef PALLADION_EMU_RUN_AGENTS_AGENT_ORDINALS_H_
 #define PALLADION_EMU_RUN_AGENTS_AGENT_ORDINALS_H_
 

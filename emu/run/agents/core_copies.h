@@ -1,6 +1,6 @@
-// Which operands each core of a TPU has a copy of: whole arrays in vmem or smem, prefetched scalars included. What a
-// core stores there is seen by that core alone, and never by the caller. Based on: docs/spec/grid.md#residency. Limits:
-// an operand that nobody writes is the same everywhere, so there it stays one array; one that shares its memory with an
+// Which operands each core of a TPU has its own copy of: whole arrays in vmem or smem, prefetched scalars included. A
+// core's stores there are seen by that core alone, and never by the caller. Based on: docs/spec/grid.md#residency.
+// Limits: a read-only operand stays one array, since its copies would be equal; one that shares its memory with an
 // output is a block (semantics/prepare/block_mode.h), as outputs are.
 #ifndef PALLADION_EMU_RUN_AGENTS_CORE_COPIES_H_
 #define PALLADION_EMU_RUN_AGENTS_CORE_COPIES_H_

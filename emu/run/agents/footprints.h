@@ -1,6 +1,6 @@
 // What a request to memory touches, to a scheduler: of a step of kernel text and of a call of a C++ function alike. The
-// requests of threads, barriers and engines are in emu/run/threads/footprints.h. Limits: a step says which ref it
-// touches, not which of its elements, so an access is of the whole buffer.
+// requests of threads, barriers and engines are in emu/run/threads/footprints.h. Limits: a step declares which ref it
+// touches, not which elements, so an access counts as one of the whole buffer.
 #ifndef PALLADION_EMU_RUN_AGENTS_FOOTPRINTS_H_
 #define PALLADION_EMU_RUN_AGENTS_FOOTPRINTS_H_
 

@@ -1,5 +1,5 @@
 // How much memory a run may ask for. A request that the host cannot hold must be an error with a message, not a process
-// that the kernel of the operating system ends: Linux grants more than there is and ends whoever touches it.
+// that the kernel of the operating system ends: Linux overcommits memory and kills the process that touches it.
 #ifndef PALLADION_EMU_RUN_AGENTS_HOST_MEMORY_H_
 #define PALLADION_EMU_RUN_AGENTS_HOST_MEMORY_H_
 

@@ -1,5 +1,5 @@
-// Watches an operand into which a copy of an earlier launch is still under way, in a launch that is not given the
-// copy's semaphore and so cannot wait for it: nobody may touch what the copy writes. Spec:
+// Watches an operand into which a copy of an earlier launch is still in flight, in a launch that does not take the
+// copy's semaphore and so cannot wait for it: no access may touch what the copy writes. Spec:
 // docs/spec/tpu-sessions.md#copies.
 #ifndef PALLADION_EMU_RUN_AGENTS_IN_FLIGHT_WATCH_H_
 #define PALLADION_EMU_RUN_AGENTS_IN_FLIGHT_WATCH_H_

@@ -1,5 +1,5 @@
-// What a launch is given, and what it has when it has ended: one struct of each for plain runs, schedules of a check,
-// replays, searches and timed runs, of kernels in text and of functions in C++.
+// The options and the result of a launch: one struct each for plain runs, schedules of a check, replays, searches and
+// timed runs, of kernels in text and of functions in C++.
 #ifndef PALLADION_EMU_RUN_AGENTS_LAUNCH_OPTIONS_H_
 #define PALLADION_EMU_RUN_AGENTS_LAUNCH_OPTIONS_H_
 

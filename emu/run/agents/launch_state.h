@@ -1,5 +1,5 @@
-// What every way of running a launch shares: operands become buffers, the grid becomes a walk, an agent gets a frame.
-// Arrays of the caller are used in place where the kernel cannot spoil them.
+// State common to all execution modes of a launch: operands become buffers, the grid becomes a walk, an agent gets a
+// frame. The caller's arrays are used in place where the kernel cannot modify them.
 #ifndef PALLADION_EMU_RUN_AGENTS_LAUNCH_STATE_H_
 #define PALLADION_EMU_RUN_AGENTS_LAUNCH_STATE_H_
 

@@ -1,5 +1,5 @@
-// Which programs of a launch are an agent's where agents are a TPU's cores, or its tasks, and what memory each of them
-// has of its own.
+// Which programs of a launch belong to an agent, where agents are a TPU's cores or tasks, and which memory is private
+// to each.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -1,7 +1,7 @@
-// Scratch is a core's or a block's own: what programs of another index along a parallel dimension left there is
-// undefined for the next, and what a program's own index left stays: whether others write there meanwhile is for who
-// looks at tasks to say (emu/run/launch/input_blocks.h), with both accesses. Tells memory so where such an index
-// changes; the bytes stay, so results are those of one core.
+// Scratch is private to a core or block: what programs of another index along a parallel dimension left there is
+// undefined for the next, and what programs of the same index left stays; conflicts with other tasks are found in
+// emu/run/launch/input_blocks.h, with both accesses. This marks the memory undefined where such an index changes; the
+// bytes stay, so results are those of one core.
 #ifndef PALLADION_EMU_RUN_AGENTS_SCRATCH_OF_TASKS_H_
 #define PALLADION_EMU_RUN_AGENTS_SCRATCH_OF_TASKS_H_
 

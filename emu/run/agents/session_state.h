@@ -1,9 +1,9 @@
-// What a Session holds, and what a launch takes from it and leaves to it. A copy that was started on a semaphore that
-// is given to later launches is under way between them: what it will write holds a pattern of poison that is the copy's
-// own, so that the array is known again wherever it comes as an operand, and so that whoever reads it too early gets
-// nothing that looks like data. Its bytes wait here, and land in the launch that waits for the semaphore, when its
-// schedule says so. Spec: docs/spec/tpu-sessions.md. Limits: whether the source of such a copy stays as it was until it
-// has been read is not looked at: its bytes are taken when its launch ends.
+// The state of a Session, and how a launch takes it over and returns it. A copy on a semaphore that is passed to later
+// launches stays in flight between them: its destination holds a poison pattern unique to the copy, so that the array
+// is recognised when it comes as an operand, and so that an early read gets nothing that looks like data. The copy's
+// bytes are kept here, and land in the launch that waits for the semaphore, at a time that its schedule chooses. Spec:
+// docs/spec/tpu-sessions.md. Limits: changes of the source before it has been read are not detected: its bytes are
+// taken when its launch ends.
 #ifndef PALLADION_EMU_RUN_AGENTS_SESSION_STATE_H_
 #define PALLADION_EMU_RUN_AGENTS_SESSION_STATE_H_
 

@@ -1,6 +1,6 @@
-// A program that runs alone and waits in a loop for what nobody will do: programs that run one after another cannot
-// change what it looks at, so it is stuck at once, and not for ever. Loops are looked at now and then only, the more
-// seldom the longer a program goes on: what is not stuck runs as fast as without.
+// Detects a program that runs alone and waits in a loop for ever: programs that run one after another cannot change
+// what it reads, so it is stuck as soon as an iteration changes nothing. Loops are tested occasionally only, and less
+// often the longer a program runs, so others run at full speed.
 #ifndef PALLADION_EMU_RUN_AGENTS_SOLO_SPIN_H_
 #define PALLADION_EMU_RUN_AGENTS_SOLO_SPIN_H_
 

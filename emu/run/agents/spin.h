@@ -1,10 +1,10 @@
 // Loops that wait. An iteration of a `while` that changed nothing, and after which the loop's own values are what they
 // were before, will do the same again until something that it read changes: so its agent sleeps until then, and costs
 // nothing. What an iteration can depend on is all compared: the carries that matter (Loop), which memory it read and
-// what it found there, which barriers and semaphores it looked at; values older than the loop cannot change. Dropping
-// such iterations from a schedule gives the same run, so no effect of an order is lost.
-// Limits: a loop whose carries change each time (a count of attempts that the loop looks at) is never asleep; nor is
-// one whose iterations allocate, print or signal, or read more than a few megabytes.
+// the values there, which barriers and semaphores it tested; values older than the loop cannot change. Dropping such
+// iterations from a schedule gives the same run, so no effect of an order is lost. Limits: a loop whose carries change
+// each time (a count of attempts that the loop looks at) is never asleep; nor is one whose iterations allocate, print
+// or signal, or read more than a few megabytes.
 #ifndef PALLADION_EMU_RUN_AGENTS_SPIN_H_
 #define PALLADION_EMU_RUN_AGENTS_SPIN_H_
 

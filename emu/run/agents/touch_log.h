@@ -1,6 +1,6 @@
-// What the operations of a launch touch, for exhaustive search: memory element by element, as far as that is few
-// pieces, and whatever else its machine adds. All that an agent does between two places where it asks to go on counts
-// as one operation's. Limits: an access of more pieces than kPieces is one from its first byte to its last.
+// What the operations of a launch touch, for exhaustive search: memory element by element, for accesses of few pieces,
+// and what else its machine adds. Everything that an agent does between two scheduling points counts as one operation.
+// Limits: an access of more pieces than kPieces is one from its first byte to its last.
 #ifndef PALLADION_EMU_RUN_AGENTS_TOUCH_LOG_H_
 #define PALLADION_EMU_RUN_AGENTS_TOUCH_LOG_H_
 

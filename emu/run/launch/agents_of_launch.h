@@ -1,6 +1,7 @@
-// Who runs in a launch under a policy, and the memory they share: the one driver (run.cc) binds operands,
-// runs the loop and tells the result; here is what differs between programs that are agents of their own, the threads
-// of GPU blocks, and functions in C++ (emu/front/cpp). A TPU's cores, warps and engines are agents of one of these.
+// The agents of a launch under a policy, and the memory they share: the one driver (run.cc) binds operands, runs the
+// loop and reports the result; this interface has what differs between programs that are agents of their own, the
+// threads of GPU blocks, and functions in C++ (emu/front/cpp). A TPU's cores, warps and engines are agents of one of
+// these.
 #ifndef PALLADION_EMU_RUN_LAUNCH_AGENTS_OF_LAUNCH_H_
 #define PALLADION_EMU_RUN_LAUNCH_AGENTS_OF_LAUNCH_H_
 
@@ -40,8 +41,8 @@ class AgentsOfLaunch {
   // Every agent has come to its end. Found: by whoever watches them besides memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
-  virtual void Tell(agents::Ran& result,
-                    const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
+  virtual void Complete(agents::Ran& result,
+                        const scheduler::LoopOptions& loop) const = 0;  // what only these agents know
 
   // For messages: "program", and what the budget counts; what to do about a deadlock; why some have not begun, ""
   // where all have, and what to do about that.

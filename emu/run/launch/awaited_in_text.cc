@@ -1,7 +1,7 @@
 // Where in a kernel's text a wait is missing for what an instruction starts. A wait at a barrier, or for a DMA
-// semaphore, takes one completion: it can be put in only where all that completes and all that waits there is known and
-// comes once, in the order of the text; where every completion has its wait, one has to move. A wait for a group of its
-// own thread may be there twice.
+// semaphore, takes one completion: it can be inserted only where all completions and waits there are known and occur
+// once, in the order of the text; where every completion has its wait, one has to move. A wait for a group of the own
+// thread may occur twice.
 #include <algorithm>
 #include <charconv>
 #include <utility>

@@ -1,7 +1,7 @@
-// What goes wrong with the output blocks that a TPU core keeps: one is left and visited again (OUT_REVISIT).
+// Checks of the output blocks that a TPU core keeps: one that is left and visited again is OUT_REVISIT.
 //
-// Limits: the programs of a core run one after another. What an array shows that two operands share is the clocks' to
-// say (meeting_blocks.h, memory_model/alias_findings.cc).
+// Limits: the programs of a core run one after another. Conflicts on an array that two operands share are found by
+// clocks (meeting_blocks.h, memory_model/alias_findings.cc).
 #ifndef PALLADION_EMU_RUN_LAUNCH_BLOCK_CHECKS_H_
 #define PALLADION_EMU_RUN_LAUNCH_BLOCK_CHECKS_H_
 

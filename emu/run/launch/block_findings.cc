@@ -1,4 +1,4 @@
-// What GridChecks says of blocks: each finding of who looks at them, in words.
+// The texts of GridChecks' findings about blocks.
 #include <optional>
 #include <string>
 

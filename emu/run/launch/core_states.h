@@ -1,6 +1,6 @@
-// What somebody who watches a launch keeps of each TPU core, while the programs of several may take turns. A task (the
-// programs with one index along all parallel dimensions) may be on a core of its own, whose pipeline is its own too:
-// its state goes on where other tasks have run meanwhile.
+// An observer's state for each TPU core, while the programs of several cores may take turns. A task (the programs with
+// one index along all parallel dimensions) may be on a core of its own, whose pipeline is its own too: its state goes
+// on where other tasks have run meanwhile.
 #ifndef PALLADION_EMU_RUN_LAUNCH_CORE_STATES_H_
 #define PALLADION_EMU_RUN_LAUNCH_CORE_STATES_H_
 

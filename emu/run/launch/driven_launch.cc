@@ -10,7 +10,7 @@ namespace palladion::launch {
 agents::Ran DrivenLaunch::Result(scheduler::LoopResult run, bool fair) {
   agents::Ran ran = Ended(run.outcome == scheduler::Outcome::kFinished);
   ran.run = std::move(run);
-  who().Tell(ran, Loop());
+  who().Complete(ran, Loop());
   if (ran.run.outcome == scheduler::Outcome::kDeadlock) ran.findings.push_back(DeadlockFinding(who(), ran.run));
   if (ran.run.outcome == scheduler::Outcome::kBudget && fair)
     ran.findings.push_back(LivelockFinding(who(), ran.run, budget_name()));

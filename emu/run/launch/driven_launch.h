@@ -1,6 +1,6 @@
-// A launch under a policy as its driver sees it, whether its agents run kernel text (run.cc) or functions
-// in C++ (emu/front/cpp): one loop lets its agents go as the policy says, and what is reported of how it ended is made
-// in one place. Limits: what binds operands, and what else watches, is each launch's own.
+// A launch under a policy as its driver sees it, whether its agents run kernel text (run.cc) or functions in C++
+// (emu/front/cpp): one loop runs its agents under the policy, and the report of its end is made in one place. Limits:
+// each launch binds its own operands and attaches its own observers.
 #ifndef PALLADION_EMU_RUN_LAUNCH_DRIVEN_LAUNCH_H_
 #define PALLADION_EMU_RUN_LAUNCH_DRIVEN_LAUNCH_H_
 

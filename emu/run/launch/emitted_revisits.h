@@ -1,9 +1,9 @@
-// Output blocks of pltpu.emit_pipeline that are left and visited again (OUT_REVISIT). Its pipeline is a kernel's own
-// copies, and no window says which block a buffer holds; what tells is the copy that sends a block back. From then on
-// the buffer holds nothing that belongs to another block: a body that reads there before anything is written, and whose
-// block goes back to where one of the same buffers had gone before, has read another block for its own.
-// Based on: BufferedRef.copy_out of JAX's pallas/mosaic/pipeline.py, by the place of the copy.
-// Limits: a second visit that reads nothing is none; it writes what it writes on purpose.
+// Output blocks of pltpu.emit_pipeline that are left and visited again (OUT_REVISIT). Its pipeline consists of the
+// kernel's own copies, and no window says which block a buffer holds; it is inferred from the copy that writes a block
+// back. After that copy the buffer's contents belong to no other block: a body that reads there before writing, and
+// whose block is written back to a place that one of the same buffers was written to before, has read another block's
+// data as its own. Based on: BufferedRef.copy_out of JAX's pallas/mosaic/pipeline.py, by the place of the copy. Limits:
+// a second visit that reads nothing is not reported; its writes are taken as intended.
 #ifndef PALLADION_EMU_RUN_LAUNCH_EMITTED_REVISITS_H_
 #define PALLADION_EMU_RUN_LAUNCH_EMITTED_REVISITS_H_
 

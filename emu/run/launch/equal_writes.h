@@ -1,15 +1,14 @@
-// What makes a race the note SAME_VALUE, whoever runs: everybody who wrote an element of the array stored the same
-// bytes there. Whoever finds two writes that nothing orders runs the same launch once more with this watching, which
-// only a kernel with such writes pays for, and then says it of the finding (races.md#findings). Programs that have an
-// order among themselves are one writer, and so is each thread; each write of an engine is a writer's of its own.
+// Decides whether a race is the note SAME_VALUE, in every execution mode: all writers of an element of the array stored
+// the same bytes there. A checker that finds two unordered writes runs the same launch once more with this observer, at
+// a cost only to kernels with such writes, and then adds the result to the finding (races.md#findings). Programs with
+// an order among themselves are one writer, and so is each thread; each write of an engine is a writer of its own.
 //
 //   EqualWrites equal;
 //   LaunchOptions again = equal.Again(launch, program);
 //   ... the same schedule with `again`, for no outputs ...
 //   if (IsWriteWrite(finding) && equal.Of(finding)) SayEqual(finding, "; ");
 //
-// Limits: the values of one schedule with one set of operands; what other operands would do is asked by a check
-// (other_operands.h).
+// Limits: the values of one schedule with one set of operands; a check tests other operands (other_operands.h).
 #ifndef PALLADION_EMU_RUN_LAUNCH_EQUAL_WRITES_H_
 #define PALLADION_EMU_RUN_LAUNCH_EQUAL_WRITES_H_
 

@@ -1,6 +1,6 @@
-// What is wrong between the programs of a grid: races of programs that have no order (docs/spec/races.md), output
-// blocks that are left and visited again, index maps that read what bodies store just before. One launch with this
-// watching finds whether; where something is, the same launch runs once more and finds the two accesses of each.
+// Conflicts between the programs of a grid: races of unordered programs (docs/spec/races.md), output blocks that are
+// left and visited again, index maps that read what bodies store just before. One launch with this observer detects
+// conflicts; if there are any, the same launch runs once more and finds the two accesses of each.
 //
 //   GridChecks grid(kernel, inputs);
 //   LaunchOptions launch = ...;
@@ -8,8 +8,8 @@
 //   Run({kernel, inputs, outputs}, launch);
 //   grid.Finish([&](const LaunchOptions& again) { return Run({kernel, inputs, outputs}, again).status(); });
 //
-// Limits: no task orders another one (NothingOrdersTasks, interaction.h); how they run has no say in it. What atomics
-// order is not known here (clock_races.h), and what engines do is judged by the clocks of their machine.
+// Limits: for kernels in which no task orders another one (NothingOrdersTasks, interaction.h), in any execution mode.
+// The order made by atomics is not known here (clock_races.h), and engines are judged by the clocks of their machine.
 #ifndef PALLADION_EMU_RUN_LAUNCH_GRID_CHECKS_H_
 #define PALLADION_EMU_RUN_LAUNCH_GRID_CHECKS_H_
 

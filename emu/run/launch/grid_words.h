@@ -1,7 +1,6 @@
-// What is said of two programs, or cores, without an order that meet at an element: which finding it is, why nothing
-// orders the two, what each backend makes of it, and what to do. The one set of words for every judge of such
-// conflicts: the sets of what tasks touch (grid_checks.h) and the clocks of atomics (emu/check/clock_races.h). What it
-// does not know: which accesses meet.
+// The texts of findings about two unordered programs, or cores, that access one element: the code, why nothing orders
+// the two, what it means on each backend, and the fix. Shared by both checkers of such conflicts: the sweep
+// (grid_checks.h) and the clocks of atomics (emu/check/clock_races.h). It does not know which accesses conflict.
 #ifndef PALLADION_EMU_RUN_LAUNCH_GRID_WORDS_H_
 #define PALLADION_EMU_RUN_LAUNCH_GRID_WORDS_H_
 

@@ -97,7 +97,7 @@ void InputBlocks::Finish() {
 InputBlocks::Core InputBlocks::MakeCore(std::size_t operand, BufferId buffer) const {
   Core core{.operand = operand, .shape = {}, .agent = running_, .program = now_, .segment = SegmentOf(now_)};
   core.shape.assign(memory_->ShapeOf(buffer).begin(), memory_->ShapeOf(buffer).end());
-  core.stored.assign(ElementsOf(core.shape), kNobody);
+  core.stored.assign(ElementsOf(core.shape), kNone);
   return core;
 }
 
@@ -164,7 +164,7 @@ InputBlocks::Core* InputBlocks::Find(BufferId buffer) {
 }
 
 void InputBlocks::Forget(Core& core) {
-  for (const std::int64_t element : core.touched) core.stored[static_cast<std::size_t>(element)] = kNobody;
+  for (const std::int64_t element : core.touched) core.stored[static_cast<std::size_t>(element)] = kNone;
   core.touched.clear();
 }
 
@@ -200,22 +200,22 @@ void InputBlocks::Add(Records* records, std::int32_t record) const {
   const auto segment = [&](std::int32_t number) -> const Index& {
     return records_[static_cast<std::size_t>(number)].segment;
   };
-  if (records->a == kNobody) {
+  if (records->a == kNone) {
     records->a = record;
-  } else if (records->b == kNobody && segment(records->a) != segment(record)) {
+  } else if (records->b == kNone && segment(records->a) != segment(record)) {
     records->b = record;
   }
 }
 
 void InputBlocks::Touch(Core& core, std::int32_t record, AccessKind kind, std::int64_t element) {
   const auto e = static_cast<std::size_t>(element);
-  if (kind != AccessKind::kWrite && core.first_block && core.stored[e] == kNobody) {
+  if (kind != AccessKind::kWrite && core.first_block && core.stored[e] == kNone) {
     const Records& left = core.block->left[e];
     for (const std::int32_t stored : {left.a, left.b}) Meet(core, element, stored, record);
     Add(&core.block->taken[e], record);
   }
   if (kind == AccessKind::kRead) return;
-  if (core.stored[e] == kNobody) core.touched.push_back(element);
+  if (core.stored[e] == kNone) core.touched.push_back(element);
   core.stored[e] = record;
   if (!core.scratch) return;
   const Records& taken = core.block->taken[e];
@@ -224,7 +224,7 @@ void InputBlocks::Touch(Core& core, std::int32_t record, AccessKind kind, std::i
 }
 
 void InputBlocks::Meet(const Core& core, std::int64_t element, std::int32_t stored, std::int32_t read) {
-  if (stored == kNobody || read == kNobody) return;
+  if (stored == kNone || read == kNone) return;
   const Record &store = records_[static_cast<std::size_t>(stored)], &load = records_[static_cast<std::size_t>(read)];
   if (store.segment == load.segment) return;
   const auto same = [](const memory_model::WitnessAccess& x, const memory_model::WitnessAccess& y) {

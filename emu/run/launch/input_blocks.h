@@ -1,13 +1,13 @@
-// What programs that have no order find of each other in a core's memory, which depends on which of them share a core,
-// and on their order there. Of the block of an input, which is never sent back: a core that visits the same block next
-// does not fetch it again, and finds there what a body has stored. Of scratch: what a task finds there of its own,
-// other tasks on the same core may have overwritten.
+// Conflicts of unordered programs in a core's memory, which depend on which of them share a core, and on their order
+// there. Blocks of inputs are never written back: a core that visits the same block next does not fetch it again, and
+// sees what a body has stored. In scratch, other tasks on the same core may have overwritten what a task left for
+// itself.
 //
-// A *segment* is what certainly comes in one piece: the programs with one index up to the last parallel dimension. What
-// a segment leaves stored in the block that it ends with, and another one, which begins with that block, reads before
-// it stores there itself, is a conflict, whichever of the two came first in this run; and so is what a task reads of an
-// earlier segment of its own in scratch, if another task writes there. Limits: elements, not their parts;
-// agents that are cores (launches in program order, and over a machine).
+// A *segment* is a set of programs that certainly run consecutively: those with one index up to the last parallel
+// dimension. It is a conflict if a segment stores in the block that it ends with, and another one, which begins with
+// that block, reads the element before it stores there itself, whichever of the two came first in this run; and if a
+// task reads from scratch what an earlier segment of its own left, while another task writes there. Limits: elements,
+// not their parts; agents that are cores (launches in program order, and over a machine).
 #ifndef PALLADION_EMU_RUN_LAUNCH_INPUT_BLOCKS_H_
 #define PALLADION_EMU_RUN_LAUNCH_INPUT_BLOCKS_H_
 
@@ -64,7 +64,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
 
  private:
   using Index = std::vector<std::int64_t>;
-  static constexpr std::int32_t kNobody = -1;
+  static constexpr std::int32_t kNone = -1;
   // Accesses of one segment at one place, by number.
   struct Record {
     Index segment;
@@ -72,7 +72,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   };
   // Of each element, records of two segments: for any third one, one of these is another's.
   struct Records {
-    std::int32_t a = kNobody, b = kNobody;
+    std::int32_t a = kNone, b = kNone;
   };
   struct Block {  // of an array
     std::vector<Records> left, taken;

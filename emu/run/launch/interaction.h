@@ -1,6 +1,6 @@
-// Can the programs of a kernel see each other's effects while they run? Where they cannot, what each does is fixed by
-// the inputs, and two orders of the programs and the sweep of their accesses suffice; where they can, schedules are
-// tried.
+// Whether the programs of a kernel can see each other's effects while they run. Where they cannot, what each does is
+// fixed by the inputs, and two orders of the programs and the sweep of their accesses suffice; where they can,
+// schedules are tried.
 #ifndef PALLADION_EMU_RUN_LAUNCH_INTERACTION_H_
 #define PALLADION_EMU_RUN_LAUNCH_INTERACTION_H_
 

@@ -1,6 +1,6 @@
-// Who wrote each element of one buffer last, as numbers of writes. Boxes, while accesses are boxes and few; then an
-// entry for each element. What is read of it is a hash that does not depend on how the elements are kept: each element
-// has a weight, and the weights of a box are a product over its dimensions.
+// The last write of each element of one buffer, as numbers of writes. Stored as boxes while there are few; then as an
+// entry for each element. A read returns a hash that does not depend on the representation: each element has a weight,
+// and the weights of a box are a product over its dimensions.
 #ifndef PALLADION_EMU_RUN_LAUNCH_LAST_WRITES_H_
 #define PALLADION_EMU_RUN_LAUNCH_LAST_WRITES_H_
 

@@ -1,4 +1,4 @@
-// What is told of agents that wait for ever, or do not come to an end, whoever they are.
+// Findings about agents that wait for ever, or do not end, of any kind.
 #ifndef PALLADION_EMU_RUN_LAUNCH_LAUNCH_FINDINGS_H_
 #define PALLADION_EMU_RUN_LAUNCH_LAUNCH_FINDINGS_H_
 

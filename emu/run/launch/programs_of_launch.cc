@@ -49,7 +49,7 @@ class Programs final : public AgentsOfLaunch {
     return loop;
   }
 
-  void Tell(agents::Ran& result, const scheduler::LoopOptions& loop) const override {
+  void Complete(agents::Ran& result, const scheduler::LoopOptions& loop) const override {
     const agents::AgentPrograms first = state_.ProgramsOfAgent(0);
     const std::int64_t each = std::max<std::int64_t>(1, first.last - first.first);
     result.all_fit = static_cast<std::size_t>(result.programs / each) <= loop.resident;

@@ -8,7 +8,7 @@
 namespace palladion::launch {
 namespace {
 
-constexpr std::uint64_t kThread = 1, kWarp = 2, kOperation = 3, kCallers = 4, kNobody = 5;
+constexpr std::uint64_t kThread = 1, kWarp = 2, kOperation = 3, kCallers = 4, kUnwritten = 5;
 
 }  // namespace
 
@@ -40,7 +40,7 @@ void ReadsFrom::Issued(const Who& who, const AsyncRequest& request) {
 
 void ReadsFrom::Reset(BufferId buffer) {
   if (buffer.index() >= buffers_.size()) buffers_.resize(buffer.index() + 1);
-  buffers_[buffer.index()].Clear(kNobody);
+  buffers_[buffer.index()].Clear(kUnwritten);
 }
 
 // An array of the caller's has its number from before the first agent ran.

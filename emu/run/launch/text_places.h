@@ -1,5 +1,5 @@
-// Where the instructions of a kernel stand in its text: what encloses what, what is repeated, and which values are seen
-// from where. For fixes that are changes of the text (mended.h). Based on: docs/spec/kernel-text.md.
+// Where the instructions of a kernel are in its text: nesting, repetition, and which values are visible where. For
+// fixes that are changes of the text (mended.h). Based on: docs/spec/kernel-text.md.
 #ifndef PALLADION_EMU_RUN_LAUNCH_TEXT_PLACES_H_
 #define PALLADION_EMU_RUN_LAUNCH_TEXT_PLACES_H_
 

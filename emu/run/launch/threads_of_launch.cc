@@ -105,7 +105,7 @@ class Threads final : public AgentsOfLaunch {
     machine_->End({});
   }
   std::vector<Finding> Found() const override { return machine_->model().findings(); }
-  void Tell(agents::Ran& result, const scheduler::LoopOptions&) const override {
+  void Complete(agents::Ran& result, const scheduler::LoopOptions&) const override {
     result.all_fit = agents_->all_fit();
     result.arrivals_race = machine_->model().ArrivalsRace();
     result.racing_wait = machine_->model().RacingWait();

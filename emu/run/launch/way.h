@@ -1,4 +1,4 @@
-// How a launch runs: one of three ways, and this alone says which, of plain runs and of checks, before a launch and
+// The execution mode of a launch: one of three, chosen only here, for plain runs and for checks, before a launch and
 // after one in which a program waited for ever. Based on: what the program is (threads of blocks, loops that may wait)
 // and whether its programs see each other's effects (interaction.h). Limits: whether a loop waits is known only once it
 // has, so a launch in program order may have to begin again.

@@ -1,6 +1,6 @@
-// What an observer of a run keeps of each agent: agents take turns at visible steps, in the middle of instructions too,
-// and what an agent has under way must not be taken for another's. A warp begins as its thread is; its own loops and
-// instructions come on top. What engines do happens between steps: there is no current agent then.
+// An observer's state for each agent: agents are preempted at visible steps, in the middle of instructions too, so
+// their state must be kept apart. A warp starts with a copy of its thread's state, on top of which come its own loops
+// and instructions. Operations of engines happen between steps: there is no current agent then.
 #ifndef PALLADION_EMU_RUN_WATCH_AGENT_STATES_H_
 #define PALLADION_EMU_RUN_WATCH_AGENT_STATES_H_
 

@@ -1,4 +1,4 @@
-// Which elements of its operands one element of a value operation's result was made of. Based on the rules of
+// Which elements of its operands contributed to one element of a value operation's result. Based on the rules of
 // definedness (semantics/registry/shadow.h), which are tested against the operations themselves: marks that number the
 // elements of an operand go in, and the mark that comes out names the first one that matters. What they do not see:
 // that a value does not matter (0 * x is made of x too).

@@ -1,4 +1,4 @@
-// Who wrote one element of an array last: for findings that name an element, whose launch is run again with this
+// The last writer of one element of an array: for findings that name an element, whose launch is run again with this
 // observer. What it does not see: which operation computed the value (that is `palladion why`).
 #ifndef PALLADION_EMU_RUN_WATCH_LAST_WRITER_H_
 #define PALLADION_EMU_RUN_WATCH_LAST_WRITER_H_

@@ -1,5 +1,5 @@
-// Where in the kernel's text a run stands: which instructions are under way, and which iteration of which loop. For
-// hooks on observable programs. Of one agent: emu/run/watch/agent_states.h keeps one of each.
+// The current position of an agent in the kernel's text: the enclosing instructions, and the iteration of each loop.
+// For hooks on observable programs. emu/run/watch/agent_states.h keeps one for each agent.
 #ifndef PALLADION_EMU_RUN_WATCH_MARK_WALK_H_
 #define PALLADION_EMU_RUN_WATCH_MARK_WALK_H_
 

@@ -1,4 +1,4 @@
-// The list of a launch's observers: who is told what, and in which order.
+// The list of observers of a launch: which is notified of what, and in which order.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -14,16 +14,16 @@
 namespace palladion::watch {
 namespace {
 
-using Told = std::vector<std::string>;
+using Log = std::vector<std::string>;
 
 // Stores one element: its one visible step.
 const char* const kStore =
     "pkir 1;\nkernel @k {\n  grid [1];\n  out %o: i32[];\n  body @k (%or: ref<default,i32[]>) {\n"
     "    _ = swap(%or, 1:i32) : i32[];\n    return;\n  }\n}\n";
 
-class Teller final : public run::Watcher {
+class Recorder final : public run::Watcher {
  public:
-  Teller(std::string name, bool steps, Told* told) : name_(std::move(name)), steps_(steps), told_(told) {}
+  Recorder(std::string name, bool steps, Log* log) : name_(std::move(name)), steps_(steps), log_(log) {}
   memory_model::EventSet wants() const override {
     using enum memory_model::EventKind;
     return steps_ ? memory_model::EventSet{kStep, kTurn, kAccess} : memory_model::EventSet{kTurn, kAccess};
@@ -44,39 +44,39 @@ class Teller final : public run::Watcher {
   }
 
  private:
-  void Say(const std::string& what) { told_->push_back(Cat(name_, " ", what)); }
+  void Say(const std::string& what) { log_->push_back(Cat(name_, " ", what)); }
   const std::string name_;
   const bool steps_;
-  Told* const told_;
+  Log* const log_;
 };
 
 // One that is handed to memory when operands are bound.
 class Late final : public memory_model::MemoryWatcher {
  public:
-  explicit Late(Told* told) : told_(told) {}
+  explicit Late(Log* log) : log_(log) {}
   memory_model::EventSet wants() const override { return {memory_model::EventKind::kAccess}; }
   void Box(const Who&, AccessKind, const BoxAccess&, const memory_model::BoxReach&, const std::byte*) override {
-    told_->push_back("late store");
+    log_->push_back("late store");
   }
   void Points(const Who&, AccessKind, const PointAccess&, const std::byte*) override {}
 
  private:
-  Told* const told_;
+  Log* const log_;
 };
 
-Told RunWith(bool scheduled) {
+Log RunWith(bool scheduled) {
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(kStore, {.kernel = "", .target = "generic", .path = ""});
   EXPECT_TRUE(kernel.ok()) << kernel.status();
   std::int32_t o = 0;
   const MutableArray output{DType::kI32, {}, reinterpret_cast<std::byte*>(&o)};
-  Told told;
-  Late late(&told);
+  Log log;
+  Late late(&log);
   run::BoundAndFinished first([&](memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
     EXPECT_EQ(arrays.size(), 1u);
     memory.Observe(&late);
-    told.push_back("first bound");
+    log.push_back("first bound");
   });
-  Teller a("a", true, &told), b("b", false, &told), c("c", true, &told);
+  Recorder a("a", true, &log), b("b", false, &log), c("c", true, &log);
   agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
@@ -89,13 +89,13 @@ Told RunWith(bool scheduled) {
   }
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(o, 1);
-  return told;
+  return log;
 }
 
 TEST(Observers, AreToldInTheOrderOfTheirList) {
-  const Told expected = {"first bound", "a bound",  "b bound",  "c bound",    "a runs 0",   "b runs 0",
-                         "c runs 0",    "a before", "c before", "a store",    "b store",    "c store",
-                         "late store",  "a after",  "c after",  "a finished", "b finished", "c finished"};
+  const Log expected = {"first bound", "a bound",  "b bound",  "c bound",    "a runs 0",   "b runs 0",
+                        "c runs 0",    "a before", "c before", "a store",    "b store",    "c store",
+                        "late store",  "a after",  "c after",  "a finished", "b finished", "c finished"};
   EXPECT_EQ(RunWith(false), expected);
   EXPECT_EQ(RunWith(true), expected) << "under a policy";
 }

@@ -1,6 +1,6 @@
-// --trap: where the first NaN or infinity of a launch is born: the first result element, in program order, that has one
-// although no element that it was made of does. Based on the rules of definedness for what an element is made of. What
-// it does not see: NaNs that atomics make in memory, and NaNs that the inputs bring (those were not born here).
+// --trap: where the first NaN or infinity of a launch arises: the first result element, in program order, that is one
+// although no contributing element is. Based on the rules of definedness for what an element is made of. What it does
+// not see: NaNs that atomics produce in memory, and NaNs of the inputs (these do not arise here).
 #ifndef PALLADION_EMU_RUN_WATCH_TRAP_H_
 #define PALLADION_EMU_RUN_WATCH_TRAP_H_
 

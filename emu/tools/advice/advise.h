@@ -1,7 +1,7 @@
 // What would make a kernel faster on a chip, computed: the kernel with each change of change.h is verified, run in
 // virtual time with the same inputs, and checked; and the kernel as it is runs on the chip with one rate doubled
-// (what_if.h). Only what computes the same, bit for bit, without a new finding, is advice; the rest is told with its
-// reason. What it does not say: two changes together, and what the model of time leaves out (docs/time.md).
+// (what_if.h). Only a change that computes the same, bit for bit, without a new finding, is advice; the others are
+// listed with the reason. Not covered: two changes together, and what the timing model leaves out (docs/time.md).
 #ifndef PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 #define PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_replace.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/timing/gpu_kernels_test_util.h"
-#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advice_format.h"
 #include "emu/tools/edit/edit.h"
 #include "semantics/base/cat.h"
 

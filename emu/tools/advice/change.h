@@ -1,8 +1,7 @@
 // Changes of a kernel's text that keep what it means, for `palladion advise` to run in virtual time: each finds in a
 // kernel the places where it applies, and gives the kernel with the change. Based on: the text alone (emu/tools/edit),
 // and the facts of the registry's rows. What they do not prove: that the changed kernel computes the same; advise.h
-// runs and checks each. Where the text does not let a change be sure what a number means, it does not apply and says
-// so.
+// runs and checks each. Where the meaning of a number is ambiguous, a change does not apply and says so.
 #ifndef PALLADION_EMU_TOOLS_ADVICE_CHANGE_H_
 #define PALLADION_EMU_TOOLS_ADVICE_CHANGE_H_
 

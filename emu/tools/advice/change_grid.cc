@@ -1,6 +1,6 @@
-// Two dimensions of the grid in the other order. Blocks begin in the order of the grid, so others run together and find
-// in L2 what their neighbours read; on a TPU other blocks stay where they are from one program to the next. Whether
-// programs may run in that order only a check says.
+// Swaps two dimensions of the grid. Blocks begin in the order of the grid, so different blocks run together and share
+// data in L2; on a TPU different blocks stay resident from one program to the next. Only a check can tell whether
+// programs may run in that order.
 #include <algorithm>
 #include <utility>
 

@@ -1,6 +1,6 @@
-// A loop that multiplies waits for the products of the turn before, not for its own: the next products are issued while
-// these still run. What the loop gives back after the wait, slots of a ring, it gives back a turn later; behind the
-// loop it waits for the last products and gives back the last slots.
+// Makes a loop of products wait for those of the previous iteration instead of its own: the next products are issued
+// while these still run. Slots of a ring that the loop releases after the wait are released one iteration later; after
+// the loop it waits for the last products and releases the last slots.
 #include <algorithm>
 #include <optional>
 #include <utility>

@@ -1,5 +1,5 @@
-// Where the values of a kernel come from: an instruction, or a parameter of one of its regions; and scalars as a value
-// that is computed nowhere from literals alone, plus a number.
+// Where the values of a kernel come from: an instruction, or a parameter of one of its regions; and scalars as a base
+// value plus a constant.
 #ifndef PALLADION_EMU_TOOLS_ADVICE_ORIGINS_H_
 #define PALLADION_EMU_TOOLS_ADVICE_ORIGINS_H_
 

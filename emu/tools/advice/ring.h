@@ -1,10 +1,10 @@
 // Rings of slots in shared memory, recognised from the text: arrays of memory and barriers with one leading dimension,
 // which are indexed by the remainder of a step by it, or by the counter of a loop over all of them. With another number
-// of slots other numbers change too: after how many steps a fetcher begins to wait, how many steps are left then, how
+// of slots other numbers change too: after how many steps a producer begins to wait, how many steps remain then, how
 // far it is ahead. Based on: how rings are written for JAX's Mosaic GPU, and what jax.experimental.pallas.mosaic_gpu's
-// emit_pipeline and emit_pipeline_warp_specialized trace to. Where a number may mean two things, or an array is used in
-// another way, the ring is not sure, with the reason. Not seen at all: rings in tensor memory or global memory, rings
-// whose slots a value decides.
+// emit_pipeline and emit_pipeline_warp_specialized trace to. Where a number is ambiguous, or an array is used in
+// another way, the ring is marked uncertain, with the reason. Not seen at all: rings in tensor memory or global memory,
+// rings whose slots a value decides.
 #ifndef PALLADION_EMU_TOOLS_ADVICE_RING_H_
 #define PALLADION_EMU_TOOLS_ADVICE_RING_H_
 

@@ -1,5 +1,5 @@
-// What limits a kernel: its time on the same chip with one rate doubled. No change of the kernel, but where to look for
-// one.
+// What limits a kernel: its time on the same chip with one rate doubled. Not a change of the kernel, but a hint where
+// to look for one.
 #ifndef PALLADION_EMU_TOOLS_ADVICE_WHAT_IF_H_
 #define PALLADION_EMU_TOOLS_ADVICE_WHAT_IF_H_
 

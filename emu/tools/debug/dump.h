@@ -1,5 +1,5 @@
-// --dump REF@LINE: what a ref holds each time execution has passed a line, as a line of text each, and as arrays that
-// somebody keeps. What lies outside the array is poison. Needs an observable program.
+// --dump REF@LINE: the contents of a ref after each execution of a line, as a line of text each, and as arrays for the
+// caller. Elements outside the array are poison. Needs an observable program.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_DUMP_H_
 #define PALLADION_EMU_TOOLS_DEBUG_DUMP_H_
 

@@ -1,8 +1,8 @@
-// What a launch did, kept so that one element can be followed back: every instruction that ran, with the values it made
-// and where its operands came from, and every access to memory. Based on dynamic slicing (Korel and Laski 1988; Agrawal
-// and Horgan 1990). Values are kept for as many programs as fit; a launch that makes more is recorded again for the
-// program that is asked about. Needs an observable program. An engine's accesses are those of the instruction that
-// issued its operation, whatever else of the same line is in flight.
+// A recording of a launch from which one element can be traced back: every instruction that ran, with its results and
+// the origin of its operands, and every access to memory. Based on dynamic slicing (Korel and Laski 1988; Agrawal and
+// Horgan 1990). Values are kept for as many programs as fit; a launch that makes more is recorded again for the program
+// that is asked about. Needs an observable program. An engine's accesses are those of the instruction that issued its
+// operation, whatever else of the same line is in flight.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_PROVENANCE_H_
 #define PALLADION_EMU_TOOLS_DEBUG_PROVENANCE_H_
 

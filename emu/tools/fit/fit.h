@@ -1,7 +1,7 @@
-// Does a kernel fit its chip? What it holds in each memory, by operand, scratch and buffer, with what the compiler adds
-// as an estimate, the limit and where it comes from, and what would fit. The same numbers as CAPACITY
-// (emu/check/capacity.cc). Of a GPU also registers, and how many blocks an SM holds. Nothing runs: the text is
-// enough.
+// Whether a kernel fits its chip: its use of each memory, by operand, scratch and buffer, an estimate of what the
+// compiler adds, the limit and its source, and what would fit. The same numbers as CAPACITY
+// (emu/check/capacity.cc). For GPUs also registers, and how many blocks are resident on an SM. Nothing runs:
+// the text is enough.
 #ifndef PALLADION_EMU_TOOLS_FIT_FIT_H_
 #define PALLADION_EMU_TOOLS_FIT_FIT_H_
 

@@ -1,6 +1,6 @@
-// The first place where a backend goes astray: what refs hold each time a line has been passed, ours against files that
-// the backend wrote under the names of `palladion run --dump` (dump_REF_N.npy). Each is held to its own bound, of the
-// companion of the ref at that moment (error_kernel.h); refs without one, of run_scoped, to the bits.
+// The first place where a backend diverges: the contents of refs after each execution of a line, ours against files
+// that the backend wrote under the names of `palladion run --dump` (dump_REF_N.npy). Each is compared within the bound
+// of the ref's companion at that moment (error_kernel.h); refs without one, of run_scoped, must be equal in bits.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_CHECKPOINTS_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_CHECKPOINTS_H_
 

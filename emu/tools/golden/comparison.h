@@ -1,4 +1,4 @@
-// A comparison of all outputs as one answer: the numbers, where the first and the worst element came from, what mistake
+// The result of comparing all outputs: the numbers, the origin of the first and the worst element, the mistake that
 // explains them; as text, as JSON and as the exit code of the command.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_COMPARISON_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_COMPARISON_H_

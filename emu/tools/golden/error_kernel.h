@@ -1,4 +1,4 @@
-// A kernel that computes, beside each float, a bound of how far another implementation's value may lie from ours:
+// A kernel that computes, beside each float, a bound on the difference between another implementation's value and ours:
 // running error analysis (Higham, Accuracy and Stability of Numerical Algorithms, 2nd edition, section 3.3), written
 // into the kernel. Each float value and float ref gets a companion in f64. The rules, by the flow of an operation's
 // row:

@@ -77,7 +77,7 @@ std::int64_t ProgramsOf(const Kernel& kernel) {
   return n;
 }
 
-std::string Told(const Place& place) {
+std::string PlaceText(const Place& place) {
   std::string text;
   for (const std::int64_t i : place) Append(&text, text.empty() ? "(" : ", ", i < 0 ? std::string("*") : Cat(i));
   return text + ")";

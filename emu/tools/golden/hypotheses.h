@@ -1,5 +1,5 @@
 // The mistakes that a backend may have made, each as an edit of the kernel that makes it. Edits are explicit: the text
-// of an edited kernel can be read, saved and run. What an edit cannot say, memory that nobody wrote, is a fill.
+// of an edited kernel can be read, saved and run. Unwritten memory, which an edit cannot express, is a fill.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_HYPOTHESES_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_HYPOTHESES_H_
 
@@ -86,7 +86,7 @@ std::int64_t ProgramsOf(const Kernel& kernel);
 
 // A place in the grid; -1: all of a dimension.
 using Place = std::vector<std::int64_t>;
-std::string Told(const Place& place);  // "(1, *, 3)"
+std::string PlaceText(const Place& place);  // "(1, *, 3)"
 Place PlaceOf(const Kernel& kernel, std::int64_t program);
 // The places that share a block of the operand, each once, of the first `most` programs; none where there
 // is only one.

@@ -81,12 +81,12 @@ void AddTransposed(const Module& module, std::vector<Hypothesis>& to) {
          .edit = [i](Module& edited) { TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i), {}); }});
     if (!operand.block.has_value()) continue;
     for (const Place& place : PlacesOf(kernel, operand, kMostPrograms)) {
-      to.push_back(
-          {.kind = kTransposed,
-           .what = Cat("the block of '", NameOf(kernel, operand), "' of the programs ", Told(place), " is transposed"),
-           .edit = [i, place](Module& edited) {
-             TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i), place);
-           }});
+      to.push_back({.kind = kTransposed,
+                    .what = Cat("the block of '", NameOf(kernel, operand), "' of the programs ", PlaceText(place),
+                                " is transposed"),
+                    .edit = [i, place](Module& edited) {
+                      TransposeAccesses(edited.kernels[0], RefOf(edited.kernels[0], i), place);
+                    }});
     }
   }
 }

@@ -1,5 +1,5 @@
-// Products whose operands are narrower than they are said to be: f32 multiplied as bf16 or TF32, in one pass or in
-// three. Sums are in whatever order the backend has, so these are held against values, not bits.
+// Products whose operands are narrower than declared: f32 multiplied as bf16 or TF32, in one pass or in three. The
+// backend's order of summation is unknown, so these are compared by values, not bits.
 #include <array>
 #include <utility>
 
@@ -15,9 +15,9 @@ enum class Narrow { kBF16, kTF32, kTF32Cut, kTF32TiesAway };
 
 constexpr std::array<Narrow, 4> kAll = {Narrow::kBF16, Narrow::kTF32, Narrow::kTF32Cut, Narrow::kTF32TiesAway};
 
-std::string_view Told(Narrow to) {
-  constexpr std::string_view kTold[] = {"bf16", "TF32", "TF32 toward zero", "TF32 with ties away from zero"};
-  return kTold[static_cast<std::size_t>(to)];
+std::string_view NarrowText(Narrow to) {
+  constexpr std::string_view kNames[] = {"bf16", "TF32", "TF32 toward zero", "TF32 with ties away from zero"};
+  return kNames[static_cast<std::size_t>(to)];
 }
 
 Arg RoundedTo(Narrow to, const Arg& x, Writer& writer) {
@@ -126,7 +126,7 @@ void AddOperandHypotheses(const Module& module, std::vector<Hypothesis>& to) {
   for (const Narrow narrow : kAll) {
     if (!products) {
       to.push_back({.kind = kOperands,
-                    .what = Cat("f32 that is loaded is rounded to ", Told(narrow)),
+                    .what = Cat("f32 that is loaded is rounded to ", NarrowText(narrow)),
                     .edit = [narrow](Module& edited) { RoundLoads(edited.kernels[0], narrow); },
                     .of_width = true});
       continue;
@@ -136,18 +136,18 @@ void AddOperandHypotheses(const Module& module, std::vector<Hypothesis>& to) {
                     .what = Cat(sides == 3   ? "both operands of each product are"
                                 : sides == 1 ? "the left operand of each product is"
                                              : "the right operand of each product is",
-                                " rounded to ", Told(narrow)),
+                                " rounded to ", NarrowText(narrow)),
                     .edit = [narrow, sides](Module& edited) { RoundOperands(edited.kernels[0], narrow, sides); },
                     .of_width = true});
     }
     if (narrow == Narrow::kTF32TiesAway) continue;
     to.push_back({.kind = kPasses,
-                  .what = Cat("each product of f32 is three products of halves in ", Told(narrow)),
+                  .what = Cat("each product of f32 is three products of halves in ", NarrowText(narrow)),
                   .edit = [narrow](Module& edited) { ThreePasses(edited.kernels[0], narrow); },
                   .of_width = true});
     if (narrow == Narrow::kBF16) continue;  // of which single elements show it
     to.push_back({.kind = kPasses,
-                  .what = Cat("each product of f32 is three products of halves in ", Told(narrow),
+                  .what = Cat("each product of f32 is three products of halves in ", NarrowText(narrow),
                               ", whose error is in that of all elements together"),
                   .edit = [narrow](Module& edited) { EnlargeThreePasses(edited.kernels[0], narrow); },
                   .enlarged = kEnlarged});

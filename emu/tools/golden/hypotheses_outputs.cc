@@ -1,5 +1,5 @@
-// What happened to a whole output after the kernel: a factor, an offset, its sign, rows for columns, two tiles that
-// changed places. These are computed of the golden output; a factor and an offset are the middle of what is there.
+// What happened to a whole output after the kernel: a factor, an offset, its sign, a transposition, two exchanged
+// tiles. These are computed from the golden output; a factor and an offset are medians.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -202,7 +202,7 @@ class OutputHypotheses : public std::enable_shared_from_this<OutputHypotheses> {
     for (std::size_t d = 0; d < shape.size(); ++d)
       distance = distance * shape[d] + (wrong[1][d] - wrong[0][d]) * tile[d];
     AddComputed(kExchanged,
-                Cat("the tiles ", Told(wrong[0]), " and ", Told(wrong[1]), " of '", name_, "', of (",
+                Cat("the tiles ", PlaceText(wrong[0]), " and ", PlaceText(wrong[1]), " of '", name_, "', of (",
                     absl::StrJoin(tile, ", "), ") elements each, have changed places"),
                 [self = shared_from_this(), tile_of, wrong, distance] {
                   return Moved(self->golden_.values, [&](std::int64_t i) {

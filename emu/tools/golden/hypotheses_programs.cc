@@ -1,4 +1,4 @@
-// Programs that did not run, and blocks of outputs that nobody wrote: the body stands behind a condition.
+// Programs that did not run, and unwritten blocks of outputs: the body is made conditional.
 #include <algorithm>
 #include <utility>
 
@@ -51,7 +51,7 @@ void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to) {
       const bool one = one_output && IsOneProgram(place);
       if (one) known.push_back(place);
       Add(kStale,
-          Cat("the block of '", NameOf(kernel, operand), one ? "' of program " : "' of the programs ", Told(place),
+          Cat("the block of '", NameOf(kernel, operand), one ? "' of program " : "' of the programs ", PlaceText(place),
               " was not written", one ? ", or the program did not run" : ""),
           place, to);
     }
@@ -60,7 +60,7 @@ void AddProgramHypotheses(const Module& module, std::vector<Hypothesis>& to) {
   for (std::int64_t p = 0; p < programs; ++p) {
     const Place place = PlaceOf(kernel, p);
     if (std::find(known.begin(), known.end(), place) != known.end()) continue;
-    Add(kMissing, Cat("program ", Told(place), " did not run"), place, to);
+    Add(kMissing, Cat("program ", PlaceText(place), " did not run"), place, to);
   }
 }
 

@@ -1,6 +1,6 @@
-// Results that are rounded otherwise than to nearest even, and subnormals that are taken for zeros. A rounding is done
-// on bits: truncated, or half or nearly one unit added before. An operation is done in f64 first, so the narrower
-// type's own rounding is all there is (but for double rounding, which needs a tie of a tie).
+// Results that are not rounded to nearest even, and subnormals that are flushed to zero. A rounding is done on bits:
+// truncated, or half or nearly one unit added before. An operation is done in f64 first, so the narrower type's own
+// rounding is all there is (but for double rounding, which needs a tie of a tie).
 #include <array>
 #include <limits>
 #include <optional>
@@ -16,9 +16,9 @@ namespace {
 
 enum class Mode { kTowardZero, kAwayFromZero, kTiesAway };
 
-std::string_view Told(Mode mode) {
-  constexpr std::string_view kTold[] = {"toward zero", "away from zero", "to nearest, ties away from zero"};
-  return kTold[static_cast<std::size_t>(mode)];
+std::string_view ModeText(Mode mode) {
+  constexpr std::string_view kNames[] = {"toward zero", "away from zero", "to nearest, ties away from zero"};
+  return kNames[static_cast<std::size_t>(mode)];
 }
 
 // Bits of the significand that a type keeps; 0: no mode is known for it.
@@ -126,7 +126,7 @@ void AddRoundingHypotheses(const Module&, std::vector<Hypothesis>& to) {
     for (const bool everything : {false, true}) {
       to.push_back({.kind = kRounding,
                     .what = Cat(everything ? "every result" : "what is converted to a narrower type", " is rounded ",
-                                Told(mode)),
+                                ModeText(mode)),
                     .edit = [mode, everything](Module& edited) { RoundResults(edited.kernels[0], mode, everything); },
                     .of_numbers = true});
     }

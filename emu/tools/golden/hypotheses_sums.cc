@@ -144,16 +144,16 @@ void NarrowStores(Kernel& kernel, DType to, bool sums) {
   });
 }
 
-std::string_view Told(Order order) {
-  constexpr std::string_view kTold[] = {"one after the other", "from the last to the first", "in pairs",
-                                        "one after the other with fused multiply-adds"};
-  return kTold[static_cast<std::size_t>(order)];
+std::string_view OrderText(Order order) {
+  constexpr std::string_view kNames[] = {"one after the other", "from the last to the first", "in pairs",
+                                         "one after the other with fused multiply-adds"};
+  return kNames[static_cast<std::size_t>(order)];
 }
 
 void AddSplit(std::string_view kind, const Split& split, std::vector<Hypothesis>& to) {
   to.push_back({.kind = std::string(kind),
                 .what = Cat("sums are of ", split.length, split.length == 1 ? " element" : " elements", " at a time, ",
-                            Told(split.order), ", in ", Name(split.sum)),
+                            OrderText(split.order), ", in ", Name(split.sum)),
                 .edit = [split](Module& edited) { SplitSums(edited.kernels[0], split); },
                 .of_numbers = true});
 }

@@ -1,4 +1,4 @@
-// Random kernels of cluster launch control for the hunt, which have a machine of their own: blocks ask for the work of
+// Random kernels of cluster launch control for the hunt, which have a machine of their own: blocks request the work of
 // blocks that have not begun, and do it or lose it. Rules: docs/spec/gpu-cluster-cancel.md. Limits: a cluster is one
 // block of one thread; every block does the same; each request has an answer and a barrier of its own.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_CANCEL_H_

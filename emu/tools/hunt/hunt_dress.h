@@ -1,5 +1,4 @@
-// What a random kernel has besides its operations: how many agents of which family, and how its text writes what they
-// do.
+// The frame of a random kernel around its operations: how many agents of which family, and how its text is written.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_DRESS_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_DRESS_H_
 

@@ -1,4 +1,4 @@
-// Holds what a check says of lanes against what the rules say of places, and against the machine of lanes.
+// Compares a check's findings about lanes with the rules of places, and with the machine of lanes.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -289,7 +289,7 @@ class Judgement {
   }
 
   void CompareRaces(const check::Trial& trial, const SimpleRaces& races, const std::string& which) {
-    std::set<LinePair> found, unfenced, untold;
+    std::set<LinePair> found, unfenced, plainly_ordered;
     std::set<int> found_later;
     const std::set<int> later = races.LaterLines(SimpleRaces::OwnReads::kIn),
                         needed = races.LaterLines(SimpleRaces::OwnReads::kOut);
@@ -302,7 +302,7 @@ class Judgement {
         // Programs that nothing orders are named in their own order: that one of the two came later is enough.
         found_later.insert(kernel_.family == Family::kPrograms && later.count(a) > 0 ? a : b);
       }
-      if (code == "BAR_TC_ORDER") untold.insert({std::min(a, b), std::max(a, b)});
+      if (code == "BAR_TC_ORDER") plainly_ordered.insert({std::min(a, b), std::max(a, b)});
       if (code == "PROXY" && finding.first->kind != AccessKind::kRead)
         unfenced.insert({std::min(a, b), std::max(a, b)});
     }
@@ -320,10 +320,10 @@ class Judgement {
       Contradict("a line that races is not named", both);
     if (each && !std::includes(later.begin(), later.end(), found_later.begin(), found_later.end()))
       Contradict("a race that is none", both);
-    const std::set<LinePair> expected_untold = races.Untold();
-    if (expected.empty() && untold.empty() != expected_untold.empty())
+    const std::set<LinePair> expected_plain = races.PlainlyOrdered();
+    if (expected.empty() && plainly_ordered.empty() != expected_plain.empty())
       Contradict("one of two misses what orders the tensor core",
-                 Cat(which, ": found", PairsText(untold), ", expected", PairsText(expected_untold)));
+                 Cat(which, ": found", PairsText(plainly_ordered), ", expected", PairsText(expected_plain)));
     if (expected.empty() && unfenced.empty() != expected_unfenced.empty())
       Contradict("one of two misses a fence",
                  Cat(which, ": found", PairsText(unfenced), ", expected", PairsText(expected_unfenced)));

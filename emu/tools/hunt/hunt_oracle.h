@@ -1,6 +1,6 @@
-// Holds what a check says of one small kernel against what others find: the reference machine's search of every order,
-// the check's own exhaustive search, and the slow race checker on the very schedules that ran. Whatever two of them do
-// not agree on is a contradiction, and somebody's mistake.
+// Compares a check's report on one small kernel with other judges: the reference machine's search of every order, the
+// check's own exhaustive search, and the slow race checker on the same schedules. Any disagreement is a contradiction,
+// and a bug in one of them.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_ORACLE_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_ORACLE_H_
 

@@ -1,4 +1,5 @@
-// What makers of patterns draw: numbers, rows, barriers. Every kernel's number stands for its draws in their order.
+// Random choices of the pattern generators: numbers, rows, barriers. A kernel's number determines its choices and their
+// order.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_PATTERNS_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_PATTERNS_H_
 

@@ -1,5 +1,5 @@
-// What random kernels of Blackwell have besides: patterns with tensor memory, products, copies to tensor memory,
-// commits and named barriers, which are right until they are damaged, as those of hunt_random.h.
+// Additional patterns of random kernels of Blackwell: tensor memory, products, copies to tensor memory, commits and
+// named barriers, which are right until they are damaged, as those of hunt_random.h.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_TENSOR_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_TENSOR_H_
 

@@ -142,7 +142,7 @@ std::vector<Choice> CommitsBefore(const ReferenceMachine& machine, int agent, in
 }
 
 // What a wait needs of commits.
-std::string TellCommits(int agent, ReferenceMachine* machine) {
+std::string ReportCommits(int agent, ReferenceMachine* machine) {
   while (!machine->CanGo(agent)) {
     const Instr& next = *machine->Next(agent);
     if (next.what != What::kWait) return "";
@@ -166,7 +166,7 @@ std::string FollowStep(const Event& event, ReferenceMachine* machine) {
     machine->Look(event.agent);
     return "";
   }
-  if (const std::string unknown = TellCommits(event.agent, machine); !unknown.empty()) return unknown;
+  if (const std::string unknown = ReportCommits(event.agent, machine); !unknown.empty()) return unknown;
   if (next->op != nullptr && IsUnknown(*machine, event.agent, next->what, next->op->object)) return kUnknown;
   if (!machine->CanGo(event.agent))
     return Cat("agent ", event.agent, " went on at line ", event.line, ", where it has to wait");

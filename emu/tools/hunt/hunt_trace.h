@@ -1,5 +1,5 @@
-// The order in which a run did things, as the reference machine can follow it: which agent did which line, and which
-// half of a copy happened. Recorded by a hook on steps and an observer of memory.
+// The order of a run's operations, as the reference machine can follow it: which agent executed which line, and which
+// phase of a copy happened. Recorded by a hook on steps and an observer of memory.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_TRACE_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_TRACE_H_
 

@@ -1,5 +1,5 @@
-// What every family's text has: lines that are counted, fresh names, the sum that an agent keeps, and branches on it,
-// for the text and for the reference machine at once.
+// Common parts of all families' texts: counted lines, fresh names, an agent's running sum, and branches on it, for the
+// text and for the reference machine at once.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_WRITER_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_WRITER_H_
 

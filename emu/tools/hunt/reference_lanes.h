@@ -1,9 +1,9 @@
 // A machine of lanes for the hunt, which shares no code with the check: a program of Triton is 32 threads, a thread of
-// Mosaic GPU 128, each of which has its elements of every value, and does what is to be done to them in the order of
-// the text; nothing but a barrier orders two of them. Which lane has which element is chosen anew for each index
+// Mosaic GPU 128, each of which holds its elements of every value, and executes the operations on them in the order of
+// the text; only a barrier orders two of them. Which lane has which element is chosen separately for each index
 // expression, or layout of registers. Based on: docs/spec/races.md#lanes, and the lowerings: threads that have copies
-// of an element all load it; one stores it, and on Mosaic GPU each does. Limits: those of hunt_lanes.h; what is found
-// is of the layouts that were tried.
+// of an element all load it; one stores it, and on Mosaic GPU each does. Limits: those of hunt_lanes.h; only the
+// layouts that were tried are covered.
 #ifndef PALLADION_EMU_TOOLS_HUNT_REFERENCE_LANES_H_
 #define PALLADION_EMU_TOOLS_HUNT_REFERENCE_LANES_H_
 

@@ -302,7 +302,7 @@ void ReferenceMachine::DoHalf(std::size_t at) {
   if (in) ArriveAt(who, barrier, nullptr);
 }
 
-void ReferenceMachine::TellAwaited(int agent, const Op& op) {
+void ReferenceMachine::NotifyAwaited(int agent, const Op& op) {
   for (const int queue : QueuesOf(agent)) {
     const int count = copies_out_[static_cast<std::size_t>(queue)] - static_cast<int>(op.amount);
     if (listener_ != nullptr) listener_->Await(agent, queue, count, op.flag ? 1 : 2);
@@ -354,7 +354,7 @@ void ReferenceMachine::Do(const Choice& choice) {
       Meet(choice.agent, instr.what == What::kEnter);
       break;
     case What::kAwait:
-      TellAwaited(choice.agent, *instr.op);
+      NotifyAwaited(choice.agent, *instr.op);
       break;
     case What::kFork:
     case What::kJoin:

@@ -1,7 +1,7 @@
-// What a small kernel may do, decided a second time: a deliberately simple machine for the kernels of hunt_kernel.h,
-// and a search of every order with nothing clever but a table of the states that were seen. It shares no code with
+// A second, independent semantics of small kernels: a deliberately simple machine for the kernels of hunt_kernel.h, and
+// a search of every order with nothing clever but a table of the states that were seen. It shares no code with
 // memory_model, scheduler or the operations, so a mistake there is not repeated here. Rules: docs/spec/gpu-order.md.
-// Limits: memory is sequentially consistent; copies happen in two halves, each at once.
+// Limits: memory is sequentially consistent; copies happen in two phases, each atomic.
 #ifndef PALLADION_EMU_TOOLS_HUNT_REFERENCE_MACHINE_H_
 #define PALLADION_EMU_TOOLS_HUNT_REFERENCE_MACHINE_H_
 
@@ -172,7 +172,7 @@ class ReferenceMachine {
   void MoveHalf(Copy* copy, const CellSpan& cells, bool reads);  // what it reads there, or writes
   bool MayGo(const Copy& copy) const;
   bool AwaitDone(int agent, const Op& op) const;
-  void TellAwaited(int agent, const Op& op);
+  void NotifyAwaited(int agent, const Op& op);
 
   // ---- reference_warps.cc
   bool IsWarp(int agent) const { return agent >= threads_ * blocks_; }

@@ -1,4 +1,4 @@
-// The reference machine's copies of a TPU: two halves, each at once and at any time, after which a semaphore counts the
+// The reference machine's copies of a TPU: two phases, each atomic and at any time, after which a semaphore counts the
 // copy. Rules: docs/spec/tpu-copies.md.
 #include "emu/tools/hunt/reference_machine.h"
 

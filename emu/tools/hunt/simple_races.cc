@@ -13,13 +13,13 @@ constexpr int kAllOfIt = 99;  // a copy's time when it is over, and later than a
 SimpleRaces::SimpleRaces(int agents, int shared, bool acquires, Mutation mutation, std::set<int> tensor)
     : agents_(agents), shared_(shared), acquires_(acquires), mutation_(mutation), tensor_(std::move(tensor)) {}
 
-void SimpleRaces::Join(const Known& told, Known* to, bool tensor_core) {
+void SimpleRaces::Join(const Known& released, Known* to, bool tensor_core) {
   const auto join = [](const Clock& from, Clock* clock) {
     for (const auto& [who, time] : from) (*clock)[who] = std::max((*clock)[who], time);
   };
-  join(told.all, &to->all);
-  join(told.fenced, &to->fenced);
-  if (tensor_core) join(told.tensor, &to->tensor);
+  join(released.all, &to->all);
+  join(released.fenced, &to->fenced);
+  if (tensor_core) join(released.tensor, &to->tensor);
 }
 
 void SimpleRaces::Touch(int who, Access access, const CellSpan& cells, int line) {
@@ -55,13 +55,13 @@ void SimpleRaces::Wait(int agent, const Phase& at) { Join(phases_[at], &known_[a
 void SimpleRaces::Signal(int agent, int semaphore, std::int64_t amount) {
   if (mutation_ == Mutation::kNoSemaphoreEdges) return;
   Tick(agent);
-  Known told;
-  Join(known_[agent], &told, false);
-  credits_[semaphore].push_back({amount, std::move(told)});
+  Known released;
+  Join(known_[agent], &released, false);
+  credits_[semaphore].push_back({amount, std::move(released)});
 }
 
 void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool take) {
-  std::deque<Told>& credits = credits_[semaphore];
+  std::deque<Credit>& credits = credits_[semaphore];
   for (std::size_t i = 0; amount > 0 && i < credits.size();) {
     const std::int64_t taken = std::min(amount, credits[i].amount);
     if (!credits[i].copy || taken == credits[i].amount) Join(credits[i].known, &known_[agent]);
@@ -76,7 +76,7 @@ void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool ta
 }
 
 void SimpleRaces::SemRead(int agent, int semaphore) {
-  for (const Told& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
+  for (const Credit& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
 }
 
 // Its reading is its time 1, its writing its time 2.
@@ -109,11 +109,11 @@ void SimpleRaces::Complete(int agent, int copy) {
 }
 
 void SimpleRaces::Acquire(int agent, const CellSpan& cells) {
-  for (int i = 0; acquires_ && i < cells.count; ++i) Join(told_[cells.cells[i]], &known_[agent]);
+  for (int i = 0; acquires_ && i < cells.count; ++i) Join(released_[cells.cells[i]], &known_[agent]);
 }
 
 void SimpleRaces::Release(int agent, const CellSpan& cells) {
-  for (int i = 0; acquires_ && i < cells.count; ++i) Join(known_[agent], &told_[cells.cells[i]]);
+  for (int i = 0; acquires_ && i < cells.count; ++i) Join(known_[agent], &released_[cells.cells[i]]);
 }
 
 bool SimpleRaces::Knows(const Clock& clock, const Touched& touched) {
@@ -189,16 +189,16 @@ std::set<LinePair> SimpleRaces::Unfenced() const {
 }
 
 // Nobody but copies touches tensor memory.
-std::set<LinePair> SimpleRaces::Untold() const {
-  std::set<LinePair> untold;
+std::set<LinePair> SimpleRaces::PlainlyOrdered() const {
+  std::set<LinePair> plainly_ordered;
   for (const Touched& a : touched_) {
     for (const Touched& b : touched_) {
       if (!OfTensor(a) || !Meet(a, b)) continue;
       if (!Knows(b.known.all, a) || Knows(b.known.tensor, a)) continue;
-      untold.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
+      plainly_ordered.insert({std::min(a.line, b.line), std::max(a.line, b.line)});
     }
   }
-  return untold;
+  return plainly_ordered;
 }
 
 }  // namespace palladion::hunt

@@ -1,4 +1,4 @@
-// Which accesses of one run are not ordered, found the slow way: every access is kept with all that its agent knew, and
+// Which accesses of one run are not ordered, found the slow way: every access is kept with its agent's full clock, and
 // at the end each pair is compared. No epochs, no pruning, no sweep; the test oracle of memory_model's clocks and
 // histories, with which it shares nothing. Rules: docs/spec/gpu-order.md, docs/spec/races.md.
 #ifndef PALLADION_EMU_TOOLS_HUNT_SIMPLE_RACES_H_
@@ -40,11 +40,11 @@ class SimpleRaces final : public Listener {
 
   std::set<LinePair> Races() const;  // conflicting accesses that nothing orders
   // Of the accesses that met an earlier one so: a checker may forget which. It may also leave out a read of what its
-  // reader wrote itself, where that write and the other one are told (docs/spec/races.md#atomics).
+  // reader wrote itself, where that write and the other one are released (docs/spec/races.md#atomics).
   enum class OwnReads : std::uint8_t { kIn, kOut };
   std::set<int> LaterLines(OwnReads own) const;
-  std::set<LinePair> Unfenced() const;  // ordered, but a copy does not see the plain write
-  std::set<LinePair> Untold() const;    // ordered, but by nothing that orders the tensor core
+  std::set<LinePair> Unfenced() const;        // ordered, but a copy does not see the plain write
+  std::set<LinePair> PlainlyOrdered() const;  // ordered, but by nothing that orders the tensor core
 
  private:
   using Clock = std::map<int, int>;  // who: the time that is known
@@ -57,13 +57,13 @@ class SimpleRaces final : public Listener {
     CellSpan cells;
     Known known;
   };
-  struct Told {
+  struct Credit {
     std::int64_t amount = 0;
     Known known;
     bool copy = false;  // a wait that takes a part learns nothing
   };
 
-  static void Join(const Known& told, Known* to, bool tensor_core = true);
+  static void Join(const Known& released, Known* to, bool tensor_core = true);
   int CopyOf(int copy) const { return agents_ + copy; }
   bool IsCopy(int who) const { return who >= agents_; }
   int Tick(int who) { return known_[who].all[who] = ++time_[who]; }
@@ -82,8 +82,8 @@ class SimpleRaces final : public Listener {
   std::map<int, Known> known_;
   std::map<int, int> time_;
   std::map<Phase, Known> phases_;  // of barriers
-  std::map<int, std::deque<Told>> credits_;
-  std::map<int, Known> told_;                   // by cell
+  std::map<int, std::deque<Credit>> credits_;
+  std::map<int, Known> released_;               // by cell
   std::map<int, std::vector<int>> copies_out_;  // by queue
   std::vector<Touched> touched_;
 };

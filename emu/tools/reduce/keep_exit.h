@@ -1,6 +1,6 @@
-// Is it still so that another program says yes? It is run with the path of a kernel and exits with 0 when the kernel is
-// still of interest, as the interestingness test of C-Reduce. Beside the kernel lie its inputs, NAME.npy.
-// A program that does not end in time, or that a signal ends, says no.
+// An interestingness test by another program, as in C-Reduce: it is run with the path of a kernel and exits with 0 when
+// the kernel is still of interest. The inputs, NAME.npy, are in the same folder. A program that times out, or is ended
+// by a signal, counts as no.
 #ifndef PALLADION_EMU_TOOLS_REDUCE_KEEP_EXIT_H_
 #define PALLADION_EMU_TOOLS_REDUCE_KEEP_EXIT_H_
 

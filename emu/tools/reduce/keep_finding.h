@@ -1,4 +1,5 @@
-// Is a finding still there: its code, and where it is asked for, the ref it names and the instruction it points at.
+// An interestingness test for a finding: its code, and optionally the ref that it names and the instruction that it
+// points at.
 #ifndef PALLADION_EMU_TOOLS_REDUCE_KEEP_FINDING_H_
 #define PALLADION_EMU_TOOLS_REDUCE_KEEP_FINDING_H_
 

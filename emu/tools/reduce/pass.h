@@ -1,8 +1,7 @@
-// A pass knows one way to make a kernel smaller. It goes over a kernel and asks its chooser at each place where it
-// could do that; asked with a chooser that says no to all, it counts the places. So one loop (reduce.cc) does delta
-// debugging over any pass. Based on: the Oracle of LLVM's llvm-reduce. Each change must leave less by a measure that no
-// other pass raises, or the passes would not come to an end: instructions, regions, sizes, words of inputs, length of
-// the text.
+// A pass makes a kernel smaller in one way. It walks over a kernel and calls its chooser at each place where it could
+// apply; with a chooser that always says no, it counts the places. So one loop (reduce.cc) does delta debugging over
+// any pass. Based on: the Oracle of LLVM's llvm-reduce. Each change must leave less by a measure that no other pass
+// raises, or the passes would not come to an end: instructions, regions, sizes, words of inputs, length of the text.
 #ifndef PALLADION_EMU_TOOLS_REDUCE_PASS_H_
 #define PALLADION_EMU_TOOLS_REDUCE_PASS_H_
 

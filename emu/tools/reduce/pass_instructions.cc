@@ -1,4 +1,4 @@
-// Instructions that go. What used a result of theirs gets zeros, or one of the operands, in its place.
+// Removes instructions. Uses of their results get zeros, or one of the operands, instead.
 #include <algorithm>
 #include <functional>
 #include <iterator>

@@ -1,4 +1,4 @@
-// Instructions with regions: one region in their place, refs that a region allocates and nobody uses, shorter loops.
+// Instructions with regions: replaced by one region, unused refs of regions removed, loops shortened.
 #include <algorithm>
 #include <iterator>
 #include <set>

@@ -1,4 +1,4 @@
-// What decides little and fills a text: values of inputs, attributes, parameters of compilers, names, places.
+// Simplifies details of a text: values of inputs, attributes, parameters of compilers, names, places.
 #include <array>
 #include <memory>
 #include <utility>

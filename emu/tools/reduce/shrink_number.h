@@ -1,4 +1,4 @@
-// The smaller numbers that are tried for one number, one place of a chooser each.
+// The smaller candidates for one number, each one place for the chooser.
 #ifndef PALLADION_EMU_TOOLS_REDUCE_SHRINK_NUMBER_H_
 #define PALLADION_EMU_TOOLS_REDUCE_SHRINK_NUMBER_H_
 

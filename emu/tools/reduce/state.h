@@ -1,5 +1,5 @@
-// What is reduced: one kernel and its inputs. A pass edits a copy; Settle makes it a state again, or says why it is
-// none.
+// What is reduced: one kernel and its inputs. A pass edits a copy; Settle makes it a valid state again, or says why it
+// is not one.
 #ifndef PALLADION_EMU_TOOLS_REDUCE_STATE_H_
 #define PALLADION_EMU_TOOLS_REDUCE_STATE_H_
 

@@ -1,4 +1,4 @@
-// Which of a loop's own values matter: for loops that wait (emu/run/agents/spin.h), which are as they were when these are.
+// Which of a loop's carries matter: a waiting loop (emu/run/agents/spin.h) is unchanged if these are.
 #ifndef PALLADION_SEMANTICS_OPS_CONTROL_LOOP_CARRIES_H_
 #define PALLADION_SEMANTICS_OPS_CONTROL_LOOP_CARRIES_H_
 

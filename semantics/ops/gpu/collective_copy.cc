@@ -122,7 +122,7 @@ struct Telling {
   ByteCount whole;             // that a block gets
   bool leader_only = false;
 };
-void TellBarriers(const Telling& telling, const Group& group, const Sent& sent, Frame& frame, AsyncRequest* request) {
+void SignalBarriers(const Telling& telling, const Group& group, const Sent& sent, Frame& frame, AsyncRequest* request) {
   const Site site{request->site.loc, request->site.text_line, request->program};
   const bool expects = !telling.leader_only || group.mine == 0;
   const ByteCount all = telling.leader_only ? group.size() * telling.whole : telling.whole;
@@ -236,7 +236,7 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
   } else {
     sent = SendToAll(group, frame.site(step), frame, &request);
   }
-  TellBarriers({barrier, whole, copy.leader.has_value()}, group, sent, frame, &request);
+  SignalBarriers({barrier, whole, copy.leader.has_value()}, group, sent, frame, &request);
   if (copy.leader.has_value() && group.mine != 0) {
     request.await = Cat("plgpu.barrier_wait(", copy.tells, ") in the leader, and a plgpu.ClusterBarrier from there,");
   }

@@ -1,5 +1,5 @@
-// Memory that a kernel asks for itself, and gives back: where it lies, whose it is, and who allocates it together.
-// Based on: docs/spec/ref.md#run_scoped. What it does not know: when a scope begins and ends (scope.cc).
+// Memory that a kernel allocates and frees itself: its space, its owner, and which threads allocate it together. Based
+// on: docs/spec/ref.md#run_scoped. What it does not know: when a scope begins and ends (scope.cc).
 #ifndef PALLADION_SEMANTICS_OPS_SCOPE_SCOPED_MEMORY_H_
 #define PALLADION_SEMANTICS_OPS_SCOPE_SCOPED_MEMORY_H_
 

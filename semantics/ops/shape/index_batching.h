@@ -1,5 +1,5 @@
-// What the dimension numbers of gathers and scatters have in common: sets of axes that stand in order, and batching
-// dimensions that x and the indices share. Based on: XLA's gather and scatter. Not looked at here: what a window is.
+// The dimension numbers that gathers and scatters have in common: ordered sets of axes, and batching dimensions that x
+// and the indices share. Based on: XLA's gather and scatter. Not checked here: windows.
 #ifndef PALLADION_SEMANTICS_OPS_SHAPE_INDEX_BATCHING_H_
 #define PALLADION_SEMANTICS_OPS_SHAPE_INDEX_BATCHING_H_
 

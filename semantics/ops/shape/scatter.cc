@@ -1,8 +1,8 @@
 // XLA's scatter with JAX's modes; specified in docs/spec/shape.md. Based on: XLA's operation semantics, JAX's shape
 // rule and the clamping of jax/_src/lax/slicing.py. Updates are applied one after another in row-major order of the
-// index vectors, as XLA does it on CPU; on hardware their order is nobody's promise. Everything but the indices' values
-// is chosen in prepare. A promise that an index lies inside is checked by an inspector, in checked runs only. Not
-// checked: the promise that no two updates meet (unique_indices), which kernel text does not carry.
+// index vectors, as XLA does it on CPU; on hardware their order is not specified. Everything but the indices' values is
+// chosen in prepare. A promise that an index lies inside is checked by an inspector, in checked runs only. Not checked:
+// the promise that no two updates meet (unique_indices), which kernel text does not carry.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Matrix products that a TPU kernel takes apart itself: weights are pushed, rows multiplied, sums popped. Spec:
-// docs/spec/tpu.md. A core's units are part of its frame, and nobody else sees them. Based on: matmul_push_rhs,
+// docs/spec/tpu.md. A core's units are part of its frame, and invisible to other agents. Based on: matmul_push_rhs,
 // matmul_acc_lhs and matmul_pop of JAX 0.10.2, by their documentation: JAX has no interpreter for them. Limits: how
 // many addresses the rows of an accumulator take is not documented, so a slice is used as a whole.
 #include "semantics/ops/tpu/matrix_units.h"

@@ -1,4 +1,4 @@
-// A copy between GMEM and SMEM as the limits of copies look at it. Based on: JAX 0.10.2,
+// A copy between GMEM and SMEM in the form that the limits of copies check. Based on: JAX 0.10.2,
 // jax/experimental/mosaic/gpu/launch_context.py (_prepare_async_copy): dimensions that an index removed go first, then
 // come the others, cut into the tiles of the SMEM ref. Not followed: slices whose size is known at run time, a second
 // array of indices, views of GMEM other than .at.

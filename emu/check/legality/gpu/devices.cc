@@ -1,8 +1,8 @@
 // Stores to all devices at once and loads of all, reduced by the switch between them. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/primitives.py (multimem_store, multimem_load_reduce), jax/experimental/mosaic/gpu/utils.py
 // (functions of the same names) and fragmented_array.py (WGStridedFragLayout, load_reduce_untiled). The layout of a
-// value is known where it is cast right behind the load, or where it is read or made of one element; with another
-// nothing is said. Does not catch: what the switch itself does not have.
+// value is known where it is cast right behind the load, or where it is read or made of one element; other layouts are
+// not judged. Does not catch: limits of the switch itself.
 #include <algorithm>
 #include <set>
 

@@ -1,8 +1,8 @@
-// Layouts of values in registers, with lane semantics: where JAX refuses what layout_walk.h carries on, and what a
-// reduction, a read, a store and an atomic update ask of a layout. Sources: JAX 0.10.2,
+// Layouts of values in registers, with lane semantics: where JAX refuses what layout_walk.h propagates, and the layouts
+// that a reduction, a read, a store and an atomic update require. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/lowering.py (_get_lowering_rule, _swap_lowering_rule, _reduce_lowering_rule and others),
-// jax/experimental/mosaic/gpu/fragmented_array.py (FragmentedArray) and utils.py (fori). Where a layout is not known
-// nothing is said.
+// jax/experimental/mosaic/gpu/fragmented_array.py (FragmentedArray) and utils.py (fori). Unknown layouts are not
+// judged.
 #include <algorithm>
 
 #include "emu/check/legality/gpu/limits.h"

@@ -1,6 +1,6 @@
 // The limits of a GPU kernel, each a row (limit_row.h). `palladion explain ILLEGAL` lists them, docs/spec/gpu-limits.md
-// is made of them, and a finding carries the name. What is known from the text alone; values are the machine's to
-// judge. Does not catch: what ptxas refuses (registers of one thread), what inline_mgpu does.
+// is made of them, and a finding carries the name. Only what is known from the text is judged here; values are checked
+// during a run. Does not catch: what ptxas refuses (registers of one thread), what inline_mgpu does.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_GPU_LIMITS_H_
 #define PALLADION_EMU_CHECK_LEGALITY_GPU_LIMITS_H_
 

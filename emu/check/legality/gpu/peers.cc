@@ -1,4 +1,4 @@
-// Which operations take a ref of another device, and what may name the device of a copy. Sources: JAX 0.10.2,
+// Which operations accept a ref of another device, and how the device of a copy may be computed. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/lowering.py (_handle_transforms), primitives.py (copies, _get_barrier_base_index) and
 // jax/experimental/mosaic/gpu/launch_context.py (_get_tma_desc, _recompute_peer_id): the tensor map of a copy is made
 // on the host, which repeats the arithmetic that names the device. Does not catch: arithmetic of more than 16 steps,

@@ -1,6 +1,6 @@
 // What a GPU kernel allocates, and how. Sources: JAX 0.10.2, jax/_src/pallas/mosaic_gpu/lowering.py
 // (_run_scoped_lowering_rule, its resource estimator, _is_block_local_scope), jax/experimental/mosaic/gpu/wgmma.py
-// (WGMMAAccumulator.zero). How much fits is capacity.cc's.
+// (WGMMAAccumulator.zero). Sizes are checked in capacity.cc.
 #include "absl/strings/str_join.h"
 #include "emu/check/legality/gpu/limits.h"
 #include "semantics/base/cat.h"

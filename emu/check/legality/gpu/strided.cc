@@ -1,7 +1,7 @@
-// Accesses with lane semantics in the layout that values have of themselves: the elements one after another, each lane
-// the next few. Sources: JAX 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (WGStridedFragLayout,
-// transfer_strided, _store_untiled_splat), jax/_src/pallas/mosaic_gpu/lowering.py (_swap_lowering_rule). Which accesses
-// these are says legality_gpu_layouts.cc.
+// Accesses with lane semantics in the default layout of values: consecutive elements, a few for each lane in turn.
+// Sources: JAX 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (WGStridedFragLayout, transfer_strided,
+// _store_untiled_splat), jax/_src/pallas/mosaic_gpu/lowering.py (_swap_lowering_rule). legality_gpu_layouts.cc decides
+// which accesses these are.
 #include <algorithm>
 
 #include "emu/check/legality/gpu/limits.h"

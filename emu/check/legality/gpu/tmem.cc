@@ -226,7 +226,7 @@ bool IsMetadataCopy(const TmemCopySite& site) {
 }
 bool IsPlainCopy(const TmemCopySite& site) { return !IsScaleCopy(site) && !IsMetadataCopy(site); }
 
-std::string Told(const TmemCopySite& site) {
+std::string Describe(const TmemCopySite& site) {
   return Cat(Name(site.smem.dtype), ToString(*site.smem.shape), " into ", ToString(site.tmem.ref));
 }
 
@@ -236,7 +236,7 @@ std::optional<std::string> CopiedMemory(const TmemCopySite& site) {
                   site.layout.name == TmemLayoutName::kDefault &&
                   site.layout.packing == kTmemCellBits / Info(site.tmem.dtype).bits;
   if (ok) return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 std::optional<std::string> CopiedTiles(const TmemCopySite& site) {
@@ -254,7 +254,7 @@ std::optional<std::string> CopiedTypes(const TmemCopySite& site) {
                   (!IsScaleCopy(site) || dtype == DType::kF8E8M0FNU || dtype == DType::kF8E4M3FN) &&
                   (!IsMetadataCopy(site) || dtype == DType::kU2 || dtype == DType::kI2);
   if (ok) return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 // The bytes between two elements along each dimension that a view keeps, and its sizes.
@@ -299,7 +299,7 @@ std::optional<std::string> ScaleShape(const TmemCopySite& site) {
   const bool known = halves || site.layout.name == TmemLayoutName::kScales;
   if (known && rows % kTmemLanes == 0 && columns % 4 == 0 && *site.smem.shape == expected && rows <= 2 * kTmemLanes)
     return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 std::optional<std::string> MetadataShape(const TmemCopySite& site) {
@@ -308,7 +308,7 @@ std::optional<std::string> MetadataShape(const TmemCopySite& site) {
   if (site.layout.name == TmemLayoutName::kSparseMetadata && rows == kTmemLanes && columns % 64 == 0 &&
       *site.smem.shape == Shape{1, columns / 64, kTmemLanes, 64})
     return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 constexpr std::string_view kCopy = "Mosaic GPU, tcgen05.async_copy_smem_to_tmem";

@@ -1,8 +1,8 @@
 // Loads from tensor memory and stores into it: which layouts of registers go with which layouts there. Sources: JAX
 // 0.10.2, jax/experimental/mosaic/gpu/tcgen05.py (TMEMRef.load, TMEMRef.store); a load has the layout of the cast right
-// behind it. With warpgroup semantics the compiler chooses, and only what it can do nothing with is said. Reductions of
-// what is loaded, too. Does not catch: a stored value whose layout comes from another operation than a cast, a read, an
-// elementwise one or a constant.
+// behind it. With warpgroup semantics the compiler chooses the layout, and only impossible combinations are reported.
+// Reductions of what is loaded, too. Does not catch: a stored value whose layout comes from another operation than a
+// cast, a read, an elementwise one or a constant.
 #include <algorithm>
 
 #include "emu/check/legality/gpu/limits.h"
@@ -109,7 +109,7 @@ std::optional<Shape> TileOf(const LayoutSeen& registers) {
   }
 }
 
-std::string Told(const TransferSite& site) {
+std::string Describe(const TransferSite& site) {
   return Cat(Name(site.memory.dtype), ToString(site.shape), " in layout=", Name(site.layout.name),
              ", packing=", site.layout.packing, site.store ? ", from registers in " : ", to registers in ",
              site.registers.name);
@@ -167,13 +167,13 @@ std::optional<std::string> Layouts(const TransferSite& site) {
   const Registers kind = site.registers.kind;
   const std::optional<Shape> tile = TileOf(site.registers);
   if (!site.facts.lanes) {
-    return GoesByCompiler(site) ? std::nullopt : std::optional(Told(site));
+    return GoesByCompiler(site) ? std::nullopt : std::optional(Describe(site));
   }
   if (kind == Registers::kUnknown) return std::nullopt;
   // Of an array that lies there in several tiles of rows all are stored; a load takes one.
   const bool rows = tile.has_value() && (site.shape[0] == (*tile)[0] || (site.store && kind == Registers::kGiven));
   if (rows && FillsTiles(site, *tile) && Goes(site)) return std::nullopt;
-  return Told(site);
+  return Describe(site);
 }
 
 // What is read without a tiled layout is in the strided one, which tensor memory does not take.

@@ -1,4 +1,4 @@
-// What of a TPU's memories can be loaded, stored and copied, and through which views. Based on: JAX 0.10.2,
+// Which memories of a TPU can be loaded, stored and copied, and through which views. Based on: JAX 0.10.2,
 // jax/_src/pallas/mosaic/lowering.py (_transform_ref, _load_lowering_rule, _masked_swap_lowering_rule,
 // _dma_start_lowering_rule) and the verifiers of memref_slice, memref_reshape, memref_bitcast and enqueue_dma.
 #include <algorithm>

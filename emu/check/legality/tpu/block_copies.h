@@ -1,8 +1,8 @@
 // How much the pipeline of a TPU kernel copies between HBM and the blocks in VMEM and SMEM, over the whole grid: a
 // block is copied where its index differs from that of the program before. Based on: JAX 0.10.2,
 // jax/_src/pallas/mosaic/lowering.py; a dimension of the grid that an index map depends on changes its index. Does not
-// know: copies that the kernel starts itself, and what a map reads from prefetched scalars, which may be the same
-// twice.
+// know: copies that the kernel starts itself, and prefetched scalars that a map reads, which may be equal for
+// consecutive programs.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_BLOCK_COPIES_H_
 #define PALLADION_EMU_CHECK_LEGALITY_TPU_BLOCK_COPIES_H_
 

@@ -1,10 +1,9 @@
-// The blocks with which a TPU kernel fits its VMEM and copies least: each kernel that other sizes of its blocks give
-// (scaled_blocks.h) is counted (vmem.h), along one dimension of the grid until it no longer fits, or does, and along
-// all of them together. Of those that fit, the one is kept whose pipeline copies the fewest bytes (block_copies.h), of
-// these the one with the fewest programs, and of these the one that is nearest to what the kernel has. What the
-// compiler adds grows in proportion. A kernel without a grid is given one over the first dimension of its outputs and
-// of the operands where it is as large. Does not know: whether the body is written for blocks of any size, and whether
-// its rows depend on each other.
+// The blocks with which a TPU kernel fits its VMEM and copies least: each candidate (scaled_blocks.h) is counted
+// (vmem.h), along one dimension of the grid until it no longer fits, or does, and along all of them together. The
+// result fits, has a pipeline that copies the fewest bytes (block_copies.h), then the fewest programs, and then is
+// nearest to the kernel's own sizes. What the compiler adds grows in proportion. A kernel without a grid is given one
+// over the first dimension of its outputs and of the operands where it is as large. Does not know: whether the body is
+// written for blocks of any size, and whether its rows depend on each other.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_BLOCK_SEARCH_H_
 #define PALLADION_EMU_CHECK_LEGALITY_TPU_BLOCK_SEARCH_H_
 

@@ -1,6 +1,6 @@
 // Matrix units that a TPU kernel drives itself (matmul_push_rhs, matmul_acc_lhs, matmul_pop). Based on: their
 // documentation in JAX 0.10.2, jax/_src/pallas/mosaic/primitives.py, and tpu_info.py of the same folder. JAX's lowering
-// looks at none of this, and leaves it to the TPU's compiler.
+// checks none of this, and leaves it to the TPU's compiler.
 #include "emu/check/legality/tpu/limits.h"
 #include "emu/chip/machines/chip.h"
 #include "semantics/base/cat.h"

@@ -1,8 +1,8 @@
-// What is known to divide the integer scalars of a TPU kernel, as far as its compiler knows it: constants, what
+// Known divisors of the integer scalars of a TPU kernel, as far as its compiler knows them: constants, what
 // pl.multiple_of promises, sums, products and choices of such. A grid index, a counter of a loop, a carry and a loaded
 // number are multiples of 1. Based on: isGuaranteedDivisible of the compiler's public source
-// (jaxlib/mosaic/dialect/tpu, until November 2025), and more generous: remainders, shifts and masks count too, so
-// nothing is said of an offset that a later release may prove.
+// (jaxlib/mosaic/dialect/tpu, until November 2025), and more permissive: remainders, shifts and masks count too, so an
+// offset that a later release may prove is not reported.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_MULTIPLES_H_
 #define PALLADION_EMU_CHECK_LEGALITY_TPU_MULTIPLES_H_
 

@@ -1,7 +1,7 @@
-// What the TPU's compiler (libtpu) is known to refuse of a kernel that JAX's lowering takes, each rule a row. The
-// compiler is closed, and differs by release, so a broken rule is the warning COMPILER, "the compiler may refuse this",
-// with where the rule is from and how sure it is; a rule that later releases are said to have lifted is a note.
-// `palladion explain COMPILER` and docs/spec/tpu-limits.md are made of the rows. Based on: Mosaic's passes, public in
+// Known refusals of the TPU's compiler (libtpu) for kernels that JAX's lowering accepts, each rule a row. The compiler
+// is closed source, and differs by release, so a broken rule is the warning COMPILER, "the compiler may refuse this",
+// with the source of the rule and how certain it is; a rule that later releases reportedly lifted is a note. `palladion
+// explain COMPILER` and docs/spec/tpu-limits.md are made of the rows. Based on: Mosaic's passes, public in
 // jaxlib/mosaic until November 2025; the verifiers of its dialect, which still are; messages of the compiler in public
 // issues. Does not catch: what depends on the compiler's layouts of values, or on its registers.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_REFUSALS_H_

@@ -1,4 +1,4 @@
-// Operations on types that a chip has none for. Based on: messages of the compiler in public issues, and
+// Operations on types that a chip does not support. Based on: messages of the compiler in public issues, and
 // TpuInfo.is_matmul_supported of JAX 0.10.2. Does not catch: what the compiler widens by itself on chips that lack a
 // type (its compatibility mode), and where it does not.
 #include <algorithm>

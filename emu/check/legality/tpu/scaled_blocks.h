@@ -1,8 +1,8 @@
 // A TPU kernel with blocks of other sizes: which dimensions of its grid have blocks that can be smaller or larger, by
-// how much, and the kernel that each choice gives. A dimension is scaled where each index map that depends on it
-// returns it as it is. A block shrinks by halves, in whole tiles, and grows by doubles, up to all of its array; where
-// it divides its array it goes on dividing it. Scratch and scopes follow the block of their shape, an output's before
-// an input's; of another shape, each dimension of theirs that is, counted from the end, as large as a block's.
+// how much, and the resulting kernel. A dimension is scaled if each index map that depends on it returns it unchanged.
+// A block shrinks by halves, in whole tiles, and grows by doubling, up to its whole array; if it divides its array it
+// still does afterwards. Scratch and scopes of a block's shape are resized with it, an output's before an input's; in
+// scratch of another shape, each dimension that, counted from the end, has a block's size.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_SCALED_BLOCKS_H_
 #define PALLADION_EMU_CHECK_LEGALITY_TPU_SCALED_BLOCKS_H_
 

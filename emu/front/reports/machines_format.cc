@@ -1,4 +1,4 @@
-#include "emu/front/reports/machines_told.h"
+#include "emu/front/reports/machines_format.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
-// What is told of a kernel's time on a GPU, from what its timer has seen.
-#ifndef PALLADION_EMU_TIMING_GPU_TOLD_H_
-#define PALLADION_EMU_TIMING_GPU_TOLD_H_
+// The report of a kernel's time on a GPU, made from the records of its timer.
+#ifndef PALLADION_EMU_TIMING_GPU_REPORT_H_
+#define PALLADION_EMU_TIMING_GPU_REPORT_H_
 
 #include <string>
 
@@ -11,15 +11,15 @@
 namespace palladion::timing {
 
 // All outlive the call.
-struct ToTell {
+struct GpuReportInputs {
   const kernel::PreparedKernelState& kernel;
   const machines::Machine& machine;
   const GpuCosts& costs;
   const GpuTimer& timer;
   std::string limit;  // why an SM holds no more blocks
 };
-Timing Told(const ToTell& what);
+Timing GpuReport(const GpuReportInputs& what);
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_GPU_TOLD_H_
+#endif  // PALLADION_EMU_TIMING_GPU_REPORT_H_

@@ -1,4 +1,4 @@
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 
 #include <algorithm>
 #include <array>

@@ -55,7 +55,7 @@ std::string CountText(const legality::BlockTry& one, const legality::BlockSearch
 
 // Of sizes along one dimension the last two are shown, where it fits and where it no longer does: not those before
 // them.
-bool IsTold(const legality::BlockSearch& search, std::size_t i) {
+bool IsShown(const legality::BlockSearch& search, std::size_t i) {
   const auto along = [&](std::size_t number) {
     const bool one = number < search.tries.size() && search.tries[number].grid.size() == 1;
     return one ? std::optional(search.tries[number].grid[0].dimension) : std::nullopt;
@@ -67,7 +67,7 @@ void AddSearch(const legality::BlockSearch& search, std::string* text) {
   if (!search.tries.empty()) text->append("blocks of other sizes, if the body is written for any:\n");
   TableRows rows;
   for (std::size_t i = 0; i < search.tries.size(); ++i) {
-    if (!IsTold(search, i)) continue;
+    if (!IsShown(search, i)) continue;
     const legality::BlockTry& one = search.tries[i];
     const bool largest = search.largest == i;
     rows.push_back({one.adds_grid ? Cat("a grid of ", one.grid[0].programs) : GridText(one), CountText(one, search),

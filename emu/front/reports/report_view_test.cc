@@ -1,5 +1,5 @@
-// What several calls tell together, what is folded, and that nothing in a text can move a terminal's cursor.
-#include "emu/front/reports/told.h"
+// Findings of several calls together, folding, and that nothing in a text can move a terminal cursor.
+#include "emu/front/reports/report_view.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ ReportedCall Call(std::string kernel, std::vector<ReportedFinding> findings) {
 
 std::string Text(const ReportDocument& document) { return ToText(document, {.python = true}, {}); }
 
-TEST(Told, SeveralCallsAreCountedAndTheWorstIsFirst) {
+TEST(ReportView, SeveralCallsAreCountedAndTheWorstIsFirst) {
   ReportDocument document;
   document.calls.push_back(Call("clean", {}));
   document.calls.push_back(Call("k", {Found("SHIFT", "note", 3), Found("RACE_WW", "defect", 9)}));
@@ -62,7 +62,7 @@ and 1 call whose reports there was no room for
             Text(document));
 }
 
-TEST(Told, ALongReportEndsWithATable) {
+TEST(ReportView, ALongReportEndsWithATable) {
   ReportDocument document;
   document.calls.push_back(Call("k", {}));
   for (int i = 0; i < 11; ++i) document.calls[0].report.findings.push_back(Found("RACE_WW", "defect", 10 + i));
@@ -74,7 +74,7 @@ TEST(Told, ALongReportEndsWithATable) {
   EXPECT_EQ(std::string::npos, Text(document).find("findings:")) << Text(document);
 }
 
-TEST(Told, TheUsersLineIsShownAndLibrariesAreCounted) {
+TEST(ReportView, TheUsersLineIsShownAndLibrariesAreCounted) {
   ReportDocument document;
   document.calls.push_back(Call("k", {Found("OOB", "defect", 9)}));
   const SourceFrame library{"/x/lib/python3.11/site-packages/jax/pallas/pipeline.py", 3, 1, "loop"};
@@ -94,7 +94,7 @@ constexpr const char* kWild =
     "31m\xe2\x80\xae\xe2\x81\xa6\xff"
     "b";
 
-TEST(Told, NoTextReachesATerminalRaw) {
+TEST(ReportView, NoTextReachesATerminalRaw) {
   EXPECT_EQ("a\\x1b[2J\\x0d\\x07\\x7f\\x9b31m\\u202e\\u2066\\xffb", Printable(kWild));
   EXPECT_EQ("a\\nb\\tc", Printable("a\nb\tc"));
   EXPECT_EQ("a\nb\tc \xc3\xa4\xf0\x9f\x98\x80", PrintableLines("a\nb\tc \xc3\xa4\xf0\x9f\x98\x80"));
@@ -119,9 +119,9 @@ TEST(Told, NoTextReachesATerminalRaw) {
       document.calls.push_back(document.calls[0]);
       document.calls[1].report.error = ReportedError{kWild, kWild};
     }
-    const TellOptions options{.source_line = [](const std::string&, int) { return std::string(kWild); }};
+    const RenderOptions options{.source_line = [](const std::string&, int) { return std::string(kWild); }};
     for (const std::string& text :
-         {ToText(document, options, {}), ToldJson(document, options), ToJson(document.calls[0].report)}) {
+         {ToText(document, options, {}), ReportViewJson(document, options), ToJson(document.calls[0].report)}) {
       for (std::size_t i = 0; i < text.size();) {
         const std::size_t length = Utf8Length(text, i);
         ASSERT_GT(length, 0u) << text;
@@ -133,7 +133,7 @@ TEST(Told, NoTextReachesATerminalRaw) {
   }
 }
 
-TEST(Told, AReportComesBackFromItsJson) {
+TEST(ReportView, AReportComesBackFromItsJson) {
   ReportedFinding race = Found("RACE_WW", "defect", 9);
   race.count = 3;
   race.why = "why";
@@ -151,23 +151,23 @@ TEST(Told, AReportComesBackFromItsJson) {
   report.never_ran = {{.what = "a branch", .frames = race.frames}};
   report.remarks = {{.name = "not-finite", .words = "'o'[0] is nan", .source = "", .frames = race.frames}};
   report.verdict = VerdictOf(report);
-  const absl::StatusOr<std::string> told = TellJson(
+  const absl::StatusOr<std::string> view = RenderJson(
       "{\"form\": \"text\", \"calls\": [{\"replay\": [\"again(\", \")\"], "
       "\"report\": " +
       ToJson(report) + "}]}");
-  ASSERT_TRUE(told.ok()) << told.status();
-  EXPECT_EQ(Text(document), *told);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(Text(document), *view);
   report.error = ReportedError{"budget", "spent"};
   EXPECT_EQ(Text(document),
-            *TellJson("{\"form\": \"text\", \"calls\": [{\"replay\": [\"again(\", \")\"], \"report\": " +
-                      ToJson(report) + "}]}"));
+            *RenderJson("{\"form\": \"text\", \"calls\": [{\"replay\": [\"again(\", \")\"], \"report\": " +
+                        ToJson(report) + "}]}"));
 }
 
-TEST(Told, WhatIsNoReportIsAnError) {
+TEST(ReportView, WhatIsNoReportIsAnError) {
   for (const char* request :
        {"", "{", "[]", "{\"form\": 3}", "{\"form\": \"page\"}", "{\"form\": \"text\", \"calls\": [3]}",
         "{\"form\": \"text\", \"calls\": [{\"report\": {\"kernel\": 3}}]}", "\xff"})
-    EXPECT_EQ(absl::StatusCode::kInvalidArgument, TellJson(request).status().code()) << request;
+    EXPECT_EQ(absl::StatusCode::kInvalidArgument, RenderJson(request).status().code()) << request;
 }
 
 TEST(SourceLines, WhatCannotBePrintedIsOneColumn) {

@@ -1,10 +1,10 @@
-// What a report tells, laid out but not yet written: the one shape of a finding, of which text (report_text.cc) and the
-// pages of notebooks (told_json.cc, python/palladion/picture.py) are made. It decides what comes first, what is
-// counted and not repeated, which frames are folded and which line is shown. All its texts are printable.
+// The layout of a report, before rendering: the one structure from which text (report_text.cc) and the pages of
+// notebooks (report_view_json.cc, python/palladion/picture.py) are made. It decides the order, what is counted instead
+// of repeated, which frames are folded and which line is shown. All its texts are printable.
 //
-//   Told told = Tell(document, options);      // of a command: one report; of a session: its calls
-#ifndef PALLADION_EMU_FRONT_REPORTS_TOLD_H_
-#define PALLADION_EMU_FRONT_REPORTS_TOLD_H_
+//   ReportView view = ViewOf(document, options);      // of a command: one report; of a session: its calls
+#ifndef PALLADION_EMU_FRONT_REPORTS_REPORT_VIEW_H_
+#define PALLADION_EMU_FRONT_REPORTS_REPORT_VIEW_H_
 
 #include <cstdint>
 #include <functional>
@@ -33,7 +33,7 @@ struct ReportDocument {
   std::string difference = {};  // of the results from a reference
 };
 
-struct TellOptions {
+struct RenderOptions {
   bool python = false;  // the reader calls us from Python: no words about lines of kernel text or options
   std::set<std::string> allowed = {};  // codes that this reader lets pass
   std::string_view kernel_text = {};
@@ -41,51 +41,51 @@ struct TellOptions {
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line = {};
 };
 
-struct ToldLine {
+struct LineView {
   int number = 0;
   std::string text;
   std::size_t caret = 0;
 };
 
 // Where, with the line and who called it. Frames of libraries are folded: the user's line is the one that is shown.
-struct ToldPlace {
+struct PlaceView {
   int number = 0;           // 1 or 2: an access; 0: the finding's own place
   std::string what;         // "write of o_ref[0:8] by program (0)"
   bool same_place = false;  // as (1)
   std::string at;           // "kernels.py:41:9 in body"
   std::string text_place;   // "k.pkir:3"; where there is no line of Python
-  std::optional<ToldLine> line;
+  std::optional<LineView> line;
   std::string folded;  // "inside 2 frames of libraries, the innermost jax/…/pipeline.py:12:3 in loop"
   std::vector<std::string> callers;
   std::int64_t more_callers = 0;
 };
 
-struct ToldFinding {
+struct FindingView {
   std::string severity;  // "error", "warning", "note"
   std::string code, message;
   std::string repeated;  // "12 times in 3 calls, the first is shown"; "" for once
   std::int64_t times = 1, calls = 1;
   bool allowed = false;
   std::string kernel;  // "@k on triton/h100"
-  std::vector<ToldPlace> places;
+  std::vector<PlaceView> places;
   std::string why, fix, confidence, replay, rule, suppressed;
   bool checked = true;
   std::size_t call = 0;               // which one has the first of them
   ReportedFinding of;                 // as it came
-  std::vector<ToldFinding> symptoms;  // what follows from it (causes.h)
+  std::vector<FindingView> symptoms;  // what follows from it (causes.h)
 };
 
 // A kernel on a target with one verdict.
-struct ToldKernel {
+struct KernelView {
   std::string kernel, target;
   Verdict verdict = Verdict::kRan;
   std::string findings;  // "1 RACE_WW, 2 OOB"
   std::int64_t calls = 0, least_schedules = 0, most_schedules = 0;
 };
 
-struct Told {
-  std::vector<ToldFinding> findings;   // worst first, the suppressed ones last; symptoms are under their causes
-  std::vector<ToldKernel> kernels;     // worst first
+struct ReportView {
+  std::vector<FindingView> findings;   // worst first, the suppressed ones last; symptoms are under their causes
+  std::vector<KernelView> kernels;     // worst first
   std::vector<std::string> remarks;    // each once, with its kernel where there are several
   std::vector<std::string> fidelity;   // likewise, of kernels of which not all is exact
   std::vector<ReportedError> errors;   // with their kernels where there are several calls
@@ -94,17 +94,17 @@ struct Told {
   std::int64_t calls = 0;
 };
 
-Told Tell(const ReportDocument& document, const TellOptions& options);
+ReportView ViewOf(const ReportDocument& document, const RenderOptions& options);
 
 // The first frame that is the user's own, else the innermost: what came with Python, with a package that is installed,
 // or with us is folded.
 std::size_t UserFrame(const std::vector<SourceFrame>& frames);
 
 // The finding's line of a summary: where it is.
-std::string PlaceOf(const ToldFinding& finding);
+std::string PlaceOf(const FindingView& finding);
 
 // The remark with its place: the user's frame, else the line of the kernel text.
-std::string LineOf(const ReportedRemark& remark, const TellOptions& options);
+std::string LineOf(const ReportedRemark& remark, const RenderOptions& options);
 
 std::string Plural(std::int64_t n, std::string_view word);
 
@@ -114,11 +114,11 @@ struct TextLayout {
   bool findings = true, end = true;  // what is found; the verdict and what it is worth
   bool details = false;              // how often each check looked, and bounds on what seeds would have hit
 };
-std::string ToText(const ReportDocument& document, const TellOptions& options, const TextLayout& layout);
+std::string ToText(const ReportDocument& document, const RenderOptions& options, const TextLayout& layout);
 
 // The same as JSON: who lays out otherwise asks for it.
-std::string ToldJson(const ReportDocument& document, const TellOptions& options);
+std::string ReportViewJson(const ReportDocument& document, const RenderOptions& options);
 
 }  // namespace palladion::reports
 
-#endif  // PALLADION_EMU_FRONT_REPORTS_TOLD_H_
+#endif  // PALLADION_EMU_FRONT_REPORTS_REPORT_VIEW_H_

@@ -1,4 +1,4 @@
-// A comparison in words and as JSON. The format of the JSON: docs/compare.md.
+// A comparison as text and as JSON. The format of the JSON: docs/compare.md.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -41,7 +41,7 @@ std::string Ulps(const OutputComparison& one) {
   return text;
 }
 
-void Tell(const OutputComparison& one, const std::string& derivation, std::string& out) {
+void Describe(const OutputComparison& one, const std::string& derivation, std::string& out) {
   if (!one.error.ok()) {
     Append(&out, one.name, ": not compared: ", ToStd(one.error.message()), "\n");
     return;
@@ -60,7 +60,7 @@ void Tell(const OutputComparison& one, const std::string& derivation, std::strin
   Append(&out, "  tolerance: ", derivation, "\n");
 }
 
-void Tell(const Causes& causes, std::string& out) {
+void Describe(const Causes& causes, std::string& out) {
   if (causes.tried == 0 && causes.failed == 0) return;
   Append(&out, "likely cause (", causes.tried, " hypotheses run",
          causes.failed == 0 ? "" : Cat(", ", causes.failed, " not runnable"),
@@ -124,7 +124,7 @@ std::string ToText(const Comparison& comparison) {
         "write the bundle again\n");
   }
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
-    Tell(comparison.outputs[i], comparison.derivations[i], out);
+    Describe(comparison.outputs[i], comparison.derivations[i], out);
     for (std::size_t j = 0; j < comparison.stories[i].size(); ++j) {
       const ElementStory& story = comparison.stories[i][j];
       Append(&out, "  ", j == 0 ? "first" : "worst", " over tolerance: ", story.element, ": expected ", story.golden,
@@ -132,7 +132,7 @@ std::string ToText(const Comparison& comparison) {
     }
   }
   for (const std::string& name : comparison.unknown) Append(&out, name, ": is no output of the kernel\n");
-  Tell(comparison.causes, out);
+  Describe(comparison.causes, out);
   return out;
 }
 

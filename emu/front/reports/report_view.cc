@@ -1,4 +1,4 @@
-#include "emu/front/reports/told.h"
+#include "emu/front/reports/report_view.h"
 
 #include <algorithm>
 #include <map>
@@ -52,7 +52,7 @@ std::string KeyOf(const std::optional<ReportedAccess>& access) {
                             : "";
 }
 
-// Findings of several calls with one key are told once, whoever called. In one report they have been folded before.
+// Findings of several calls with one key are shown once. In one report they have been folded before.
 std::string KeyOf(const ReportedFinding& finding, const Report& report) {
   return Cat(report.kernel, "\n", report.target, "\n", finding.code, finding.severity, "\n", finding.suppressed, "\n",
              KeyOf(finding.frames, finding.text_line), KeyOf(finding.first), "\n", KeyOf(finding.second));
@@ -62,26 +62,26 @@ bool SamePlace(const ReportedAccess& a, const ReportedAccess& b) {
   return a.source == b.source && a.text_line == b.text_line;
 }
 
-class Teller {
+class ViewMaker {
  public:
-  Teller(const ReportDocument& document, const TellOptions& options) : document_(document), options_(options) {}
+  ViewMaker(const ReportDocument& document, const RenderOptions& options) : document_(document), options_(options) {}
 
-  Told All() {
+  ReportView All() {
     for (std::size_t i = 0; i < document_.calls.size(); ++i) Call(i);
-    for (ToldFinding& finding : told_.findings) finding.repeated = Repeated(finding);
-    told_.tally = Tally();
+    for (FindingView& finding : view_.findings) finding.repeated = Repeated(finding);
+    view_.tally = Tally();
     FoldSymptoms();
-    std::stable_sort(told_.findings.begin(), told_.findings.end(),
-                     [](const ToldFinding& a, const ToldFinding& b) { return Rank(a.of) < Rank(b.of); });
-    const bool several = told_.kernels.size() > 1;
-    for (ToldFinding& finding : told_.findings) {
+    std::stable_sort(view_.findings.begin(), view_.findings.end(),
+                     [](const FindingView& a, const FindingView& b) { return Rank(a.of) < Rank(b.of); });
+    const bool several = view_.kernels.size() > 1;
+    for (FindingView& finding : view_.findings) {
       if (!several) finding.kernel.clear();
     }
-    for (std::size_t i = 0; i < told_.kernels.size(); ++i) told_.kernels[i].findings = Codes(i);
-    std::stable_sort(told_.kernels.begin(), told_.kernels.end(),
-                     [](const ToldKernel& a, const ToldKernel& b) { return a.verdict > b.verdict; });
+    for (std::size_t i = 0; i < view_.kernels.size(); ++i) view_.kernels[i].findings = Codes(i);
+    std::stable_sort(view_.kernels.begin(), view_.kernels.end(),
+                     [](const KernelView& a, const KernelView& b) { return a.verdict > b.verdict; });
     Worst();
-    return std::move(told_);
+    return std::move(view_);
   }
 
  private:
@@ -90,31 +90,31 @@ class Teller {
     const std::size_t kernel = KernelOf(call);
     std::map<std::string, std::size_t> seen;  // of this call: what one report tells apart stays apart
     const std::vector<std::optional<std::size_t>> causes = CausesOf(call.report);
-    std::vector<std::size_t> told;
+    std::vector<std::size_t> view;
     for (const ReportedFinding& finding : call.report.findings) {
       std::string key = KeyOf(finding, call.report);
       Append(&key, "\n", seen[key]++);
-      const auto [place, is_new] = known_.try_emplace(key, told_.findings.size());
-      if (is_new) told_.findings.push_back(One(finding, number));
-      told.push_back(place->second);
-      ToldFinding& known = told_.findings[place->second];
+      const auto [place, is_new] = known_.try_emplace(key, view_.findings.size());
+      if (is_new) view_.findings.push_back(One(finding, number));
+      view.push_back(place->second);
+      FindingView& known = view_.findings[place->second];
       known.times += (is_new ? -1 : 0) + finding.count * call.count;
       known.calls += is_new ? call.count - 1 : call.count;
       codes_[kernel][finding.code + (finding.suppressed.empty() ? "" : " suppressed")].insert(place->second);
     }
-    causes_.resize(told_.findings.size());
+    causes_.resize(view_.findings.size());
     for (std::size_t i = 0; i < causes.size(); ++i)
-      causes_[told[i]].insert(causes[i].has_value() ? std::optional(told[*causes[i]]) : std::nullopt);
+      causes_[view[i]].insert(causes[i].has_value() ? std::optional(view[*causes[i]]) : std::nullopt);
     for (const ReportedRemark& remark : call.report.remarks) {
       std::string line = LineOf(remark, options_);
       if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
-      if (std::find(told_.remarks.begin(), told_.remarks.end(), line) == told_.remarks.end())
-        told_.remarks.push_back(std::move(line));
+      if (std::find(view_.remarks.begin(), view_.remarks.end(), line) == view_.remarks.end())
+        view_.remarks.push_back(std::move(line));
     }
     if (std::string line = FidelityLine(call.report); !line.empty()) {
       if (document_.calls.size() > 1) line = Cat("@", Printable(call.report.kernel), ": ", line);
-      if (std::find(told_.fidelity.begin(), told_.fidelity.end(), line) == told_.fidelity.end())
-        told_.fidelity.push_back(std::move(line));
+      if (std::find(view_.fidelity.begin(), view_.fidelity.end(), line) == view_.fidelity.end())
+        view_.fidelity.push_back(std::move(line));
     }
     if (call.report.error.has_value()) {
       const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()
@@ -122,9 +122,9 @@ class Teller {
                                     : "";
       const ReportedError error{Printable(call.report.error->kind), whose + PrintableLines(call.report.error->message)};
       const auto same = [&error](const ReportedError& e) { return e.kind == error.kind && e.message == error.message; };
-      if (std::none_of(told_.errors.begin(), told_.errors.end(), same)) told_.errors.push_back(error);
+      if (std::none_of(view_.errors.begin(), view_.errors.end(), same)) view_.errors.push_back(error);
     }
-    told_.calls += call.count;
+    view_.calls += call.count;
   }
 
   // One that stands for itself in some call, or follows from several, does so here.
@@ -136,22 +136,22 @@ class Teller {
   bool IsSymptom(std::size_t i) const { return CauseOf(i).has_value() && !CauseOf(*CauseOf(i)).has_value(); }
 
   void FoldSymptoms() {
-    std::vector<ToldFinding> kept;
-    std::vector<std::size_t> place(told_.findings.size());
-    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
+    std::vector<FindingView> kept;
+    std::vector<std::size_t> place(view_.findings.size());
+    for (std::size_t i = 0; i < view_.findings.size(); ++i) {
       if (IsSymptom(i)) continue;
       place[i] = kept.size();
-      kept.push_back(std::move(told_.findings[i]));
+      kept.push_back(std::move(view_.findings[i]));
     }
-    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
-      if (IsSymptom(i)) kept[place[*CauseOf(i)]].symptoms.push_back(std::move(told_.findings[i]));
+    for (std::size_t i = 0; i < view_.findings.size(); ++i) {
+      if (IsSymptom(i)) kept[place[*CauseOf(i)]].symptoms.push_back(std::move(view_.findings[i]));
     }
-    told_.findings = std::move(kept);
+    view_.findings = std::move(kept);
   }
 
   std::size_t KernelOf(const ReportedCall& call) {
     const Report& report = call.report;
-    const ToldKernel made{.kernel = Printable(report.kernel),
+    const KernelView made{.kernel = Printable(report.kernel),
                           .target = Printable(report.target),
                           .verdict = VerdictOf(report),
                           .findings = {},
@@ -159,49 +159,49 @@ class Teller {
                           .least_schedules = report.schedules,
                           .most_schedules = report.schedules};
     std::size_t i = 0;
-    for (; i < told_.kernels.size(); ++i) {
-      const ToldKernel& known = told_.kernels[i];
+    for (; i < view_.kernels.size(); ++i) {
+      const KernelView& known = view_.kernels[i];
       if (known.kernel == made.kernel && known.target == made.target && known.verdict == made.verdict) break;
     }
-    if (i == told_.kernels.size()) told_.kernels.push_back(made);
-    ToldKernel& kernel = told_.kernels[i];
+    if (i == view_.kernels.size()) view_.kernels.push_back(made);
+    KernelView& kernel = view_.kernels[i];
     kernel.calls += call.count;
     kernel.least_schedules = std::min(kernel.least_schedules, report.schedules);
     kernel.most_schedules = std::max(kernel.most_schedules, report.schedules);
     return i;
   }
 
-  ToldFinding One(const ReportedFinding& finding, std::size_t number) const {
+  FindingView One(const ReportedFinding& finding, std::size_t number) const {
     const ReportedCall& call = document_.calls[number];
-    ToldFinding told;
-    told.severity = SeverityWord(finding.severity);
-    told.code = Printable(finding.code);
-    told.message = PrintableLines(finding.message);
-    told.allowed = options_.allowed.count(finding.code) > 0;
-    told.kernel = Cat("@", Printable(call.report.kernel), " on ", Printable(call.report.target));
-    if (finding.first.has_value()) told.places.push_back(Access(1, *finding.first, nullptr));
+    FindingView view;
+    view.severity = SeverityWord(finding.severity);
+    view.code = Printable(finding.code);
+    view.message = PrintableLines(finding.message);
+    view.allowed = options_.allowed.count(finding.code) > 0;
+    view.kernel = Cat("@", Printable(call.report.kernel), " on ", Printable(call.report.target));
+    if (finding.first.has_value()) view.places.push_back(Access(1, *finding.first, nullptr));
     if (finding.second.has_value())
-      told.places.push_back(Access(2, *finding.second, finding.first.has_value() ? &*finding.first : nullptr));
-    if (told.places.empty()) {
-      ToldPlace place;
+      view.places.push_back(Access(2, *finding.second, finding.first.has_value() ? &*finding.first : nullptr));
+    if (view.places.empty()) {
+      PlaceView place;
       Place(finding.frames, finding.text_line, &place);
       if (place.at.empty() && place.text_place.empty()) place.at = Printable(finding.source);
-      told.places.push_back(std::move(place));
+      view.places.push_back(std::move(place));
     }
-    told.why = Printable(finding.why);
-    told.fix = Printable(finding.fix);
-    told.confidence = finding.confidence == "proved" ? "" : Printable(finding.confidence);
-    if (!finding.replay.empty()) told.replay = Printable(Cat(call.replay_before, finding.replay, call.replay_after));
-    told.rule = Printable(finding.rule);
-    told.suppressed = Printable(finding.suppressed);
-    told.checked = call.report.checked;
-    told.call = number;
-    told.of = finding;
-    return told;
+    view.why = Printable(finding.why);
+    view.fix = Printable(finding.fix);
+    view.confidence = finding.confidence == "proved" ? "" : Printable(finding.confidence);
+    if (!finding.replay.empty()) view.replay = Printable(Cat(call.replay_before, finding.replay, call.replay_after));
+    view.rule = Printable(finding.rule);
+    view.suppressed = Printable(finding.suppressed);
+    view.checked = call.report.checked;
+    view.call = number;
+    view.of = finding;
+    return view;
   }
 
-  ToldPlace Access(int number, const ReportedAccess& access, const ReportedAccess* other) const {
-    ToldPlace place;
+  PlaceView Access(int number, const ReportedAccess& access, const ReportedAccess* other) const {
+    PlaceView place;
     place.number = number;
     place.what = Printable(Cat(access.kind, access.object.empty() ? "" : " of ", access.object, access.box,
                                access.agent.empty() ? "" : " by ", access.agent));
@@ -212,7 +212,7 @@ class Teller {
     return place;
   }
 
-  void Place(const std::vector<SourceFrame>& frames, int text_line, ToldPlace* place) const {
+  void Place(const std::vector<SourceFrame>& frames, int text_line, PlaceView* place) const {
     const std::size_t shown = UserFrame(frames);
     const bool any_user = !frames.empty() && !IsLibrary(frames[shown].file);
     if (!frames.empty()) place->at = FrameText(frames[shown]);
@@ -231,7 +231,7 @@ class Teller {
     }
   }
 
-  bool PythonLine(const SourceFrame& frame, ToldPlace* place) const {
+  bool PythonLine(const SourceFrame& frame, PlaceView* place) const {
     if (!options_.source_line) return false;
     const std::optional<std::string> line = options_.source_line(frame.file, frame.line);
     if (!line.has_value()) return false;
@@ -240,7 +240,7 @@ class Teller {
   }
 
   // Who calls from Python has no kernel text before them, unless it is all there is.
-  void TextLine(int text_line, bool all_there_is, ToldPlace* place) const {
+  void TextLine(int text_line, bool all_there_is, PlaceView* place) const {
     if (text_line <= 0 || (options_.python && !all_there_is)) return;
     const std::optional<std::string> line = LineOfText(options_.kernel_text, text_line);
     place->text_place = line.has_value()  ? Cat(Printable(options_.kernel_path), ":", text_line)
@@ -249,12 +249,12 @@ class Teller {
     if (line.has_value()) Show(*line, text_line, 0, place);
   }
 
-  static void Show(std::string_view line, int number, int column, ToldPlace* place) {
+  static void Show(std::string_view line, int number, int column, PlaceView* place) {
     const Excerpt excerpt = MakeExcerpt(line, column, kExcerptWidth);
-    place->line = ToldLine{number, excerpt.text, excerpt.caret};
+    place->line = LineView{number, excerpt.text, excerpt.caret};
   }
 
-  static std::string Repeated(const ToldFinding& finding) {
+  static std::string Repeated(const FindingView& finding) {
     if (finding.times <= 1) return "";
     return Cat(finding.times, " times", finding.calls > 1 ? Cat(" in ", finding.calls, " calls") : "",
                ", the first is shown");
@@ -272,18 +272,18 @@ class Teller {
     bool any = false;
     for (const ReportedCall& call : document_.calls) {
       const Verdict verdict = VerdictOf(call.report);
-      if (!any || verdict > told_.verdict) told_.verdict = verdict;
+      if (!any || verdict > view_.verdict) view_.verdict = verdict;
       any = true;
     }
-    if (!document_.difference.empty() && told_.verdict < Verdict::kDefect) told_.verdict = Verdict::kDefect;
+    if (!document_.difference.empty() && view_.verdict < Verdict::kDefect) view_.verdict = Verdict::kDefect;
   }
 
   std::string Tally() const {
     bool strict = false;
     for (const ReportedCall& call : document_.calls) strict |= call.report.strict;
     std::int64_t numbers[std::size(kSeverities) + 1] = {}, symptoms = 0;
-    for (std::size_t i = 0; i < told_.findings.size(); ++i) {
-      ++(IsSymptom(i) ? symptoms : numbers[std::min(Rank(told_.findings[i].of), std::size(kSeverities))]);
+    for (std::size_t i = 0; i < view_.findings.size(); ++i) {
+      ++(IsSymptom(i) ? symptoms : numbers[std::min(Rank(view_.findings[i].of), std::size(kSeverities))]);
     }
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < std::size(kSeverities); ++i) {
@@ -297,11 +297,11 @@ class Teller {
   }
 
   const ReportDocument& document_;
-  const TellOptions& options_;
+  const RenderOptions& options_;
   std::map<std::string, std::size_t> known_;
   std::vector<std::set<std::optional<std::size_t>>> causes_;  // of each finding, in each call that has it
   std::map<std::size_t, std::map<std::string, std::set<std::size_t>>> codes_;  // of each kernel: its findings
-  Told told_;
+  ReportView view_;
 };
 
 }  // namespace
@@ -314,9 +314,11 @@ std::size_t UserFrame(const std::vector<SourceFrame>& frames) {
   return users == frames.end() ? 0 : static_cast<std::size_t>(users - frames.begin());
 }
 
-Told Tell(const ReportDocument& document, const TellOptions& options) { return Teller(document, options).All(); }
+ReportView ViewOf(const ReportDocument& document, const RenderOptions& options) {
+  return ViewMaker(document, options).All();
+}
 
-std::string LineOf(const ReportedRemark& remark, const TellOptions& options) {
+std::string LineOf(const ReportedRemark& remark, const RenderOptions& options) {
   std::string line = Printable(remark.words);
   if (!remark.frames.empty()) {
     Append(&line, ", at ", FrameText(remark.frames[UserFrame(remark.frames)]));
@@ -329,9 +331,9 @@ std::string LineOf(const ReportedRemark& remark, const TellOptions& options) {
   return line;
 }
 
-std::string PlaceOf(const ToldFinding& finding) {
+std::string PlaceOf(const FindingView& finding) {
   if (finding.places.empty()) return "";
-  const ToldPlace& last = finding.places.back().same_place ? finding.places.front() : finding.places.back();
+  const PlaceView& last = finding.places.back().same_place ? finding.places.front() : finding.places.back();
   return last.at.empty() ? last.text_place : last.at;
 }
 

@@ -1,6 +1,6 @@
-// Advice as `palladion advise` and Python tell it: text for people, JSON for programs.
-#ifndef PALLADION_EMU_TOOLS_ADVICE_ADVICE_TOLD_H_
-#define PALLADION_EMU_TOOLS_ADVICE_ADVICE_TOLD_H_
+// Advice as `palladion advise` and Python report it: text for people, JSON for programs.
+#ifndef PALLADION_EMU_TOOLS_ADVICE_ADVICE_FORMAT_H_
+#define PALLADION_EMU_TOOLS_ADVICE_ADVICE_FORMAT_H_
 
 #include <string>
 
@@ -15,4 +15,4 @@ std::string AdviceJson(const Advice& advice, const Module& module);  // an objec
 
 }  // namespace palladion::advice
 
-#endif  // PALLADION_EMU_TOOLS_ADVICE_ADVICE_TOLD_H_
+#endif  // PALLADION_EMU_TOOLS_ADVICE_ADVICE_FORMAT_H_

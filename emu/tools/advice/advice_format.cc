@@ -1,4 +1,4 @@
-#include "emu/tools/advice/advice_told.h"
+#include "emu/tools/advice/advice_format.h"
 
 #include <cmath>
 #include <optional>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emu/run/launch/launch.h"
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/base/text_table.h"

@@ -1,6 +1,6 @@
-// Predicted times as `palladion time` and Python tell them: text for people, JSON for programs.
-#ifndef PALLADION_EMU_TIMING_TIMING_TOLD_H_
-#define PALLADION_EMU_TIMING_TIMING_TOLD_H_
+// Predicted times as `palladion time` and Python report them: text for people, JSON for programs.
+#ifndef PALLADION_EMU_TIMING_TIMING_FORMAT_H_
+#define PALLADION_EMU_TIMING_TIMING_FORMAT_H_
 
 #include <cstddef>
 #include <functional>
@@ -31,4 +31,4 @@ std::string HowFarOffText(std::optional<double> uncertainty);
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_TIMING_TOLD_H_
+#endif  // PALLADION_EMU_TIMING_TIMING_FORMAT_H_

@@ -1,6 +1,6 @@
-// Machine descriptions as `palladion machines` and Python tell them: text for people, JSON for programs.
-#ifndef PALLADION_EMU_FRONT_REPORTS_MACHINES_TOLD_H_
-#define PALLADION_EMU_FRONT_REPORTS_MACHINES_TOLD_H_
+// Machine descriptions as `palladion machines` and Python show them: text for people, JSON for programs.
+#ifndef PALLADION_EMU_FRONT_REPORTS_MACHINES_FORMAT_H_
+#define PALLADION_EMU_FRONT_REPORTS_MACHINES_FORMAT_H_
 
 #include <string>
 
@@ -17,4 +17,4 @@ std::string MachineJson(const machines::Machine& machine);
 
 }  // namespace palladion::reports
 
-#endif  // PALLADION_EMU_FRONT_REPORTS_MACHINES_TOLD_H_
+#endif  // PALLADION_EMU_FRONT_REPORTS_MACHINES_FORMAT_H_

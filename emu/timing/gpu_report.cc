@@ -1,4 +1,4 @@
-#include "emu/timing/gpu_told.h"
+#include "emu/timing/gpu_report.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ std::string DoingOf(scheduler::Spending at) {
   return Cat("waits for ", Name(static_cast<Stall>(at.how - 1)));
 }
 
-std::vector<PathPart> PathOf(const ToTell& what) {
+std::vector<PathPart> PathOf(const GpuReportInputs& what) {
   std::vector<PathPart> path;
   for (const CriticalPath::Stretch& stretch : what.timer.path().Longest()) {
     PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};
@@ -64,17 +64,17 @@ std::vector<StallTime> AllStalls(const GpuTimer& timer) {
   return StallsOf(all);
 }
 
-std::string LineOf(const ToTell& what, int text_line) {
+std::string LineOf(const GpuReportInputs& what, int text_line) {
   return LineText(what.kernel.module(), what.kernel.text(), text_line);
 }
 
-std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
+std::string WaitedFor(const GpuReportInputs& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
   const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   if (stalls.empty()) return "";
   // What no other one has ended: units, and its own way to memory.
   if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
-  if (most->first == scheduler::VirtualClock::kNobody) return "another thread";
+  if (most->first == scheduler::VirtualClock::kNone) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
   const std::string line = LineOf(what, ended.instr->text_line);
   if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");
@@ -82,7 +82,7 @@ std::string WaitedFor(const ToTell& what, const GpuTimer::Spent& spent, const st
                             : Cat("'", watch::OpName(*ended.instr), "' of ", line);
 }
 
-std::vector<LineTime> LinesOf(const ToTell& what) {
+std::vector<LineTime> LinesOf(const GpuReportInputs& what) {
   std::vector<LineTime> lines;
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
     const GpuTimer::Spent& spent = what.timer.spent()[i];
@@ -101,7 +101,7 @@ std::vector<LineTime> LinesOf(const ToTell& what) {
   return lines;
 }
 
-std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
+std::vector<UnitUse> UnitsOf(const GpuReportInputs& what, Cycles cycles) {
   const GpuChip::Use use = what.timer.node().use();
   const auto devices = static_cast<double>(what.timer.node().devices());
   const double all = std::max(cycles.value(), 1.0) * devices, of_sms = all * static_cast<double>(what.costs.sms);
@@ -123,7 +123,7 @@ std::vector<UnitUse> UnitsOf(const ToTell& what, Cycles cycles) {
   return units;
 }
 
-std::vector<OperandTraffic> TrafficOf(const ToTell& what) {
+std::vector<OperandTraffic> TrafficOf(const GpuReportInputs& what) {
   std::vector<OperandTraffic> traffic;
   const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -149,7 +149,7 @@ double LeastDramBytes(const GpuNode& node) {
 
 // Of products by the rate at which the maker says that they go, of memory by its own peak. Of several devices what all
 // of them share evenly; of links the one with the most bytes.
-std::vector<Bound> RooflineOf(const ToTell& what) {
+std::vector<Bound> RooflineOf(const GpuReportInputs& what) {
   const GpuNode& node = what.timer.node();
   const GpuChip::Use use = node.use();
   const auto devices = static_cast<double>(node.devices());
@@ -190,7 +190,7 @@ Waves WavesOf(std::int64_t clusters, std::int64_t room) {
   return {.count = full + 1, .last = static_cast<double>(clusters - full * room) / static_cast<double>(room)};
 }
 
-Placement PlacementOf(const ToTell& what) {
+Placement PlacementOf(const GpuReportInputs& what) {
   const Program& program = what.kernel.program();
   std::int64_t blocks = 1, cluster = 1;
   for (std::size_t d = 0; d < program.block_dims(); ++d) blocks *= program.grid[d].size;
@@ -214,7 +214,7 @@ std::string NameOfDevice(const Program& program, std::int64_t device) {
   return DeviceName(place);
 }
 
-std::vector<DeviceTime> DevicesOf(const ToTell& what, Cycles cycles) {
+std::vector<DeviceTime> DevicesOf(const GpuReportInputs& what, Cycles cycles) {
   std::vector<DeviceTime> devices;
   const GpuNode& node = what.timer.node();
   if (!node.links().has_value()) return devices;
@@ -232,7 +232,7 @@ std::vector<DeviceTime> DevicesOf(const ToTell& what, Cycles cycles) {
   return devices;
 }
 
-std::string LinesText(const ToTell& what, const std::set<int>& lines) {
+std::string LinesText(const GpuReportInputs& what, const std::set<int>& lines) {
   std::set<std::string> places;  // several steps of a text may be of one line of Python
   std::string text;
   for (const int line : lines) {
@@ -242,20 +242,20 @@ std::string LinesText(const ToTell& what, const std::set<int>& lines) {
   return text;
 }
 
-RegisterNeed NeedOf(const ToTell& what) {
+RegisterNeed NeedOf(const GpuReportInputs& what) {
   const Program& program = what.kernel.program();
   const bool has_threads = program.mesh.has_value() && program.mesh->thread_dim;
   return RegistersOf(what.kernel.text(), has_threads ? program.grid.back().size : 1, what.costs.registers);
 }
 
-std::string SpillText(const ToTell& what, const RegisterNeed& need) {
+std::string SpillText(const GpuReportInputs& what, const RegisterNeed& need) {
   constexpr std::int64_t kBytes = 4;
   return Cat("registers that spill: at ", LineOf(what, need.spill_line), " values need ", need.limit + need.spilled,
              " registers of each lane, which can have ", need.limit, ", so at least ", need.spilled * kBytes,
              " bytes of a lane go to local memory and come back");
 }
 
-std::vector<std::string> LeftOut(const ToTell& what) {
+std::vector<std::string> LeftOut(const GpuReportInputs& what) {
   bool products = false, tensor_memory = false, moves = false, prefetches = false, prints = false, arithmetic = false,
        atomics = false;
   std::set<int> unknown, refused;  // lines
@@ -322,7 +322,7 @@ Missed MissedBy(machines::Family family, bool products, bool spills) {
 
 }  // namespace
 
-Timing Told(const ToTell& what) {
+Timing GpuReport(const GpuReportInputs& what) {
   Timing timing;
   timing.machine = what.machine.name();
   timing.clock = what.costs.clock;

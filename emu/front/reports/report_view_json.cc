@@ -1,5 +1,5 @@
-// The shape of a report as JSON, for who lays it out otherwise than in lines: the pages of notebooks.
-#include "emu/front/reports/told.h"
+// The layout of a report as JSON, for other renderers than text: the pages of notebooks.
+#include "emu/front/reports/report_view.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/base/printable.h"
@@ -7,7 +7,7 @@
 namespace palladion::reports {
 namespace {
 
-void Write(const ToldPlace& place, JsonWriter& json) {
+void Write(const PlaceView& place, JsonWriter& json) {
   json.Open('{').Key("number").Number(place.number).Key("what").String(place.what);
   json.Key("same_place").Bool(place.same_place).Key("at").String(place.at);
   json.Key("text_place").String(place.text_place).Key("line");
@@ -32,14 +32,14 @@ void WriteSide(std::string_view name, const std::optional<ReportedAccess>& acces
   json.Key("object").String(Printable(access->object)).Key("box").String(access->box).Close('}');
 }
 
-void Write(const ToldFinding& finding, JsonWriter& json) {
+void Write(const FindingView& finding, JsonWriter& json) {
   json.Open('{').Key("symptoms").Open('[');
-  for (const ToldFinding& symptom : finding.symptoms) Write(symptom, json);
+  for (const FindingView& symptom : finding.symptoms) Write(symptom, json);
   json.Close(']').Key("severity").String(finding.severity).Key("code").String(finding.code);
   json.Key("message").String(finding.message).Key("repeated").String(finding.repeated);
   json.Key("times").Number(finding.times).Key("allowed").Bool(finding.allowed);
   json.Key("kernel").String(finding.kernel).Key("places").Open('[');
-  for (const ToldPlace& place : finding.places) Write(place, json);
+  for (const PlaceView& place : finding.places) Write(place, json);
   json.Close(']').Key("why").String(finding.why).Key("fix").String(finding.fix);
   json.Key("confidence").String(finding.confidence).Key("replay").String(finding.replay);
   json.Key("rule").String(finding.rule).Key("suppressed").String(finding.suppressed);
@@ -51,25 +51,25 @@ void Write(const ToldFinding& finding, JsonWriter& json) {
 
 }  // namespace
 
-std::string ToldJson(const ReportDocument& document, const TellOptions& options) {
-  const Told told = Tell(document, options);
+std::string ReportViewJson(const ReportDocument& document, const RenderOptions& options) {
+  const ReportView view = ViewOf(document, options);
   JsonWriter json;
-  json.Open('{').Key("verdict").String(document.calls.empty() ? "none" : Name(told.verdict));
-  json.Key("tally").String(told.tally).Key("calls").Number(told.calls).Key("findings").Open('[');
-  for (const ToldFinding& finding : told.findings) Write(finding, json);
+  json.Open('{').Key("verdict").String(document.calls.empty() ? "none" : Name(view.verdict));
+  json.Key("tally").String(view.tally).Key("calls").Number(view.calls).Key("findings").Open('[');
+  for (const FindingView& finding : view.findings) Write(finding, json);
   json.Close(']').Key("kernels").Open('[');
-  for (const ToldKernel& kernel : told.kernels) {
+  for (const KernelView& kernel : view.kernels) {
     json.Open('{').Key("kernel").String(kernel.kernel).Key("target").String(kernel.target);
     json.Key("verdict").String(Name(kernel.verdict)).Key("calls").Number(kernel.calls);
     json.Key("least_schedules").Number(kernel.least_schedules).Key("most_schedules").Number(kernel.most_schedules);
     json.Key("findings").String(kernel.findings).Close('}');
   }
   json.Close(']').Key("remarks").Open('[');
-  for (const std::string& remark : told.remarks) json.String(remark);
+  for (const std::string& remark : view.remarks) json.String(remark);
   json.Close(']').Key("fidelity").Open('[');
-  for (const std::string& line : told.fidelity) json.String(line);
+  for (const std::string& line : view.fidelity) json.String(line);
   json.Close(']').Key("errors").Open('[');
-  for (const ReportedError& error : told.errors) json.String(Cat(error.kind, ": ", error.message));
+  for (const ReportedError& error : view.errors) json.String(Cat(error.kind, ": ", error.message));
   return json.Close(']').Close('}').Take();
 }
 

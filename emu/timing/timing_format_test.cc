@@ -1,4 +1,4 @@
-#include "emu/timing/timing_told.h"
+#include "emu/timing/timing_format.h"
 
 #include <gtest/gtest.h>
 
@@ -49,14 +49,14 @@ std::string Text(std::size_t lines = 12) {
                      }});
 }
 
-TEST(TimingTold, FirstTheTimeAndHowFarItMayBeOff) {
+TEST(TimingFormat, FirstTheTimeAndHowFarItMayBeOff) {
   EXPECT_EQ(
       "on h100 at 1.755 GHz: 49.4 us (84586 cycles and 1.24 us of launch), give or take 15.0 %: the largest miss of "
       "docs/time.md",
       Text().substr(0, Text().find('\n')));
 }
 
-TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
+TEST(TimingFormat, WhatIsNotKnownIsNoPercent) {
   Timing timing = Example();
   timing.uncertainty.reset();
   timing.uncertainty_why = "no published times of such kernels were compared";
@@ -70,14 +70,14 @@ TEST(TimingTold, WhatIsNotKnownIsNoPercent) {
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("uncertainty": null, )"));
 }
 
-TEST(TimingTold, EachLimitBesideTheTime) {
+TEST(TimingFormat, EachLimitBesideTheTime) {
   EXPECT_NE(std::string::npos, Text().find("  bf16 matrix products  34.7 us  70.3 % of the time\n"
                                            "  bytes of main memory  15.8 us  31.9 % of the time\n"
                                            "achieved: 695 TFLOP/s, 1.01 TB/s of main memory\n"))
       << Text();
 }
 
-TEST(TimingTold, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
+TEST(TimingFormat, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
   EXPECT_NE(
       std::string::npos,
       Text().find("  k.pkir:9  2000 cycles    0 cycles  store\n"
@@ -86,7 +86,7 @@ TEST(TimingTold, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
       << Text();
 }
 
-TEST(TimingTold, WhatThreadsWaitedForIsShared) {
+TEST(TimingFormat, WhatThreadsWaitedForIsShared) {
   Timing timing = Example();
   EXPECT_EQ(std::string::npos, Text().find("what threads waited for")) << "a chip that does not say so";
   timing.stalls = {{"a copy into shared memory", Cycles(900)}, {"a busy L2", Cycles(100)}};
@@ -99,7 +99,7 @@ TEST(TimingTold, WhatThreadsWaitedForIsShared) {
       TimingJson(timing, Module()).find(R"("stalls": [{"reason": "a copy into shared memory", "cycles": 900}, )"));
 }
 
-TEST(TimingTold, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
+TEST(TimingFormat, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
   Timing timing = Example();
   timing.critical_path = {{.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(60000)},
                           {.loc = {}, .text_line = 9, .op = "copy", .doing = "", .time = Cycles(20000)},
@@ -118,17 +118,17 @@ TEST(TimingTold, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
                 .find(R"("critical_path": [{"text_line": 9, "op": "copy", "doing": "under way", "cycles": 60000, )"));
 }
 
-TEST(TimingTold, LinesThatAreNotToldAreCounted) {
+TEST(TimingFormat, LinesThatAreNotShownAreCounted) {
   EXPECT_NE(std::string::npos, Text(1).find("lines not shown: 1 (--lines N)\n")) << Text(1);
   EXPECT_EQ(std::string::npos, Text(1).find("k.pkir:7")) << Text(1);
 }
 
-TEST(TimingTold, TrafficThatNobodyAskedForHasNoShare) {
+TEST(TimingFormat, TrafficWithoutReadsHasNoShare) {
   EXPECT_NE(std::string::npos, Text().find("  x        2.00 KiB       0 B               50.0 %\n")) << Text();
   EXPECT_NE(std::string::npos, Text().find("  o             0 B  1.00 KiB                    -\n")) << Text();
 }
 
-TEST(TimingTold, AllOperandsTogetherHaveAHitRate) {
+TEST(TimingFormat, AllOperandsTogetherHaveAHitRate) {
   Timing timing = Example();
   timing.traffic.push_back({"y", Bytes(6144), Bytes(0), Bytes(0)});
   const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
@@ -137,7 +137,7 @@ TEST(TimingTold, AllOperandsTogetherHaveAHitRate) {
   EXPECT_NE(std::string::npos, json.find(R"("l2_hit_rate": 0.875, "traffic": [)")) << json;
 }
 
-TEST(TimingTold, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
+TEST(TimingFormat, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
   Timing timing = Example();
   const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
   EXPECT_EQ(std::string::npos, told().find("waves"));
@@ -148,7 +148,7 @@ TEST(TimingTold, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
   EXPECT_NE(std::string::npos, told().find("waves of blocks: 1, 100 % full\n")) << told();
 }
 
-TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
+TEST(TimingFormat, AChipWithoutL2HasNoColumnOfIt) {
   Timing timing = Example();
   for (OperandTraffic& of : timing.traffic) of.missed.reset();
   const std::string text = TimingText(timing, Module(), {.kernel_path = "k.pkir"});
@@ -157,7 +157,7 @@ TEST(TimingTold, AChipWithoutL2HasNoColumnOfIt) {
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("missed_bytes": null)"));
 }
 
-TEST(TimingTold, JsonHasEveryInstructionAndEveryField) {
+TEST(TimingFormat, JsonHasEveryInstructionAndEveryField) {
   const std::string told = TimingJson(Example(), Module());
   for (
       const char* part :
