@@ -84,12 +84,12 @@ def _limits(palladion: str, part: slice, prefix: str = "") -> str:
 
 
 def gpu_limits(palladion: str) -> str:
-    """The tables of emu/check/legality/legality_gpu_*.cc."""
+    """The tables of emu/check/legality/gpu/*.cc."""
     return _limits(palladion, slice(0, 1))
 
 
 def tpu_limits(palladion: str) -> str:
-    """The tables of emu/check/legality/legality_tpu_*.cc."""
+    """The tables of emu/check/legality/tpu/*.cc."""
     return _limits(palladion, slice(1, 2), "tpu.")
 
 

@@ -168,7 +168,7 @@ class LayoutWalk {
 
   // In the layout of the cast behind it.
   RegisterLayout ReadIn(const Instr& op, const GpuView& view, const Instr& cast) {
-    static const RuleRows kOfAllDevices("multimem_load_reduce");  // legality_gpu_devices.cc
+    static const RuleRows kOfAllDevices("multimem_load_reduce");  // check/legality/gpu/devices.cc
     const RegisterLayout layout = CastTo(cast);
     if (kOfAllDevices.Has(op)) return Fits(layout, op.types[0]) ? layout : RegisterLayout{};
     if (!layout.known() || RowOf(op).access != RefAccess::kLoad) return layout;

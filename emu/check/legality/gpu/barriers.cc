@@ -1,7 +1,7 @@
 // Which barriers an operation may use, and the requirements of cluster launch control. Sources: JAX 0.10.2,
 // jax/_src/pallas/mosaic_gpu/primitives.py (the lowering of each operation, _get_barrier_base_index),
 // jax/experimental/mosaic/gpu/utils.py (BarrierRef, CollectiveBarrierRef, DialectBarrierRef) and the dialect's verifier
-// of try_cluster_cancel. How barriers are allocated: legality_gpu_mesh.cc. Does not catch: phases, which the run knows.
+// of try_cluster_cancel. How barriers are allocated: mesh.cc. Does not catch: phases, which the run knows.
 #include <algorithm>
 
 #include "emu/check/legality/gpu/limits.h"

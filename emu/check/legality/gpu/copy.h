@@ -48,7 +48,7 @@ std::optional<CopySite> CopySiteOf(const GpuScope& scope, const Instr& op);
 // text says: tiles count as none.
 bool IsBulk(const CopySite& site);
 
-// Gathers and scatters: legality_gpu_rows.cc.
+// Gathers and scatters: rows.cc.
 void CheckRows(Legality& legality, const CopySite& site);
 
 }  // namespace palladion::legality

@@ -35,7 +35,7 @@ struct LayoutSite {
 };
 
 bool IsOfAll(const Instr& op) {
-  static const RuleRows kOfAllDevices("multimem_load_reduce", "multimem_store");  // legality_gpu_devices.cc
+  static const RuleRows kOfAllDevices("multimem_load_reduce", "multimem_store");  // devices.cc
   return kOfAllDevices.Has(op);
 }
 

@@ -55,7 +55,7 @@ struct AccessSite {  // get, swap, mgpu.load and the like: the ref that is read 
   const layouts::GpuView& view;
 };
 
-// ---- the tables, one for each file legality_gpu_*.cc
+// ---- the tables, one for each file of this folder
 absl::Span<const GpuLimit<KernelSite>> MeshLimits();
 absl::Span<const GpuLimit<KernelSite>> RegisterLimits();
 absl::Span<const GpuLimit<AllocatedRefSite>> AllocationLimits();

@@ -1,7 +1,7 @@
 // Arrays that are read in a layout that the kernel names: a load, and a layout_cast right behind it. Sources: JAX
 // 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (TiledLayout, load_tiled, plan_tiled_transfer,
 // StaggeredTransferPlan); the CUDA C++ Programming Guide, "Shared Memory" (32 banks of 4 bytes). Reads of tensor
-// memory: legality_gpu_tmem_transfers.cc. Does not catch: reads through a transposition, layouts that
+// memory: tmem_transfers.cc. Does not catch: reads through a transposition, layouts that
 // register_layouts.h does not know.
 #include <algorithm>
 #include <numeric>

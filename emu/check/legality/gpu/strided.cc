@@ -1,6 +1,6 @@
 // Accesses with lane semantics in the default layout of values: consecutive elements, a few for each lane in turn.
 // Sources: JAX 0.10.2, jax/experimental/mosaic/gpu/fragmented_array.py (WGStridedFragLayout, transfer_strided,
-// _store_untiled_splat), jax/_src/pallas/mosaic_gpu/lowering.py (_swap_lowering_rule). legality_gpu_layouts.cc decides
+// _store_untiled_splat), jax/_src/pallas/mosaic_gpu/lowering.py (_swap_lowering_rule). layouts.cc decides
 // which accesses these are.
 #include <algorithm>
 

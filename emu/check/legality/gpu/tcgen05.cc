@@ -1,7 +1,7 @@
 // Matrix products of Blackwell's tensor cores. Sources: JAX 0.10.2, jax/_src/pallas/mosaic_gpu/primitives.py
 // (tcgen05_mma), jax/experimental/mosaic/gpu/tcgen05.py (mma) and mma_utils.py; PTX, "tcgen05.mma". With warpgroup
 // semantics swizzles and tiles may be left to the compiler, and only those that the kernel states are judged. Scales
-// and sparsity: legality_gpu_tcgen05_scaled.cc. Does not catch: views of scales and of metadata.
+// and sparsity: tcgen05_scaled.cc. Does not catch: views of scales and of metadata.
 #include "emu/check/legality/gpu/tcgen05.h"
 
 #include <algorithm>

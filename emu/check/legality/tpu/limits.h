@@ -59,7 +59,7 @@ struct TpuAccessSite {
   const Arg* mask = nullptr;
 };
 
-// ---- the tables, each in its file legality_tpu_*.cc
+// ---- the tables, each in a file of this folder
 absl::Span<const Limit<TpuOperandSite>> TpuHbmBlockLimits();  // looked at in plain runs too, as are direct accesses
 absl::Span<const Limit<TpuOperandSite>> TpuBlockLimits();
 absl::Span<const Limit<TpuOperandSite>> TpuOperandLimits();
