@@ -30,8 +30,9 @@ import jax
 import numpy as np
 
 import palladion
-from palladion import _library, running
-from palladion.exporter.scalars import numpy_dtype
+from palladion import _library
+from palladion.api import running
+from palladion.base.scalars import numpy_dtype
 from palladion.real_kernels import table
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

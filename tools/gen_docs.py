@@ -31,7 +31,7 @@ import verdict_docs
 
 ROOT = includes.ROOT
 MARKER = re.compile(r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)(?P<close>(?:<!--| *#) /generated:(?P=name)\b)", re.DOTALL)
-OTHER_FILES = ("python/palladion/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
+OTHER_FILES = ("python/palladion/jax/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
 
 
 def include_arrows() -> str:

@@ -164,8 +164,8 @@ def surface() -> set:
 def known_by_tables() -> set:
     """What the exporter's tables and the registry know or refuse; "parameter p.*" is a primitive refused whatever its parameters are."""
     from palladion import _library
-    from palladion.exporter.kernel import HANDLERS, pallas_call_text
-    from palladion.exporter.views import VIEWS
+    from palladion.jax.exporter.kernel import HANDLERS, pallas_call_text
+    from palladion.jax.exporter.views import VIEWS
     lines = {f"view {name}" for name in VIEWS}
     for name, handler in (*HANDLERS.items(), ("pallas_call", pallas_call_text)):
         lines.add(f"primitive {name}")

@@ -22,11 +22,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command; comes back for `export` and `to-jax`, and where there is no command."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["export"]:
-        from palladion import export_command  # needs JAX, the command does not
+        from palladion.jax import export_command  # needs JAX, the command does not
 
         return export_command.main(arguments[1:], "palladion export")
     if arguments[:1] == ["to-jax"]:
-        from palladion import to_jax_command
+        from palladion.jax import to_jax_command
 
         return to_jax_command.main(arguments[1:], "palladion to-jax")
     for path in candidates():

@@ -11,8 +11,8 @@ import re
 
 import numpy as np
 
-from palladion.exporter.scalars import dtype_name
-from palladion.printable import printable
+from palladion.base.printable import printable
+from palladion.base.scalars import dtype_name
 
 # Results of palladion_run and palladion_check, the exit codes of the command.
 CLEAN, DEFECT, OUTPUTS_DIFFER, UNSUPPORTED, MALFORMED, INTERNAL, BUDGET = 0, 1, 2, 3, 4, 5, 6

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 
 from palladion import _library
-from palladion.bridge.threads import PlainThread
+from palladion.base.threads import PlainThread
 
 _FIRST_SECONDS, _NEXT_SECONDS = 0.7, 0.2
 

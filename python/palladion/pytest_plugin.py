@@ -16,11 +16,12 @@ import warnings
 import pytest
 
 from palladion import _library
+from palladion.base.errors import PalladionWarning
+from palladion.base.whole_file import check_writable, write_whole
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
-from palladion.report import VERDICTS, DefectError, of_kernel
-from palladion.telling import as_calls, many, tell
-from palladion.whole_file import check_writable, write_whole
+from palladion.report.reports import VERDICTS, DefectError, of_kernel
+from palladion.report.telling import as_calls, many, tell
 
 _MARKER = """palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test in Palladion; \
 findings fail it, but for those whose codes are in allow; options are fields of palladion.Params"""
@@ -259,8 +260,6 @@ def _conclude(item: pytest.Item, report, plan: _Plan) -> None:
         raise item.stash[_ERROR] from None
     warned = [call for call in report.calls if call in counting or call.verdict == "warning"]
     if warned and plan.params.on_defect == "warn":
-        from palladion.running import PalladionWarning
-
         for call in warned:
             warnings.warn_explicit(_text_of([call], plan), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1)
 

@@ -1,5 +1,5 @@
 // What a report tells, laid out but not yet written: the one shape of a finding, of which text (report_text.cc) and the
-// pages of notebooks (told_json.cc, python/palladion/picture.py) are made. It decides what comes first, what is
+// pages of notebooks (told_json.cc, python/palladion/report/picture.py) are made. It decides what comes first, what is
 // counted and not repeated, which frames are folded and which line is shown. All its texts are printable.
 //
 //   Told told = Tell(document, options);      // of a command: one report; of a session: its calls

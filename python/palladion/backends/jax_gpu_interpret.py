@@ -8,9 +8,9 @@ import sys
 from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
 from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
 
-from palladion import probes
 from palladion.backends.jax_kernels import kernel_of, outputs_of
 from palladion.backends.protocol import Answer, NotSupported, Question, serve
+from palladion.jax import probes
 
 RACES = "RACE_*"
 

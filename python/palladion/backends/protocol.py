@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from palladion.exporter.scalars import numpy_dtype
+from palladion.base.scalars import numpy_dtype
 
 
 @dataclasses.dataclass(frozen=True)

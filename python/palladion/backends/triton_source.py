@@ -9,7 +9,7 @@ Based on: how JAX's Triton backend lowers the same operations (jax/_src/pallas/t
 import math
 
 from palladion.backends.protocol import NotSupported
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 
 _TYPES = {"bool": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
           "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "f8e4m3fn": "float8e4nv", "f8e5m2": "float8e5"}

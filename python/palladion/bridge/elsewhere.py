@@ -15,10 +15,11 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_programs, jax_versions
-from palladion.carriers import from_carrier, is_key, storage
-from palladion.exporter.types import semaphore_name
-from palladion.exporter.errors import ExportError
+from palladion import _library
+from palladion.base.errors import ExportError
+from palladion.jax import jax_programs, jax_versions
+from palladion.jax.carriers import from_carrier, is_key, storage
+from palladion.jax.exporter.types import semaphore_name
 
 JAX, SKIPPED, REFUSED = "jax", "skipped", "refused"
 
@@ -74,7 +75,7 @@ def reason_of(error: Exception) -> str:
 
 
 def report_text(error: Exception) -> str:
-    """Of an error that has a report (refusals.py), as JSON, without the reason."""
+    """Of an error that has a report (report/refusals.py), as JSON, without the reason."""
     report = getattr(error, "report", None)
     return json.dumps(report | {"error": None}) if report else ""
 

@@ -5,8 +5,9 @@ PalladionWarning that says why. Input: objects of the classes InterpretParams an
 name, so that nothing of JAX's interpreters is imported.
 """
 
-from palladion import _library, jax_devices, jax_interpreters
+from palladion import _library
 from palladion.bridge.params import Params
+from palladion.jax import jax_devices, jax_interpreters
 
 CLAIMS = ("bare", "palladion", "gpu_interpret", "tpu_interpret", "interpret_true")
 _CLASSES = {"InterpretParams": "tpu_interpret", "TPUInterpretParams": "tpu_interpret", "InterpretGPUParams": "gpu_interpret"}

@@ -7,9 +7,9 @@ interpreter found one. JAX itself has the answer of the last kernel alone.
 
 import threading
 
-from palladion import jax_interpreters
 from palladion.bridge.jax_params import RACE_CODES_OF_JAX
 from palladion.bridge.params import Params
+from palladion.jax import jax_interpreters
 
 
 class _Asked:

@@ -4,8 +4,8 @@ import dataclasses
 import json
 import re
 
-from palladion.check_options import legality_mode, whole
-from palladion.report import call_around
+from palladion.base.check_options import legality_mode, whole
+from palladion.report.reports import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
 ON_UNSUPPORTED = ("raise", "jax", "skip")

@@ -12,17 +12,17 @@ from typing import Any
 
 import jax
 
-from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, refusals, tensors
 from palladion._library import UNSUPPORTED, PalladionError
+from palladion.base.errors import ExportError, PalladionWarning
 from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
-from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import alias_pairs, infer_backend
-from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, target_of, write_kernel
-from palladion.running import PalladionWarning
-from palladion.short_errors import short_errors
+from palladion.jax import jax_interpreters, jax_programs, jax_versions, lowering, probes, tensors
+from palladion.jax.exporter.kernel import alias_pairs, infer_backend
+from palladion.jax.exporter.writer import TextFile
+from palladion.jax.interception import call_place, target_of, write_kernel
+from palladion.report import refusals
+from palladion.report.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)

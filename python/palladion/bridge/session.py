@@ -15,16 +15,17 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
+from palladion import _library, progress as progress_line
+from palladion.base.errors import PalladionWarning
+from palladion.base.threads import Inheritance, PlainThread
 from palladion.bridge import rules, targets, transport
 from palladion.bridge.channels import channels, left_at
+from palladion.bridge.listening import Listening
 from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
-from palladion.bridge.threads import Inheritance, PlainThread
-from palladion.latest import latest, set_latest
-from palladion.listening import Listening
-from palladion.running import PalladionWarning
-from palladion.short_errors import short_errors, shortened
+from palladion.jax import jax_programs, jax_versions, probes
+from palladion.report.latest import latest, set_latest
+from palladion.report.short_errors import short_errors, shortened
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
 
@@ -168,7 +169,7 @@ class Session:
 
     @contextlib.contextmanager
     def _within(self):
-        """In this thread, which was started inside the session, kernels run as in it (threads.py)."""
+        """In this thread, which was started inside the session, kernels run as in it (base/threads.py)."""
         before = jax_versions.swap_interpret_configuration(self.params)
         try:
             with probes.of_target(self.params.target):

@@ -5,11 +5,12 @@ import html
 import json
 from collections.abc import Iterable
 
-from palladion import _library, picture
+from palladion import _library
 from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
-from palladion.telling import many, tell
+from palladion.report import picture
+from palladion.report.reports import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
+from palladion.report.telling import many, tell
 
 
 class SessionReport:

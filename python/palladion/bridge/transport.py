@@ -13,8 +13,9 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, device_mesh, jax_programs, jax_versions
-from palladion.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
+from palladion import _library
+from palladion.jax import device_mesh, jax_programs, jax_versions
+from palladion.jax.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
 
 CUSTOM_CALL = "palladion_call"
 

@@ -7,8 +7,8 @@ import statistics
 import sys
 import time
 
+from palladion.base.whole_file import check_writable, write_whole
 from palladion.real_kernels import check_command, table
-from palladion.whole_file import check_writable, write_whole
 
 
 def main() -> int:

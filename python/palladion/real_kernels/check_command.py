@@ -5,9 +5,9 @@ import statistics
 import sys
 import time
 
+from palladion.base.whole_file import write_whole
 from palladion.real_kernels import checks, mutation
 from palladion.real_kernels.findings import ARGUED
-from palladion.whole_file import write_whole
 
 
 REPEATS = 3  # of each run and check, for their times

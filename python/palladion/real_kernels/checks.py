@@ -5,7 +5,9 @@ import time
 
 import numpy as np
 
-from palladion import _library, jax_versions, running
+from palladion import _library
+from palladion.api import running
+from palladion.jax import jax_versions
 from palladion.real_kernels.findings import ARGUED
 
 SEEDS = 64

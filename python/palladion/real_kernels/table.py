@@ -11,8 +11,9 @@ import traceback
 import jax
 import numpy as np
 
-from palladion import _library, running
-from palladion.exporter.errors import ExportError
+from palladion import _library
+from palladion.api import running
+from palladion.base.errors import ExportError
 from palladion.real_kernels import blackwell_kernels, gpu_kernels, hopper_kernels, tpu_kernels
 
 REPEATS = 3
