@@ -21,8 +21,8 @@ sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "python")]
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import measure_case  # noqa: E402
-import numpy as np  # noqa: E402
 import measured_part  # noqa: E402
+import numpy as np  # noqa: E402
 from palladion.real_kernels import table  # noqa: E402
 
 ROUNDS, SECONDS = 40, 2.0  # as many rounds for a kernel as that, or as long; at least three

@@ -5,7 +5,7 @@ predicated copies, and no barrier whose last completion nobody sees.
 """
 
 import dataclasses
-from typing import Callable
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -13,8 +13,13 @@ import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas.ops.gpu import attention_mgpu, hopper_matmul_mgpu, hopper_mixed_type_matmul_mgpu, ragged_dot_mgpu
-from jax.experimental.pallas.ops.gpu import transposed_ragged_dot_mgpu
+from jax.experimental.pallas.ops.gpu import (
+    attention_mgpu,
+    hopper_matmul_mgpu,
+    hopper_mixed_type_matmul_mgpu,
+    ragged_dot_mgpu,
+    transposed_ragged_dot_mgpu,
+)
 
 F16, F32 = np.float16, np.float32
 TILES = {"tile_m": 64, "tile_n": 64, "tile_k": 64, "max_concurrent_steps": 2}

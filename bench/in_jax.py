@@ -15,11 +15,10 @@ import time
 
 import jax
 import jax.numpy as jnp
+import palladion
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas.ops.tpu import flash_attention
-
-import palladion
 from palladion import _library
 from palladion.bridge import rules, transport
 

@@ -28,7 +28,6 @@ from unittest import mock
 
 import jax
 import numpy as np
-
 import palladion
 from palladion import _library
 from palladion.api import running

@@ -6,11 +6,11 @@ docs/spec/grid.md. Does not catch: targets whose blocks have memory of their own
 
 import dataclasses
 import itertools
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 from case_writer import NUMPY_TYPES, dims
-from family_writer import ALL, FamilyCase, generator, poison, type_of, values
+from family_writer import ALL, FamilyCase, generator, poison, values
 
 SIZE, PROGRAMS = 5, 3  # of each dimension of the array and of the grid
 

@@ -5,7 +5,7 @@ a rule of the specification says in a line of NumPy here. Does not catch: what n
 
 import numpy as np
 from case_writer import NUMPY_TYPES
-from family_writer import ALL, FLOATS, NUMBERS, SIGNED, UNSIGNED, FamilyCase, generator, poison, type_of, values
+from family_writer import ALL, FLOATS, NUMBERS, SIGNED, UNSIGNED, FamilyCase, generator, type_of, values
 
 ROWS = np.array([3, 0, 2], np.int32)
 COLUMNS = np.array([5, 1, 5, 0], np.int32)
@@ -244,7 +244,7 @@ PRODUCTS = (("f16", "f32"), ("bf16", "f32"), ("f32", "f32"), ("f64", "f64"), ("f
 
 
 def products():
-    for (dtype, to), layout in [(p, l) for p in PRODUCTS for l in types_for(f"dot_{p}", list(LAYOUTS), 2)]:
+    for (dtype, to), layout in [(p, name) for p in PRODUCTS for name in types_for(f"dot_{p}", list(LAYOUTS), 2)]:
         left, right, contract, batch, einsum = LAYOUTS[layout]
         name = f"dot_{layout}_{dtype}_{to}"
         a, b = values(f"{name}_a", dtype, left), values(f"{name}_b", dtype, right)

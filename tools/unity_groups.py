@@ -75,7 +75,7 @@ def own_names(text: str) -> set[str]:
     return names
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def of_header(path: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """What a header of the project declares in its namespaces, and which others it includes."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:

@@ -6,7 +6,6 @@ import html
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from palladion import _library
 from palladion.api import kernel_texts

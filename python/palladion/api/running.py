@@ -18,7 +18,8 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, progress as progress_line
+from palladion import _library
+from palladion import progress as progress_line
 from palladion.base.check_options import legality_mode, whole
 from palladion.base.errors import ExportError, PalladionWarning
 from palladion.base.whole_file import remove_parts_of_dead_programs, whole_folder

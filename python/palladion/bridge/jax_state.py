@@ -28,7 +28,9 @@ _asked = _Asked()
 
 def _report_of_thread():
     """The report that the kernels of the thread go to, complete as far as they were dispatched."""
-    from palladion.bridge import session  # which imports this module; a program may have called nothing but palladion.install
+    from palladion.bridge import (
+        session,  # which imports this module; a program may have called nothing but palladion.install
+    )
     return session.report_of_thread()
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import _library, progress as progress_line
+from palladion import _library
+from palladion import progress as progress_line
 from palladion.base.errors import PalladionWarning
 from palladion.base.threads import Inheritance, PlainThread
 from palladion.bridge import rules, targets, transport
@@ -131,7 +132,7 @@ class Session:
             try:
                 self._conclude()
             except (_library.PalladionError, AssertionError) as ours:
-                raise shortened(ours)
+                raise shortened(ours)  # noqa: B904  the same error
         shortened(error)
         if error is None and failed is not None:
             raise failed

@@ -108,7 +108,7 @@ class Meeting:
         seconds = float(os.environ.get("PALLADION_DEVICE_SECONDS", _SECONDS))
         while not now.done:
             before = len(now.arrays)
-            came = self._changed.wait_for(lambda: now.done or len(now.arrays) > before, timeout=seconds)
+            came = self._changed.wait_for(lambda before=before: now.done or len(now.arrays) > before, timeout=seconds)
             if not came and len(now.arrays) < self._devices:
                 missing = [d for d in range(self._devices) if d not in now.arrays]
                 now.error = PalladionError(f"kernel {self._name}: {_listed(missing)} did not come to the kernel within {seconds:g} seconds after "

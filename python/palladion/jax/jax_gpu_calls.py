@@ -34,7 +34,8 @@ def gpu_pipeline(params, options):
 
 
 def _traced_pipeline(mapping, kernel, options):
-    from jax._src.pallas.mosaic_gpu import core as gpu, lowering
+    from jax._src.pallas.mosaic_gpu import core as gpu
+    from jax._src.pallas.mosaic_gpu import lowering
     semantics = getattr(options, "dimension_semantics", None)
     parallel = [True] * len(mapping.grid) if semantics is None else [str(getattr(s, "value", s)) == "parallel" for s in semantics]
     if mapping.vmapped_dims or mapping.num_dynamic_grid_bounds or mapping.num_index_operands or len(parallel) != len(mapping.grid):
@@ -62,7 +63,8 @@ def _block_spec(gpu, block, parallel):
 
 def _pipeline_body(gpu, call):
     """The function of the arrays' refs that the lowering traces; `call` is (grid mapping, jaxpr, parallel dimensions, steps at once)."""
-    from jax._src.pallas import core as pallas_core, primitives
+    from jax._src.pallas import core as pallas_core
+    from jax._src.pallas import primitives
     from jax._src.pallas.mosaic_gpu import pipeline
     mapping, kernel, parallel, steps = call
     scratch = kernel.invars[mapping.slice_scratch_ops]

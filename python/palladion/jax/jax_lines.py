@@ -9,7 +9,6 @@ import sys
 from jax._src import source_info_util
 from jax._src.interpreters import partial_eval
 
-
 _TRACE = ("trace_to_jaxpr_dynamic", "trace_to_jaxpr")  # the second is what kernels are traced with from 0.12
 
 

@@ -7,7 +7,6 @@ What it does not catch: a version that keeps a name and changes its meaning; `ex
 """
 
 import contextlib
-import functools
 import importlib
 import inspect
 import os

@@ -7,7 +7,7 @@ import statistics
 import sys
 import time
 
-from palladion.base.whole_file import check_writable, write_whole
+from palladion.base.whole_file import write_whole
 from palladion.real_kernels import check_command, table
 
 

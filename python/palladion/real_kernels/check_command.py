@@ -9,7 +9,6 @@ from palladion.base.whole_file import write_whole
 from palladion.real_kernels import checks, mutation
 from palladion.real_kernels.findings import ARGUED
 
-
 REPEATS = 3  # of each run and check, for their times
 
 

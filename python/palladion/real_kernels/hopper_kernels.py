@@ -11,8 +11,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.pallas.ops.gpu import attention_mgpu, hopper_matmul_mgpu, hopper_mixed_type_matmul_mgpu
-from jax.experimental.pallas.ops.gpu import ragged_dot_mgpu, transposed_ragged_dot_mgpu
+from jax.experimental.pallas.ops.gpu import (
+    attention_mgpu,
+    hopper_matmul_mgpu,
+    hopper_mixed_type_matmul_mgpu,
+    ragged_dot_mgpu,
+    transposed_ragged_dot_mgpu,
+)
 
 from palladion.real_kernels.case import Case, Problem, arrays, short_type
 

@@ -51,7 +51,7 @@ def short_errors(function):
         try:
             return function(*args, **options)
         except Exception as error:
-            raise shortened(error)
+            raise shortened(error)  # noqa: B904  the same error
     return called
 
 

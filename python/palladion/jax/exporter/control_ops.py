@@ -13,7 +13,7 @@ from palladion.jax import jax_versions
 from palladion.jax.exporter.parameters import knows, unflatten
 from palladion.jax.exporter.ref_names import parameter_names, pipeline_names
 from palladion.jax.exporter.types import is_ref, type_text
-from palladion.jax.exporter.views import stored_view_text, view_text
+from palladion.jax.exporter.views import stored_view_text
 
 
 @knows("branches", "linear", "branches_platforms")

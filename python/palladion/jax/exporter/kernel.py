@@ -21,7 +21,15 @@ from palladion.jax.exporter.names import Names, sanitized
 from palladion.jax.exporter.parameters import check_parameters, knows, unknown
 from palladion.jax.exporter.tpu_ops import TPU_OPS, on_tpu_keys
 from palladion.jax.exporter.tpu_pipeline import TPU_PIPELINE_OPS
-from palladion.jax.exporter.types import array_type, is_ref, operand_type, space_name, space_of_array, tpu_key_words, type_text
+from palladion.jax.exporter.types import (
+    array_type,
+    is_ref,
+    operand_type,
+    space_name,
+    space_of_array,
+    tpu_key_words,
+    type_text,
+)
 from palladion.jax.exporter.value_ops import VALUE_OPS
 from palladion.jax.exporter.views import block_view_text
 from palladion.jax.exporter.writer import INDENT, TextFile, Writer, parameter_text, parameters_text, ref_name

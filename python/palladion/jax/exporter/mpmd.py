@@ -9,11 +9,27 @@ from palladion.base.errors import ExportError
 from palladion.jax import jax_versions
 from palladion.jax.exporter.async_ops import mesh_attributes
 from palladion.jax.exporter.attributes import map_text
-from palladion.jax.exporter.kernel import (KernelText, alias_pairs, arrays_line, as_label, infer_backend, note_lines, params_line,
-                                       with_prefix)
+from palladion.jax.exporter.kernel import (
+    KernelText,
+    alias_pairs,
+    arrays_line,
+    as_label,
+    infer_backend,
+    note_lines,
+    params_line,
+    with_prefix,
+)
 from palladion.jax.exporter.parameters import check_parameters, knows
 from palladion.jax.exporter.ref_names import body_labels
-from palladion.jax.exporter.types import element_text, is_ref, operand_type, ref_space, space_name, space_of_array, type_text
+from palladion.jax.exporter.types import (
+    element_text,
+    is_ref,
+    operand_type,
+    ref_space,
+    space_name,
+    space_of_array,
+    type_text,
+)
 from palladion.jax.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
 

@@ -22,7 +22,7 @@ _BITCASTS = ("BitcastTransform", "RefBitcaster")
 
 
 def _bits(dtype) -> int:
-    if dtype == bool:
+    if dtype == bool:  # noqa: E721  a dtype of NumPy is equal to its type
         return 8
     return (jnp.iinfo if jnp.issubdtype(dtype, jnp.integer) else jnp.finfo)(dtype).bits
 

@@ -8,7 +8,6 @@ from palladion.jax.jax_source.gpu_ops import named
 from palladion.jax.jax_source.spelling import attribute_text, tuple_text
 
 
-
 def _device(block, instr, attrs):
     """The device of a signal or a copy: None, a number, a tuple of coordinates, or a dict by the axes' names."""
     devices = [block.arg(arg) for arg in instr["args"] if arg.get("arg") == "device_id"]
