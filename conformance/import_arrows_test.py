@@ -1,8 +1,9 @@
-"""Fails on any import inside python/palladion that goes up, or round in a circle (docs/architecture.md, Python and the library).
+"""Fails on any import inside python/palladion that goes up, or round in a circle (docs/architecture.md,
+Python and the library).
 
-A part is a sub-package, or a module that lies beside them. Imports inside functions count as an arrow between parts, too; only for a
-circle of modules they do not, since they break one. What it does not catch: a module that is imported by a name made at run time, which
-__init__.py does with the names that need JAX.
+A part is a sub-package, or a module that lies beside them. Imports inside functions count as an arrow between parts,
+too; only for a circle of modules they do not, since they break one. What it does not catch: a module that is imported
+by a name made at run time, which __init__.py does with the names that need JAX.
 
 Standard library only, so it runs without .venv: python3 conformance/import_arrows_test.py
 """
@@ -59,7 +60,9 @@ def imports_of(module: str, text: str, known: set[str]) -> list[Import]:
 
     def visit(node: ast.AST, lazy: bool) -> None:
         lazy = lazy or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
-        lazy = lazy or (isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING")
+        lazy = lazy or (
+            isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        )
         if isinstance(node, ast.Import):
             found.extend(Import(module, node.lineno, name.name, lazy) for name in node.names)
         if isinstance(node, ast.ImportFrom):
@@ -114,7 +117,13 @@ def all_imports() -> list[Import]:
 
 
 class ImportArrows(unittest.TestCase):
-    KNOWN = {"palladion", "palladion.api.running", "palladion.base.errors", "palladion.jax.probes", "palladion.report.picture"}
+    KNOWN = {
+        "palladion",
+        "palladion.api.running",
+        "palladion.base.errors",
+        "palladion.jax.probes",
+        "palladion.report.picture",
+    }
 
     def complaints(self, module: str, text: str) -> list[str]:
         return [why for one in imports_of(module, text, self.KNOWN) if (why := complaint(one))]
@@ -147,14 +156,19 @@ class ImportArrows(unittest.TestCase):
             self.assertEqual(1, len(found), f"{module}: {text}: {found}")
 
     def test_a_circle_of_modules_is_found(self):
-        down, up = Import("palladion.api.a", 1, "palladion.api.b", False), Import("palladion.api.b", 1, "palladion.api.a", False)
+        down, up = (
+            Import("palladion.api.a", 1, "palladion.api.b", False),
+            Import("palladion.api.b", 1, "palladion.api.a", False),
+        )
         self.assertEqual({"palladion.api.a", "palladion.api.b"}, set(circle([down, up])))
         self.assertEqual([], circle([down, up._replace(lazy=True)]))
 
     def test_every_import_of_the_package(self):
         found = all_imports()
         self.assertGreater(len(found), 500, "hardly any imports were read: the test looks in the wrong place")
-        self.assertEqual([], [f"{one.module}:{one.line}: {one.target}: {why}" for one in found if (why := complaint(one))])
+        self.assertEqual(
+            [], [f"{one.module}:{one.line}: {one.target}: {why}" for one in found if (why := complaint(one))]
+        )
 
     def test_no_module_reaches_itself(self):
         self.assertEqual([], circle(all_imports()))

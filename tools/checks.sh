@@ -162,6 +162,7 @@ run_lint() {
       _ "$JOBS" <<<"$files"
   fi
   check format command_fmt --check
+  check ruff ruff check
   run_light_checks
   report_results
 }

@@ -33,17 +33,47 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.report.kernel_time import KernelTime
 
 _NEEDS_JAX = {
-    "Fit": "api.fitting", "FitOver": "api.fitting_over", "fit": "api.fitting_over",
-    "Comparison": "api.golden_bundle", "compare": "api.golden_bundle", "golden": "api.golden_bundle",
-    "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
-    "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "api.checking", "export": "jax.interception",
-    "target": "jax.probes", "PalladionWarning": "base.errors", "record": "api.running", "run": "api.running",
-    "model_inline": "jax.exporter.inline_code", "to_jax": "jax.jax_source", "to_jax_source": "jax.jax_source",
-    "Reduced": "api.reducing", "reduce": "api.reducing",
-    "Advice": "api.advising", "advise": "api.advising", "KernelTime": "report.kernel_time", "TimeReport": "api.timing", "time": "api.timing",
+    "Fit": "api.fitting",
+    "FitOver": "api.fitting_over",
+    "fit": "api.fitting_over",
+    "Comparison": "api.golden_bundle",
+    "compare": "api.golden_bundle",
+    "golden": "api.golden_bundle",
+    "Params": "bridge.params",
+    "SessionReport": "bridge.session_report",
+    "emulate": "bridge.session",
+    "install": "bridge.rules",
+    "last_report": "bridge.session",
+    "uninstall": "bridge.rules",
+    "check": "api.checking",
+    "export": "jax.interception",
+    "target": "jax.probes",
+    "PalladionWarning": "base.errors",
+    "record": "api.running",
+    "run": "api.running",
+    "model_inline": "jax.exporter.inline_code",
+    "to_jax": "jax.jax_source",
+    "to_jax_source": "jax.jax_source",
+    "Reduced": "api.reducing",
+    "reduce": "api.reducing",
+    "Advice": "api.advising",
+    "advise": "api.advising",
+    "KernelTime": "report.kernel_time",
+    "TimeReport": "api.timing",
+    "time": "api.timing",
 }
 
-__all__ = ["DefectError", "ExportError", "PalladionError", "SweepReport", "Task", "ToJaxError", "__version__", "sweep", *_NEEDS_JAX]
+__all__ = [
+    "DefectError",
+    "ExportError",
+    "PalladionError",
+    "SweepReport",
+    "Task",
+    "ToJaxError",
+    "__version__",
+    "sweep",
+    *_NEEDS_JAX,
+]
 
 
 def __getattr__(name: str) -> object:

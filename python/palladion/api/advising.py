@@ -1,7 +1,9 @@
-"""`palladion.advise`: what would make a function's kernels faster on a chip, found by running the model of time with each change.
+"""`palladion.advise`: what would make a function's kernels faster on a chip,
+found by running the model of time with each change.
 
-Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time) as it would be.
-Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md, emu/tools/advice).
+Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time)
+as it would be. Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md,
+emu/tools/advice).
 """
 
 import ctypes
@@ -26,9 +28,12 @@ from palladion.report.short_errors import short_errors
 class _Request(ctypes.Structure):
     _fields_ = [("time", timing.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
 
+
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One change, alone: seconds with it, or why there are none. `same_results`: bit for bit those without it; None where it was not run."""
+    """One change, alone: seconds with it, or why there are none. `same_results`: bit for bit those without it;
+    None where it was not run.
+    """
 
     what: str
     seconds: float | None
@@ -58,8 +63,9 @@ class KernelAdvice:
 
 @dataclasses.dataclass(frozen=True)
 class Advice:
-    """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip would save, and
-    `not_doubled` why a rate cannot be; `kernels`: changes of each kernel's text, in the order in which they ran."""
+    """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip
+    would save, and `not_doubled` why a rate cannot be; `kernels`: changes of each kernel's text,
+    in the order in which they ran."""
 
     seconds: float
     uncertainty: float | None
@@ -75,36 +81,65 @@ class Advice:
         return faster[0] if faster else None
 
     def __str__(self) -> str:
-        lines = [f"as it is: {self.seconds * 1e6:.4g} us, " + (
-            "and how far that is off is not known" if self.uncertainty is None else f"give or take {self.uncertainty:.0%}")]
+        lines = [
+            f"as it is: {self.seconds * 1e6:.4g} us, "
+            + (
+                "and how far that is off is not known"
+                if self.uncertainty is None
+                else f"give or take {self.uncertainty:.0%}"
+            )
+        ]
         lines += [one.told(self.seconds) for one in self.changes]
-        lines += [f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005]
-        lines += [f"with twice {rate} of the chip: not possible: {why.splitlines()[0]}" for rate, why in self.not_doubled.items()]
+        lines += [
+            f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005
+        ]
+        lines += [
+            f"with twice {rate} of the chip: not possible: {why.splitlines()[0]}"
+            for rate, why in self.not_doubled.items()
+        ]
         lines += [str(one) for one in self.kernels]
         return "\n".join(lines)
 
 
 @short_errors
-def advise(f: Callable, *args: Any, target: str | None = None, tries: Mapping[str, Iterable[Any]] | None = None,
-           budget: int | None = None, seeds: int | None = None) -> Advice:
-    """Times `f(*args)` as it is, with each value of each keyword in `tries`, one at a time, and its kernels with changes of their text.
+def advise(
+    f: Callable,
+    *args: Any,
+    target: str | None = None,
+    tries: Mapping[str, Iterable[Any]] | None = None,
+    budget: int | None = None,
+    seeds: int | None = None,
+) -> Advice:
+    """Times `f(*args)` as it is, with each value of each keyword in `tries`, one at a time,
+    and its kernels with changes of their text.
 
-    `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or its kernels cannot
-    run is told with its reason. target, budget: as for `palladion.time`; seeds: schedules of the check of each change of a kernel. A
-    difference below `uncertainty` may be none on the chip, as errors of the model are often the same for both; docs/time.md has them.
+    `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or
+    its kernels cannot run is told with its reason. target, budget: as for `palladion.time`; seeds: schedules of the
+    check of each change of a kernel. A difference below `uncertainty` may be none on the chip, as errors of the model
+    are often the same for both; docs/time.md has them.
     """
     target = probes.given(target)
     kernels: list[KernelAdvice] = []
     arrays, tensors_of = tensors.as_arrays(args)
-    execution = running.execute(f, arrays, target, how=running.How(budget=whole("budget", budget)),
-                                program=lambda text, chip: _AdvisedProgram(text, chip, whole("seeds", seeds), kernels))
+    execution = running.execute(
+        f,
+        arrays,
+        target,
+        how=running.How(budget=whole("budget", budget)),
+        program=lambda text, chip: _AdvisedProgram(text, chip, whole("seeds", seeds), kernels),
+    )
     results = tensors_of(execution.results)
     seconds = sum(one.data["ns"] for one in kernels) * 1e-9
-    changes = [_tried(f, args, {name: value}, target, budget, results)
-               for name, values in (tries or {}).items() for value in values]
+    changes = [
+        _tried(f, args, {name: value}, target, budget, results)
+        for name, values in (tries or {}).items()
+        for value in values
+    ]
     changes.sort(key=lambda one: float("inf") if one.seconds is None else one.seconds)
     limits, not_doubled = _limits(kernels)
-    return Advice(seconds, _largest([one.data["uncertainty"] for one in kernels]), changes, limits, not_doubled, kernels)
+    return Advice(
+        seconds, _largest([one.data["uncertainty"] for one in kernels]), changes, limits, not_doubled, kernels
+    )
 
 
 def _largest(uncertainties: list[float | None]) -> float | None:

@@ -1,4 +1,6 @@
-"""`palladion.check`: a function's kernels under the orders that hardware may choose, and its results against a reference."""
+"""`palladion.check`: a function's kernels under the orders that hardware may choose,
+and its results against a reference.
+"""
 
 import inspect
 import os
@@ -17,37 +19,82 @@ from palladion.report.reports import Difference, KernelReport, Report, call_arou
 from palladion.report.short_errors import short_errors
 
 # JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
-_TOLERANCE = {"float64": 1e-15, "float32": 1e-6, "float16": 1e-3, "bfloat16": 1e-2, "complex64": 1e-6, "complex128": 1e-15,
-              "float8_e4m3fn": 1e-1, "float8_e5m2": 1e-1}
+_TOLERANCE = {
+    "float64": 1e-15,
+    "float32": 1e-6,
+    "float16": 1e-3,
+    "bfloat16": 1e-2,
+    "complex64": 1e-6,
+    "complex128": 1e-15,
+    "float8_e4m3fn": 1e-1,
+    "float8_e5m2": 1e-1,
+}
 
 
 @short_errors
-def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | None = None, seeds: int = 64, target: str | None = None,
-          rtol: float | None = None, atol: float | None = None, exhaustive: bool = False, replay: str | None = None, fill: str = "nan",
-          races: bool = True, definedness: bool = True, contracts: bool = True, strict: bool = False,
-          proxy: str = "pallas", links: str = "unordered", bounds: str = "logical", all_seeds: bool = False,
-          budget: int | None = None, launches: int = 1, kernel: str | None = None, legality: str = "on",
-          progress: bool | Callable[[Progress], object] | None = None) -> Report:
-    """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with. `target` is as for `palladion.run`.
+def check(
+    f: Callable | str | os.PathLike,
+    *args: Any,
+    reference: Callable | None = None,
+    seeds: int = 64,
+    target: str | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
+    exhaustive: bool = False,
+    replay: str | None = None,
+    fill: str = "nan",
+    races: bool = True,
+    definedness: bool = True,
+    contracts: bool = True,
+    strict: bool = False,
+    proxy: str = "pallas",
+    links: str = "unordered",
+    bounds: str = "logical",
+    all_seeds: bool = False,
+    budget: int | None = None,
+    launches: int = 1,
+    kernel: str | None = None,
+    legality: str = "on",
+    progress: bool | Callable[[Progress], object] | None = None,
+) -> Report:
+    """Runs `f(*args)` and checks every kernel it calls, on the arguments it is called with.
+    `target` is as for `palladion.run`.
 
-    `f` may be a kernel text (palladion.export) or the path of one (an os.PathLike, or a str that ends with .pkir); `args` are then arrays
-    in the order of the kernel's inputs, `kernel` names one of several, and the results are a tuple of NumPy arrays.
+    `f` may be a kernel text (palladion.export) or the path of one (an os.PathLike, or a str that ends with .pkir);
+    `args` are then arrays in the order of the kernel's inputs, `kernel` names one of several,
+    and the results are a tuple of NumPy arrays.
 
-    With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be at most
-    atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given, 0 for integers.
-    budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them. progress: None
-    shows how far it is on a terminal and in a notebook, a function is called with a palladion.progress.Progress.
+    With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be
+    at most atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given,
+    0 for integers.
+    budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them.
+    progress: None shows how far it is on a terminal and in a notebook,
+        a function is called with a palladion.progress.Progress.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
-    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md); "compiler"
-    makes a defect of what its compiler may refuse, which is else a warning.
-    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
-    the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has no such form.
-    Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's arrays.
-    A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is for a kernel that cannot run, and for wrong options.
+    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md);
+    "compiler" makes a defect of what its compiler may refuse, which is else a warning.
+    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
+    device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has
+    no such form. Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's
+    arrays. A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report;
+    PalladionError is for a kernel that cannot run, and for wrong options.
     """
-    given = {"seeds": seeds, "exhaustive": exhaustive, "replay": replay, "fill": fill, "races": races, "definedness": definedness,
-             "contracts": contracts, "strict": strict, "proxy": proxy, "links": links, "bounds": bounds, "all_seeds": all_seeds,
-             "budget": budget, "legality": legality}
+    given = {
+        "seeds": seeds,
+        "exhaustive": exhaustive,
+        "replay": replay,
+        "fill": fill,
+        "races": races,
+        "definedness": definedness,
+        "contracts": contracts,
+        "strict": strict,
+        "proxy": proxy,
+        "links": links,
+        "bounds": bounds,
+        "all_seeds": all_seeds,
+        "budget": budget,
+        "legality": legality,
+    }
     options = library_options(given)
     for name, value in (("rtol", rtol), ("atol", atol)):
         if value is not None and (reference is None or not value >= 0):
@@ -63,7 +110,9 @@ def check(f: Callable | str | os.PathLike, *args: Any, reference: Callable | Non
         report = Report(results, [KernelReport(found, again, source)])
     else:
         kernel_texts.expect_function(kernel)
-        execution = running.execute(f, args, target, how=running.How(check=options, progress=progress, launches=launches))
+        execution = running.execute(
+            f, args, target, how=running.How(check=options, progress=progress, launches=launches)
+        )
         report = Report(execution.results, [_kernel_report(one, again) for one in execution.runs])
     if reference is not None:
         with jax.default_device(jax.devices("cpu")[0]):
@@ -84,8 +133,23 @@ def _replay_call(words, target, options) -> tuple:
     if words is None:
         return same_call("palladion.check")
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
-    kept = {"target": target} | {name: options[name] for name in ("fill", "races", "definedness", "contracts", "strict", "proxy", "links", "bounds",
-                                                                    "budget", "launches", "kernel", "legality")}
+    kept = {"target": target} | {
+        name: options[name]
+        for name in (
+            "fill",
+            "races",
+            "definedness",
+            "contracts",
+            "strict",
+            "proxy",
+            "links",
+            "bounds",
+            "budget",
+            "launches",
+            "kernel",
+            "legality",
+        )
+    }
     return call_around(*words, {name: value for name, value in kept.items() if value != defaults[name]})
 
 
@@ -112,7 +176,9 @@ def _numbers(value) -> np.ndarray:
 
 
 def _tolerance(dtype, rtol, atol) -> tuple:
-    default = _TOLERANCE.get(np.dtype(dtype).name, 0.0) if not jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key) else 0.0
+    default = (
+        _TOLERANCE.get(np.dtype(dtype).name, 0.0) if not jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key) else 0.0
+    )
     return (default if rtol is None else rtol, default if atol is None else atol)
 
 

@@ -1,4 +1,6 @@
-"""`palladion.fit`: what a function's kernels hold in the memories of a chip, and whether that fits (docs/fit.md). Nothing runs."""
+"""`palladion.fit`: what a function's kernels hold in the memories of a chip, and whether that fits (docs/fit.md).
+Nothing runs.
+"""
 
 import ctypes
 import dataclasses
@@ -19,8 +21,8 @@ _LANES_OF_SM = 2048
 class FitRow:
     """What is held under one name: `buffers` arrays `array` of `one` each, `amount` in all.
 
-    `kind` is "operand", "scratch", "scope" (`run_scoped`, `emit_pipeline`), "internal", or "" of a GPU. `unpadded`: `one` without the padding
-    to tiles. `why`: there are so many buffers. The unit is that of the memory.
+    `kind` is "operand", "scratch", "scope" (`run_scoped`, `emit_pipeline`), "internal", or "" of a GPU. `unpadded`:
+    `one` without the padding to tiles. `why`: there are so many buffers. The unit is that of the memory.
     """
 
     kind: str
@@ -44,12 +46,14 @@ class FitEstimate:
 
 @dataclasses.dataclass(frozen=True)
 class MemoryFit:
-    """One memory: "vmem", "smem", "vmem of a subcore", "shared memory", "tensor memory" or "registers of a lane". `unit`: "bytes", "columns" or "registers".
+    """One memory: "vmem", "smem", "vmem of a subcore", "shared memory", "tensor memory" or "registers of a lane".
+    `unit`: "bytes", "columns" or "registers".
 
-    `held` is certain, `estimate` what the compiler adds, uncertain by as much: `estimates` has its parts; of registers, those of
-    `held` that spill. `limit` is the one that holds, `limit_from` says where it comes from, `other_limits` are the rest, as (what, amount).
-    `verdict`: "fits", "does not fit" where `held` is over the limit, and "may not fit" where the limit lies between `held` and
-    `held + 2 * estimate`.
+    `held` is certain, `estimate` what the compiler adds, uncertain by as much: `estimates` has its parts; of registers,
+    those of `held` that spill. `limit` is the one that holds, `limit_from` says where it comes from,
+    `other_limits` are the rest, as (what, amount).
+    `verdict`: "fits", "does not fit" where `held` is over the limit, and "may not fit" where the limit lies between
+    `held` and `held + 2 * estimate`.
     """
 
     memory: str
@@ -66,11 +70,12 @@ class MemoryFit:
 
 @dataclasses.dataclass(frozen=True)
 class BlockTry:
-    """Blocks of other sizes along some dimensions of the grid: `grid` has the programs now and then of each, by its number.
+    """Blocks of other sizes along some dimensions of the grid: `grid` has the programs now and then of each,
+    by its number.
 
-    `blocks` has the shapes before and after by operand, in elements; `held` and `estimate` are bytes of VMEM, `copied` those that the
-    pipeline copies over the whole grid. `adds_grid`: the kernel has no grid, and this gives it one over the first dimension of its arrays,
-    which is right if their rows do not depend on each other.
+    `blocks` has the shapes before and after by operand, in elements; `held` and `estimate` are bytes of VMEM, `copied`
+    those that the pipeline copies over the whole grid. `adds_grid`: the kernel has no grid, and this gives it one over
+    the first dimension of its arrays, which is right if their rows do not depend on each other.
     """
 
     adds_grid: bool
@@ -84,7 +89,9 @@ class BlockTry:
 
 @dataclasses.dataclass(frozen=True)
 class FitRefusal:
-    """What the target refuses of a kernel, or its compiler may, whether or not it fits: `code` is ILLEGAL or COMPILER."""
+    """What the target refuses of a kernel, or its compiler may,
+    whether or not it fits: `code` is ILLEGAL or COMPILER.
+    """
 
     code: str
     place: str
@@ -93,13 +100,16 @@ class FitRefusal:
 
 @dataclasses.dataclass(frozen=True)
 class KernelFit:
-    """One kernel on one target. `verdict`: the worst of its `memories`; `frames`: the Python lines of the call, (file, line, function), innermost first.
+    """One kernel on one target. `verdict`: the worst of its `memories`;
+    `frames`: the Python lines of the call, (file, line, function), innermost first.
 
-    `programs` are those of the grid (of a GPU its blocks; None where that is a number of the run), `refusals` what the target refuses of it.
-    Of a TPU, `copied` is what the pipeline copies into and out of blocks, in bytes, `tries` are blocks of other sizes that were counted,
-    `largest` the one of them that fits and copies least (None: none fits), `stops` why that is no larger, `not_tried` the dimensions of the
-    grid that were left out, and why. Of a GPU, `blocks_of_sm` is how many blocks an SM holds, `blocks_limit` what limits them, `block_lanes`
-    the lanes of one. `not_counted`: what is known to be missing. `advice`: what would make it fit, "" where it does. `data`: all of it, as `palladion fit --json` has it.
+    `programs` are those of the grid (of a GPU its blocks; None where that is a number of the run), `refusals` what the
+    target refuses of it. Of a TPU, `copied` is what the pipeline copies into and out of blocks, in bytes, `tries` are
+    blocks of other sizes that were counted, `largest` the one of them that fits and copies least (None: none fits),
+    `stops` why that is no larger, `not_tried` the dimensions of the grid that were left out, and why. Of a GPU,
+    `blocks_of_sm` is how many blocks an SM holds, `blocks_limit` what limits them, `block_lanes` the lanes of one.
+    `not_counted`: what is known to be missing. `advice`: what would make it fit, "" where it does.
+    `data`: all of it, as `palladion fit --json` has it.
     """
 
     kernel: str
@@ -140,7 +150,9 @@ class KernelFit:
 
 
 class Fit(Sequence):
-    """The kernels of a function or text, in its order: a sequence of KernelFit. str() is the table of `palladion fit`; notebooks show it as HTML."""
+    """The kernels of a function or text, in its order: a sequence of KernelFit. str() is the table of `palladion fit`;
+    notebooks show it as HTML.
+    """
 
     def __init__(self, kernels: list[KernelFit], text: str):
         self.kernels, self.text = kernels, text
@@ -187,7 +199,9 @@ def fit_of(f: Callable | str | os.PathLike, args: Sequence, target: str | None, 
 def _fit_of(text: str, kernel: str | None, target: str | None) -> Fit:
     library, encoded, told, message = _library.load(), text.encode(), ctypes.c_void_p(), ctypes.c_void_p()
     names = [None if name is None else name.encode() for name in (kernel, target)]
-    found = ctypes.c_void_p(library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(told), ctypes.byref(message)))
+    found = ctypes.c_void_p(
+        library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(told), ctypes.byref(message))
+    )
     error = _library._take_text(library, message)
     if not found.value:
         raise _library.PalladionError(error or "palladion_fit failed without a message", _library._code_of(error))
@@ -196,9 +210,18 @@ def _fit_of(text: str, kernel: str | None, target: str | None) -> Fit:
 
 
 def _memory_fit(data: dict) -> MemoryFit:
-    return MemoryFit(data["memory"], data["unit"], data["verdict"], data["held"], data["estimate"], data["limit"]["amount"],
-                     data["limit"]["what"], [(one["what"], one["amount"]) for one in data["other_limits"]],
-                     [FitRow(**one) for one in data["rows"]], [FitEstimate(**one) for one in data["estimates"]])
+    return MemoryFit(
+        data["memory"],
+        data["unit"],
+        data["verdict"],
+        data["held"],
+        data["estimate"],
+        data["limit"]["amount"],
+        data["limit"]["what"],
+        [(one["what"], one["amount"]) for one in data["other_limits"]],
+        [FitRow(**one) for one in data["rows"]],
+        [FitEstimate(**one) for one in data["estimates"]],
+    )
 
 
 def _block_try(data: dict) -> BlockTry:
@@ -211,13 +234,26 @@ def _kernel_fit(data: dict) -> KernelFit:
     search = data["block_search"] or {"tries": [], "largest": None, "stops": [], "not_tried": []}
     tries = [_block_try(one) for one in search["tries"]]
     of_sm = data["blocks_of_sm"]
-    return KernelFit(kernel=data["kernel"], target=data["target"], verdict=data["verdict"],
-                     frames=[(one["file"], one["line"], one["function"]) for one in data["frames"]],
-                     programs=data["programs"], copied=data["copied"], memories=[_memory_fit(one) for one in data["memories"]], tries=tries,
-                     largest=None if search["largest"] is None else tries[search["largest"]], stops=search["stops"],
-                     not_tried=search["not_tried"], blocks_of_sm=of_sm and of_sm["count"], blocks_limit=of_sm["why"] if of_sm else "",
-                     block_lanes=of_sm and of_sm["lanes"], advice=data["advice"], refusals=[FitRefusal(**one) for one in data["refusals"]],
-                     not_counted=data["not_counted"], data=data)
+    return KernelFit(
+        kernel=data["kernel"],
+        target=data["target"],
+        verdict=data["verdict"],
+        frames=[(one["file"], one["line"], one["function"]) for one in data["frames"]],
+        programs=data["programs"],
+        copied=data["copied"],
+        memories=[_memory_fit(one) for one in data["memories"]],
+        tries=tries,
+        largest=None if search["largest"] is None else tries[search["largest"]],
+        stops=search["stops"],
+        not_tried=search["not_tried"],
+        blocks_of_sm=of_sm and of_sm["count"],
+        blocks_limit=of_sm["why"] if of_sm else "",
+        block_lanes=of_sm and of_sm["lanes"],
+        advice=data["advice"],
+        refusals=[FitRefusal(**one) for one in data["refusals"]],
+        not_counted=data["not_counted"],
+        data=data,
+    )
 
 
 def amount_text(amount: int, unit: str = "bytes") -> str:
@@ -232,29 +268,50 @@ def html_table(rows: list[tuple[str, ...]]) -> str:
 
 
 def _memory_html(memory: MemoryFit) -> str:
-    rows = [(f"{one.kind} {one.name}".strip(), one.array, f"x{one.buffers}", amount_text(one.amount, memory.unit), one.why) for one in memory.rows]
+    rows = [
+        (f"{one.kind} {one.name}".strip(), one.array, f"x{one.buffers}", amount_text(one.amount, memory.unit), one.why)
+        for one in memory.rows
+    ]
     rows.append(("held", "", "", amount_text(memory.held, memory.unit), ""))
-    rows += [("estimate", "", "", amount_text(one.amount, memory.unit), f"{one.what} {one.place}".strip()) for one in memory.estimates]
+    rows += [
+        ("estimate", "", "", amount_text(one.amount, memory.unit), f"{one.what} {one.place}".strip())
+        for one in memory.estimates
+    ]
     rows.append(("limit", "", "", amount_text(memory.limit, memory.unit), memory.limit_from))
-    rows += [("(another limit)", "", "", amount_text(amount, memory.unit), what) for what, amount in memory.other_limits]
+    rows += [
+        ("(another limit)", "", "", amount_text(amount, memory.unit), what) for what, amount in memory.other_limits
+    ]
     return f"<p><b>{html.escape(memory.memory)}</b>: {html.escape(memory.verdict)}</p>{html_table(rows)}"
 
 
 def _try_row(one: BlockTry) -> tuple[str, ...]:
     blocks = ", ".join(f"{name} {list(before)} to {list(after)}" for name, (before, after) in one.blocks.items())
-    grid = ", ".join(f"{'a new one' if one.adds_grid else number}: {now} to {then}" for number, (now, then) in one.grid.items())
-    return (grid, blocks, amount_text(one.held + one.estimate), "" if one.copied is None else amount_text(one.copied), one.verdict)
+    grid = ", ".join(
+        f"{'a new one' if one.adds_grid else number}: {now} to {then}" for number, (now, then) in one.grid.items()
+    )
+    return (
+        grid,
+        blocks,
+        amount_text(one.held + one.estimate),
+        "" if one.copied is None else amount_text(one.copied),
+        one.verdict,
+    )
 
 
 def _kernel_html(one: KernelFit) -> str:
-    parts = [f"<p><b>@{html.escape(one.kernel)}</b> on {html.escape(one.target)}: <b>{html.escape(one.verdict)}</b></p>"]
+    parts = [
+        f"<p><b>@{html.escape(one.kernel)}</b> on {html.escape(one.target)}: <b>{html.escape(one.verdict)}</b></p>"
+    ]
     parts += map(_memory_html, one.memories)
     if one.blocks_of_sm is not None:
         parts.append(f"<p>blocks of an SM: {one.blocks_of_sm}; {html.escape(one.blocks_limit)}</p>")
     if one.advice:
         parts.append(f"<p>to make it fit: {html.escape(one.advice)}</p>")
     if one.tries:
-        parts.append("<p>other blocks</p>" + html_table([("grid dimension", "blocks", "held and estimated", "copied", ""), *map(_try_row, one.tries)]))
+        parts.append(
+            "<p>other blocks</p>"
+            + html_table([("grid dimension", "blocks", "held and estimated", "copied", ""), *map(_try_row, one.tries)])
+        )
     parts += [f"<p>no larger along {html.escape(why)}</p>" for why in one.stops]
     parts += [f"<p>not counted: {html.escape(what)}</p>" for what in one.not_counted]
     parts += [f"<p>{one.code} at {html.escape(one.place)}: {html.escape(one.message)}</p>" for one in one.refusals]

@@ -1,4 +1,6 @@
-"""`palladion.fit` and its `over`: a function of block sizes, traced and judged with each candidate; nothing runs (docs/fit.md)."""
+"""`palladion.fit` and its `over`: a function of block sizes, traced and judged with each candidate;
+nothing runs (docs/fit.md).
+"""
 
 import dataclasses
 import html
@@ -18,9 +20,11 @@ from palladion.report.short_errors import short_errors
 
 @dataclasses.dataclass(frozen=True)
 class Candidate:
-    """The kernels of `f(*args, **sizes)`. `fit` is None where they could not be traced or counted, and `error` says why.
+    """The kernels of `f(*args, **sizes)`. `fit` is None where they could not be traced or counted,
+    and `error` says why.
 
-    `copied`: of a TPU, the bytes that the pipelines copy, of all kernels; `programs`: of all their grids; None where that is not known.
+    `copied`: of a TPU, the bytes that the pipelines copy, of all kernels; `programs`: of all their grids;
+        None where that is not known.
     `occupancy`: of a GPU, which part of an SM's lanes is taken, of the kernel that takes least.
     """
 
@@ -30,7 +34,9 @@ class Candidate:
 
     @property
     def verdict(self) -> str:
-        """"fits", "may not fit", "does not fit"; "refused" by the function, JAX or the target; "may be refused" by the target's compiler."""
+        """ "fits", "may not fit", "does not fit"; "refused" by the function, JAX or the target;
+        "may be refused" by the target's compiler.
+        """
         if self.fit is None or self._is_empty() or any(one.code == "ILLEGAL" for one in self._refusals()):
             return "refused"
         if self.fit.ok and self._refusals():
@@ -75,11 +81,12 @@ class Candidate:
 
 
 class FitOver(Sequence):
-    """What `palladion.fit(f, *args, over=...)` returns: the candidates, in their order. str() is a table of them; notebooks show it as HTML.
+    """What `palladion.fit(f, *args, over=...)` returns: the candidates, in their order. str() is a table of them;
+    notebooks show it as HTML.
 
-    `largest`: of the candidates that fit, the one that copies the fewest bytes (of a TPU), of these the one with the fewest programs, and of
-    these the one with the largest sizes. `most_resident`: of a GPU, the one whose blocks take the largest part of an SM's lanes, and of
-    these the one with the fewest programs. None where none fits.
+    `largest`: of the candidates that fit, the one that copies the fewest bytes (of a TPU), of these the one with the
+    fewest programs, and of these the one with the largest sizes. `most_resident`: of a GPU, the one whose blocks take
+    the largest part of an SM's lanes, and of these the one with the fewest programs. None where none fits.
     """
 
     def __init__(self, candidates: list[Candidate]):
@@ -87,7 +94,9 @@ class FitOver(Sequence):
         fitting = [one for one in candidates if one.ok]
         resident = [one for one in fitting if one.occupancy is not None]
         self.largest: Candidate | None = min(fitting, key=_by_work, default=None)
-        self.most_resident: Candidate | None = min(resident, key=lambda one: (-one.occupancy, _by_work(one)), default=None)
+        self.most_resident: Candidate | None = min(
+            resident, key=lambda one: (-one.occupancy, _by_work(one)), default=None
+        )
 
     def __getitem__(self, which):
         return self.candidates[which]
@@ -98,7 +107,9 @@ class FitOver(Sequence):
     def __str__(self) -> str:
         rows = [self._row(one) for one in self.candidates]
         widths = [max(map(len, column)) for column in zip(*(row[:-1] for row in rows))]
-        lines = ["  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]).rstrip() for row in rows]
+        lines = [
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[-1]]).rstrip() for row in rows
+        ]
         return "\n".join([self._head(), *(f"  {line}" for line in lines), *self._named()])
 
     def __repr__(self) -> str:
@@ -106,10 +117,23 @@ class FitOver(Sequence):
 
     def to_json(self) -> str:
         """One object: docs/fit.md has its members."""
-        judged = [{"sizes": one.sizes, "verdict": one.verdict, "why": one.why, "kernels": [kernel.data for kernel in one.fit or ()]}
-                  for one in self.candidates]
-        return json.dumps({"candidates": judged, "largest": self._number(self.largest), "most_resident": self._number(self.most_resident)},
-                          default=str)
+        judged = [
+            {
+                "sizes": one.sizes,
+                "verdict": one.verdict,
+                "why": one.why,
+                "kernels": [kernel.data for kernel in one.fit or ()],
+            }
+            for one in self.candidates
+        ]
+        return json.dumps(
+            {
+                "candidates": judged,
+                "largest": self._number(self.largest),
+                "most_resident": self._number(self.most_resident),
+            },
+            default=str,
+        )
 
     def _repr_html_(self) -> str:
         named = "".join(f"<p>{html.escape(line)}</p>" for line in self._named())
@@ -131,25 +155,36 @@ class FitOver(Sequence):
         return lines
 
     def _row(self, one: Candidate) -> tuple[str, ...]:
-        return (_sizes_text(one), *_counted(one), one.verdict + (", the largest" if one is self.largest else "") + (f": {one.why}" if one.why else ""))
+        return (
+            _sizes_text(one),
+            *_counted(one),
+            one.verdict + (", the largest" if one is self.largest else "") + (f": {one.why}" if one.why else ""),
+        )
 
 
 @short_errors
-def fit(f: Callable | str | os.PathLike, *args: Any, target: str | None = None, kernel: str | None = None,
-        over: Mapping[str, Iterable] | Iterable[Mapping[str, Any]] | None = None) -> Fit | FitOver:
-    """Whether the kernels that `f(*args)` calls fit the memories of a chip: VMEM and SMEM of a TPU; shared and tensor memory and registers of a GPU.
+def fit(
+    f: Callable | str | os.PathLike,
+    *args: Any,
+    target: str | None = None,
+    kernel: str | None = None,
+    over: Mapping[str, Iterable] | Iterable[Mapping[str, Any]] | None = None,
+) -> Fit | FitOver:
+    """Whether the kernels that `f(*args)` calls fit the memories of a chip: VMEM and SMEM of a TPU;
+    shared and tensor memory and registers of a GPU.
 
-    `args` may be arrays or jax.ShapeDtypeStruct, of any shape: nothing runs and nothing of the arrays' size is allocated. `f` may be a kernel
-    text or the path of one; `kernel` then names one of several. `target`, or that of the `palladion.target` around the call, must name a chip:
-    "v6e", "mosaic_gpu/h100". Sizes are in bytes, of tensor memory in columns, of registers in 32-bit registers of a lane.
+    `args` may be arrays or jax.ShapeDtypeStruct, of any shape: nothing runs and nothing of the arrays' size is
+    allocated. `f` may be a kernel text or the path of one; `kernel` then names one of several. `target`, or that of the
+    `palladion.target` around the call, must name a chip: "v6e", "mosaic_gpu/h100". Sizes are in bytes, of tensor memory
+    in columns, of registers in 32-bit registers of a lane.
 
-    `over`: `f(*args, **sizes)` is judged with each of several sizes: every combination of {"bm": [64, 128], "bn": [64, 128]}, or those of a
-    list, [{"bm": 64, "bn": 128}, ...]. The result is a FitOver, which names the largest that fits. Sizes that `f` or JAX refuses are candidates
-    too, and say why.
+    `over`: `f(*args, **sizes)` is judged with each of several sizes: every combination of {"bm": [64, 128], "bn": [64,
+    128]}, or those of a list, [{"bm": 64, "bn": 128}, ...]. The result is a FitOver, which names the largest that fits.
+    Sizes that `f` or JAX refuses are candidates too, and say why.
 
-    PalladionError: no chip is named, or a backend is not counted (SparseCores). ExportError: a kernel that kernel text cannot express, or
-    an `f` without kernels. ValueError: `kernel` beside a function, `over` beside a text or without sizes. With `over` an error of all
-    candidates is that of the first.
+    PalladionError: no chip is named, or a backend is not counted (SparseCores). ExportError: a kernel that kernel text
+    cannot express, or an `f` without kernels. ValueError: `kernel` beside a function, `over` beside a text or without
+    sizes. With `over` an error of all candidates is that of the first.
     """
     target = probes.given(target)
     if over is None:

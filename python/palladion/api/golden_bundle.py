@@ -1,6 +1,7 @@
 """Golden bundles of a JAX function's kernels, and another implementation's outputs held against them (docs/compare.md).
 
-Thin: `golden` records the function's kernel calls and lets the library write a bundle of each; `compare` hands arrays over.
+Thin: `golden` records the function's kernel calls and lets the library write a bundle of each;
+`compare` hands arrays over.
 """
 
 import dataclasses
@@ -35,8 +36,9 @@ class Comparison:
 
 @short_errors
 def golden(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None) -> list:
-    """Runs `f(*args)` as `palladion.record` does, and writes a golden bundle of each kernel call: `out` itself where there is one,
-    else `out/03_name`, in the order of execution. `out` must be a new or an empty folder. Returns the folders."""
+    """Runs `f(*args)` as `palladion.record` does, and writes a golden bundle of each kernel call: `out` itself where
+    there is one, else `out/03_name`, in the order of execution. `out` must be a new or an empty folder.
+    Returns the folders."""
     out = os.fspath(out)
     if os.path.isdir(out) and os.listdir(out):
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
@@ -52,14 +54,27 @@ def golden(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
 
 
 @short_errors
-def compare(bundle: str | os.PathLike, outputs: Any, *, signed_zero: bool = False, causes: bool = True,
-            hypotheses: int | None = None, out: str | os.PathLike | None = None) -> Comparison:
-    """Holds `outputs` against the bundle. They are arrays of NumPy, ml_dtypes or JAX, or of whatever else has DLPack, in host memory:
-    a mapping by the outputs' names, a sequence in their order, or the one array of a kernel with one output. `out`: a folder for error maps, a page, and the kernels
-    that make the likely mistakes."""
+def compare(
+    bundle: str | os.PathLike,
+    outputs: Any,
+    *,
+    signed_zero: bool = False,
+    causes: bool = True,
+    hypotheses: int | None = None,
+    out: str | os.PathLike | None = None,
+) -> Comparison:
+    """Holds `outputs` against the bundle. They are arrays of NumPy, ml_dtypes or JAX, or of whatever else has DLPack,
+    in host memory: a mapping by the outputs' names, a sequence in their order, or the one array of a kernel with one
+    output. `out`: a folder for error maps, a page, and the kernels that make the likely mistakes."""
     bundle = os.fspath(bundle)
-    report, text = _library.compare(bundle, _by_name(bundle, outputs), "" if out is None else os.fspath(out), signed_zero=signed_zero,
-                                    causes=causes, hypotheses=hypotheses or 0)
+    report, text = _library.compare(
+        bundle,
+        _by_name(bundle, outputs),
+        "" if out is None else os.fspath(out),
+        signed_zero=signed_zero,
+        causes=causes,
+        hypotheses=hypotheses or 0,
+    )
     return Comparison(report, text)
 
 
@@ -70,8 +85,10 @@ def _by_name(bundle, outputs) -> dict:
     names = _output_names(bundle)
     if len(arrays) != len(names):
         raise _library.PalladionError(
-            f"{bundle}: expected {len(names)} outputs ({', '.join(names)}); found {len(arrays)}; a mapping by name may leave some out",
-            _library.MALFORMED)
+            f"{bundle}: expected {len(names)} outputs ({', '.join(names)}); found {len(arrays)}; a mapping by name may "
+            "leave some out",
+            _library.MALFORMED,
+        )
     return dict(zip(names, map(_as_numpy, arrays)))
 
 
@@ -89,4 +106,5 @@ def _as_numpy(array) -> np.ndarray:
     if isinstance(array, np.ndarray) or not hasattr(array, "__dlpack__") or hasattr(array, "addressable_shards"):
         return np.asarray(array)
     import jax.dlpack
+
     return np.asarray(jax.dlpack.from_dlpack(array))

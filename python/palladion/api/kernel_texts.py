@@ -1,4 +1,6 @@
-"""Kernel texts where a function of JAX may be given, too: what `palladion.export` returns, or the path of a file of it."""
+"""Kernel texts where a function of JAX may be given, too: what `palladion.export` returns,
+or the path of a file of it.
+"""
 
 import dataclasses
 import math
@@ -27,7 +29,9 @@ class Which:
 
 
 def source_of(given: object) -> tuple[str, str] | None:
-    """(name, text) of a text, or of the file whose path is given: an os.PathLike, or a str that ends with .pkir. None: neither."""
+    """(name, text) of a text, or of the file whose path is given: an os.PathLike, or a str that ends with .pkir.
+    None: neither.
+    """
     if isinstance(given, str) and ("\n" in given or not given.endswith(".pkir")):
         return "<text>", given
     if isinstance(given, (str, os.PathLike)):

@@ -1,7 +1,7 @@
 """Runs a JAX function with its kernels in Palladion; `record` also writes what each kernel read and wrote.
 
-While the function is lowered, each kernel call becomes a Python callback into the library; all else stays XLA's. The callback
-works on NumPy arrays only: it never touches jax, which could wait for the very computation that called it.
+While the function is lowered, each kernel call becomes a Python callback into the library; all else stays XLA's. The
+callback works on NumPy arrays only: it never touches jax, which could wait for the very computation that called it.
 """
 
 import dataclasses
@@ -98,7 +98,8 @@ class _KernelCall:
             if self.meeting is not None:  # the first operand is the device's number
                 return self.meeting(int(arrays[0]), arrays[1:])
             return self._locked(arrays)
-        except BaseException as error:  # Ctrl-C too, where XLA calls on the main thread: it would make it an error of its own
+        # Ctrl-C too, where XLA calls on the main thread: it would make it an error of its own
+        except BaseException as error:
             with self.session.lock:
                 if self.session.error is None:
                     self.session.error = error
@@ -144,7 +145,6 @@ class _KernelCall:
             _write_call(self.session.out, len(self.session.runs) - 1, self.text, self.info, inputs, outputs)
         return tuple(output.view(carrier_dtype(output.dtype)) for output in outputs)
 
-
     def _prepared(self, start):
         target = target_of(self.info, self.session.target)
         try:
@@ -168,7 +168,8 @@ class _KernelCall:
 
     def _keep(self, code, report, start, prepared):
         self.session.runs.append(
-            KernelRun(self.info.name, self.info.grid, code, report, prepared - start, time.perf_counter() - prepared))
+            KernelRun(self.info.name, self.info.grid, code, report, prepared - start, time.perf_counter() - prepared)
+        )
 
     def _raise_if_cut_short(self, code, report):
         """A check that ends by an error has a report to give, and a first schedule whose outputs are there."""
@@ -194,7 +195,8 @@ def _kernel_abstract_eval(*_, call):
 
 def _kernel_lowering(context, *operands, call):
     return jax_versions.emit_python_callback(
-        context, call, operands, context.avals_in, context.avals_out, has_side_effect=True)
+        context, call, operands, context.avals_in, context.avals_out, has_side_effect=True
+    )
 
 
 mlir.register_lowering(_kernel_p, _kernel_lowering, platform="cpu")
@@ -215,9 +217,10 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
     """Runs `f(*args)` with its kernels in Palladion. Raises PalladionError where the library refuses a kernel.
 
     `program(text, target)` makes what runs a kernel, a _library.Program where it is not given.
-    With `how.check` kernels are checked and go on with the outputs of the first schedule. However it ends, what its kernels did is what
-    `palladion.last_report` gives.
-    With `repeats` the compiled function runs that often and the runs of the fastest time are returned, for measurements.
+    With `how.check` kernels are checked and go on with the outputs of the first schedule. However it ends, what its
+    kernels did is what `palladion.last_report` gives.
+    With `repeats` the compiled function runs that often and the runs of the fastest time are returned,
+    for measurements.
     """
     target = probes.given(target)
     how = how or How()
@@ -228,16 +231,23 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
             jax_programs.expect_devices(context, call_place)
             file = file_for(target if out is not None else None)  # what is recorded says what it is for
             info = write_kernel(file, name, context, params, target)
-            call = _KernelCall(session, file.text(), info, [storage(a)[1] for a in context.avals_in],
-                               [storage(a) for a in context.avals_out])
+            call = _KernelCall(
+                session,
+                file.text(),
+                info,
+                [storage(a)[1] for a in context.avals_in],
+                [storage(a) for a in context.avals_out],
+            )
 
             def around(which, *values):
                 number = [jax_programs.device_number()] if which.devices else []
                 results = _kernel_p.bind(*number, *[to_carrier(v) for v in values], call=which)
                 return [from_carrier(r, aval) for r, aval in zip(results, context.avals_out)]
 
-            return jax_programs.lower_once(context, nodes, functools.partial(around, call),
-                                           lambda: functools.partial(around, call.again()))
+            return jax_programs.lower_once(
+                context, nodes, functools.partial(around, call), lambda: functools.partial(around, call.again())
+            )
+
         return rule
 
     with jax.default_device(jax.devices("cpu")[0]):
@@ -290,36 +300,57 @@ def _report_of(runs) -> SessionReport:
 
 def _with_findings(error, runs):
     """What earlier kernels did wrong is told with the error of a later one."""
-    earlier = [str(KernelReport(one.report)) for one in runs
-               if one.report is not getattr(error, "report", None) and one.report.get("findings")]
+    earlier = [
+        str(KernelReport(one.report))
+        for one in runs
+        if one.report is not getattr(error, "report", None) and one.report.get("findings")
+    ]
     if earlier:
         error.args = (f"{error.args[0]}\nfound before that:\n" + "\n".join(earlier), *error.args[1:])
     return error
 
 
 @short_errors
-def run(f: Callable, *args: Any, target: str | None = None, budget: int | None = None, legality: str = "on",
-        progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
+def run(
+    f: Callable,
+    *args: Any,
+    target: str | None = None,
+    budget: int | None = None,
+    legality: str = "on",
+    progress: bool | Callable[[progress_line.Progress], object] | None = None,
+) -> Any:
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
 
-    target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around, else what each
-    kernel says. budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
-    legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler" makes a
-    defect of what its compiler may refuse, too. progress: None shows how far long kernels are on a terminal and in a notebook, a
-    function is called with a palladion.progress.Progress.
-    Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU; results are then its tensors, too.
+    target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around,
+    else what each kernel says. budget: iterations of all loops of one program together (docs/spec/control.md);
+    None: less than a minute of them.
+    legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler"
+    makes a defect of what its compiler may refuse, too. progress: None shows how far long kernels are on a terminal and
+    in a notebook, a function is called with a palladion.progress.Progress.
+    Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU;
+    results are then its tensors, too.
     """
     args, tensors_of = tensors.as_arrays(args)
-    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality))
+    how = How(
+        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality)
+    )
     execution = execute(f, args, target, how=how)
     _warn(execution)
     return tensors_of(execution.results)
 
 
 @short_errors
-def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None = None, budget: int | None = None, legality: str = "on",
-           progress: bool | Callable[[progress_line.Progress], object] | None = None) -> Any:
-    """As `run`, `target` and `legality` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel in the order of execution.
+def record(
+    f: Callable,
+    *args: Any,
+    out: str | os.PathLike,
+    target: str | None = None,
+    budget: int | None = None,
+    legality: str = "on",
+    progress: bool | Callable[[progress_line.Progress], object] | None = None,
+) -> Any:
+    """As `run`, `target` and `legality` too; also writes `out/03_name/{kernel.pkir,in_*.npy,out_*.npy}` for each kernel
+    in the order of execution.
 
     The arrays are named after the kernel's operands, PRNG keys are their words. `out` must be a new or an empty folder.
     Kernels that do not depend on each other may run, and so be numbered, in any order.
@@ -330,7 +361,9 @@ def record(f: Callable, *args: Any, out: str | os.PathLike, target: str | None =
     if os.path.isdir(out) and os.listdir(out):
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
     os.makedirs(out, exist_ok=True)
-    how = How(budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality))
+    how = How(
+        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality)
+    )
     execution = execute(f, args, target, out, how=how)
     _warn(execution)
     return execution.results

@@ -1,10 +1,11 @@
 """`palladion.sweep`: many checks, each of many seeds, on whatever runs functions: threads, processes, a cluster.
 
-Based on `concurrent.futures`: any Executor will do, and jobs are plain data, so that they run in a fresh process of any machine that has
-this version of Palladion. A check of many seeds is cut into jobs of some seeds each, whose parts one more job joins: that one runs the seeds
-again that found something (emu/check/seed_parts.h), so its report is that of a check in one piece, byte for byte, in whatever order the
-jobs end. A job whose worker is lost runs once more, and is then told as lost. What it does not do: end a job that hangs in a worker that
-still lives; a schedule ends by its budget, and `timeout` is looked at between schedules.
+Based on `concurrent.futures`: any Executor will do, and jobs are plain data, so that they run in a fresh process of any
+machine that has this version of Palladion. A check of many seeds is cut into jobs of some seeds each, whose parts one
+more job joins: that one runs the seeds again that found something (emu/check/seed_parts.h), so its report is that of a
+check in one piece, byte for byte, in whatever order the jobs end. A job whose worker is lost runs once more, and is
+then told as lost. What it does not do: end a job that hangs in a worker that still lives; a schedule ends by its
+budget, and `timeout` is looked at between schedules.
 """
 
 import concurrent.futures
@@ -34,14 +35,22 @@ TRIES = 2  # of a job, each on another worker where there is one
 class Task:
     """One kernel on its inputs, and how it is checked: plain data that can be pickled, with all that a worker needs.
 
-    kernel: its text, or the path (an os.PathLike) of a file that is read now. inputs: arrays, in the order of the kernel's inputs. `entry`
-    is needed where the text has several kernels; target is as in `palladion check --target`. options: those of `palladion.check`
-    that say how a kernel is checked (seeds, fill, races, ...).
+    kernel: its text, or the path (an os.PathLike) of a file that is read now. inputs: arrays, in the order of the
+    kernel's inputs. `entry` is needed where the text has several kernels; target is as in `palladion check --target`.
+    options: those of `palladion.check` that say how a kernel is checked (seeds, fill, races, ...).
     """
 
     @short_errors
-    def __init__(self, kernel: str | os.PathLike, inputs: Sequence[Any] = (), *, target: str | None = None, name: str | None = None,
-                 entry: str | None = None, **options: Any):
+    def __init__(
+        self,
+        kernel: str | os.PathLike,
+        inputs: Sequence[Any] = (),
+        *,
+        target: str | None = None,
+        name: str | None = None,
+        entry: str | None = None,
+        **options: Any,
+    ):
         if isinstance(kernel, os.PathLike):
             with open(kernel, encoding="utf-8") as stream:
                 kernel = stream.read()
@@ -56,7 +65,9 @@ class Task:
         return f"<Task {self.name!r}: {many(self.options['seeds'], 'seed')}>"
 
     def jobs(self, seeds: int) -> list[tuple[int, int]]:
-        """Its parts of at most so many seeds, without seed 0, which each of them begins with; none where it is one job."""
+        """Its parts of at most so many seeds, without seed 0, which each of them begins with;
+        none where it is one job.
+        """
         last = self.options["seeds"]
         if last <= seeds or self.options["exhaustive"] or "replay" in self.options:
             return []
@@ -65,7 +76,9 @@ class Task:
 
 @dataclasses.dataclass
 class TaskReport:
-    """What came of a task. report: None where nothing did. error: why the kernel was refused. lost: which of its jobs, and why."""
+    """What came of a task. report: None where nothing did. error: why the kernel was refused.
+    lost: which of its jobs, and why.
+    """
 
     name: str
     report: KernelReport | None = None
@@ -113,9 +126,19 @@ class SweepReport:
         return [f"{task.name}: {one}" for task in self.tasks for one in task.lost]
 
     def to_json(self) -> str:
-        """{"verdict", "ok", "tasks": [{"name", "verdict", "report", "error", "lost"}]}; a report as in docs/report.schema.json."""
-        tasks = [{"name": task.name, "verdict": task.verdict, "report": None if task.report is None else plain(task.report),
-                  "error": task.error, "lost": task.lost} for task in self.tasks]
+        """{"verdict", "ok", "tasks": [{"name", "verdict", "report", "error", "lost"}]};
+        a report as in docs/report.schema.json.
+        """
+        tasks = [
+            {
+                "name": task.name,
+                "verdict": task.verdict,
+                "report": None if task.report is None else plain(task.report),
+                "error": task.error,
+                "lost": task.lost,
+            }
+            for task in self.tasks
+        ]
         return json.dumps({"verdict": self.verdict, "ok": self.ok, "tasks": tasks}, indent=1)
 
     def __str__(self) -> str:
@@ -127,11 +150,15 @@ class SweepReport:
 
 # ---- what runs in a worker
 
-def run_job(task: Task, seeds: tuple[int, int] | None, parts: list[dict] | None, seconds: float | None, tried: int = 0) -> dict:
-    """One job: a part of a check, or (seeds None) all of it, with what came of the parts. TimeoutError after so many seconds.
 
-    A kernel that is refused is an answer, the same on every machine; whatever else is raised is the worker's. `tried` makes a second try
-    another call, for executors that know one by its arguments.
+def run_job(
+    task: Task, seeds: tuple[int, int] | None, parts: list[dict] | None, seconds: float | None, tried: int = 0
+) -> dict:
+    """One job: a part of a check, or (seeds None) all of it, with what came of the parts.
+    TimeoutError after so many seconds.
+
+    A kernel that is refused is an answer, the same on every machine; whatever else is raised is the worker's. `tried`
+    makes a second try another call, for executors that know one by its arguments.
     """
     del tried
     start = time.monotonic()
@@ -161,6 +188,7 @@ def _raise_if_late(start: float, seconds: float | None) -> None:
 
 
 # ---- where a job runs again
+
 
 class OneEach(concurrent.futures.Executor):
     """Processes on this machine, so many at a time; one that dies takes no job but its own with it."""
@@ -192,6 +220,7 @@ class OneEach(concurrent.futures.Executor):
 
 # ---- who asks for what
 
+
 @dataclasses.dataclass(frozen=True)
 class _Job:
     task: int
@@ -205,7 +234,9 @@ class _Job:
 class _Sweep:
     """The jobs that are out, and what came back: the order in which they come is nobody's to see."""
 
-    def __init__(self, tasks: list[Task], executor: concurrent.futures.Executor, seeds_per_job: int, timeout: float | None):
+    def __init__(
+        self, tasks: list[Task], executor: concurrent.futures.Executor, seeds_per_job: int, timeout: float | None
+    ):
         self.tasks, self.executor, self.timeout = tasks, executor, timeout
         self.again: OneEach | None = None
         self.out: dict[concurrent.futures.Future, _Job] = {}
@@ -262,8 +293,11 @@ class _Sweep:
             report.report = KernelReport(whole["report"], same_call("palladion.Task"))
         # What the whole is refused for, each part is: told once.
         amiss = [(job, answer.get("lost") or answer.get("refused")) for job, answer in came.items()]
-        report.lost = [f"{job}: {why}" for job, why in sorted(amiss, key=lambda one: (one[0].seeds is None, one[0].seeds))
-                       if why is not None and why != report.error]
+        report.lost = [
+            f"{job}: {why}"
+            for job, why in sorted(amiss, key=lambda one: (one[0].seeds is None, one[0].seeds))
+            if why is not None and why != report.error
+        ]
         return report
 
 
@@ -276,14 +310,20 @@ def _distinct(names: list[str]) -> list[str]:
 
 
 @short_errors
-def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = None, *, seeds_per_job: int = 64,
-          timeout: float | None = None) -> SweepReport:
+def sweep(
+    tasks: Iterable[Task],
+    executor: concurrent.futures.Executor | None = None,
+    *,
+    seeds_per_job: int = 64,
+    timeout: float | None = None,
+) -> SweepReport:
     """Checks every task, on the workers of `executor`, and says what came of all: the same whoever runs what.
 
-    executor: threads of this process where it is None; else a concurrent.futures.Executor, or what behaves like one, such as dask's
-    `Client.get_executor()`; it is not shut down. seeds_per_job: a check of more seeds is cut into jobs of so many. timeout: seconds for
-    one job, looked at between its schedules. A job whose worker dies, raises or is late runs once more, in a process of its own where the
-    executor is broken, and is then told in `lost`; the rest goes on.
+    executor: threads of this process where it is None; else a concurrent.futures.Executor, or what behaves like one,
+    such as dask's `Client.get_executor()`; it is not shut down. seeds_per_job: a check of more seeds is cut into jobs
+    of so many. timeout: seconds for one job, looked at between its schedules. A job whose worker dies, raises or is
+    late runs once more, in a process of its own where the executor is broken, and is then told in `lost`;
+    the rest goes on.
     """
     tasks = list(tasks)
     for task in tasks:
@@ -293,7 +333,9 @@ def sweep(tasks: Iterable[Task], executor: concurrent.futures.Executor | None = 
         raise ValueError("a sweep needs tasks: one of none is no pass")
     whole("seeds_per_job", seeds_per_job)
     if seeds_per_job is None or (timeout is not None and not timeout > 0):
-        raise ValueError(f"seeds_per_job must be given and timeout above 0, or None; found {seeds_per_job!r} and {timeout!r}")
+        raise ValueError(
+            f"seeds_per_job must be given and timeout above 0, or None; found {seeds_per_job!r} and {timeout!r}"
+        )
     if executor is not None:
         return _Sweep(tasks, executor, seeds_per_job, timeout).run()
     with Listening(), concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:

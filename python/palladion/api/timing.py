@@ -28,9 +28,16 @@ class _Timeline(ctypes.Structure):
 class Request(ctypes.Structure):
     """palladion_time_request."""
 
-    _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
-                ("changes", ctypes.POINTER(ctypes.c_char_p)), ("n_changes", ctypes.c_size_t), ("budget", ctypes.c_int64),
-                ("timeline", ctypes.POINTER(_Timeline))]
+    _fields_ = [
+        ("text", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("kernel", ctypes.c_char_p),
+        ("target", ctypes.c_char_p),
+        ("changes", ctypes.POINTER(ctypes.c_char_p)),
+        ("n_changes", ctypes.c_size_t),
+        ("budget", ctypes.c_int64),
+        ("timeline", ctypes.POINTER(_Timeline)),
+    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,13 +57,23 @@ class TimeReport:
 
 
 @short_errors
-def time(f: Callable | str | os.PathLike, *args: Any, target: str | None = None, changes: Mapping[str, str | float] | None = None,
-         budget: int | None = None, timeline: int | None = None, kernel: str | None = None) -> TimeReport:
-    """How long each kernel that `f(*args)` calls takes on the chip that `target` names; as for `palladion.run`, a chip is needed.
+def time(
+    f: Callable | str | os.PathLike,
+    *args: Any,
+    target: str | None = None,
+    changes: Mapping[str, str | float] | None = None,
+    budget: int | None = None,
+    timeline: int | None = None,
+    kernel: str | None = None,
+) -> TimeReport:
+    """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
+    as for `palladion.run`, a chip is needed.
 
-    `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show). budget: as for `palladion.run`.
-    timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None: neither is made.
-    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is returned by such an `f`.
+    `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show).
+    budget: as for `palladion.run`.
+    timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None:
+    neither is made. `f` may be a kernel text or the path of one, `kernel` names one of several, as for
+    `palladion.check`; nothing is returned by such an `f`.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
@@ -69,8 +86,13 @@ def time(f: Callable | str | os.PathLike, *args: Any, target: str | None = None,
         return TimeReport([_timed(request, kernel_texts.arrays_of(args))], None)
     kernel_texts.expect_function(kernel)
     how = running.How(budget=whole("budget", budget))
-    execution = running.execute(f, args, probes.given(target), how=how,
-                                program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed))
+    execution = running.execute(
+        f,
+        args,
+        probes.given(target),
+        how=how,
+        program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed),
+    )
     return TimeReport(timed, tensors_of(execution.results))
 
 
@@ -120,7 +142,9 @@ def told(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
     text, message = ctypes.c_void_p(), ctypes.c_void_p()
     arrays = [np.asarray(one, order="C") for one in inputs]
     described = (_library._Array * max(len(arrays), 1))(*[_library._described(one, held) for one in arrays])
-    result = ctypes.c_void_p(function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(message)))
+    result = ctypes.c_void_p(
+        function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(message))
+    )
     error = _library._take_text(library, message)
     if error:
         raise _library.PalladionError(error, _library._code_of(error))
@@ -131,4 +155,6 @@ def _pictures(request: Request) -> tuple[str, str] | tuple[()]:
     if not request.timeline:
         return ()
     library, drawn = _library.load(), request.timeline.contents
-    return _library._take_text(library, ctypes.c_void_p(drawn.page)), _library._take_text(library, ctypes.c_void_p(drawn.trace))
+    return _library._take_text(library, ctypes.c_void_p(drawn.page)), _library._take_text(
+        library, ctypes.c_void_p(drawn.trace)
+    )

@@ -1,6 +1,7 @@
 """JAX's interpreter of Mosaic GPU kernels (`InterpretGPUParams`, from JAX 0.9) with its race detection.
 
-It says only that there was a race, not of which kind: the finding is RACE_*. A kernel for another backend than Mosaic GPU is not supported.
+It says only that there was a race, not of which kind: the finding is RACE_*.
+A kernel for another backend than Mosaic GPU is not supported.
 """
 
 import sys

@@ -3,8 +3,22 @@
 Values that only the library can judge (a fill, a policy of fences) it refuses itself.
 """
 
-DEFAULTS = {"seeds": 64, "exhaustive": False, "replay": None, "fill": "nan", "races": True, "definedness": True, "contracts": True,
-            "strict": False, "proxy": "pallas", "links": "unordered", "bounds": "logical", "all_seeds": False, "budget": None, "legality": "on"}
+DEFAULTS = {
+    "seeds": 64,
+    "exhaustive": False,
+    "replay": None,
+    "fill": "nan",
+    "races": True,
+    "definedness": True,
+    "contracts": True,
+    "strict": False,
+    "proxy": "pallas",
+    "links": "unordered",
+    "bounds": "logical",
+    "all_seeds": False,
+    "budget": None,
+    "legality": "on",
+}
 _SWITCHES = [name for name, default in DEFAULTS.items() if isinstance(default, bool)]
 
 

@@ -1,10 +1,14 @@
-"""The errors and the warning that users meet, but for the library's own (_library.PalladionError) and a report's (DefectError)."""
+"""The errors and the warning that users meet, but for the library's own (_library.PalladionError) and a report's
+(DefectError).
+"""
 
 from palladion.base.printable import printable
 
 
 class ExportError(Exception):
-    """What cannot be written as kernel text. `where` is "file:line" of the user's Python, or "" where JAX kept no frame of it."""
+    """What cannot be written as kernel text. `where` is "file:line" of the user's Python,
+    or "" where JAX kept no frame of it.
+    """
 
     __module__ = "palladion"  # where users find it
 

@@ -1,5 +1,5 @@
-"""Text from kernels, arrays and paths for a terminal, as semantics/base/printable.h does it: control characters and marks that turn the
-direction of writing become escapes. Newlines and tabs stay.
+"""Text from kernels, arrays and paths for a terminal, as semantics/base/printable.h does it: control characters and
+marks that turn the direction of writing become escapes. Newlines and tabs stay.
 """
 
 import re
@@ -14,7 +14,7 @@ def printable(text: object) -> str:
 def one_line(text: object, width: int = 100) -> str:
     """For a repr: the first of it, newlines escaped."""
     text = printable(text).replace("\n", "\\n").replace("\t", "\\t")
-    return text if len(text) <= width else text[:width - 3] + "..."
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _escape(match: re.Match) -> str:

@@ -1,7 +1,7 @@
 """Element types and constants as kernel text spells them (docs/spec/kernel-text.md).
 
-Every constant keeps its bits: decimals are the shortest that read back to the same bits of their type, other NaNs than the
-type's own quiet one are written as storage bits.
+Every constant keeps its bits: decimals are the shortest that read back to the same bits of their type, other NaNs than
+the type's own quiet one are written as storage bits.
 """
 
 import ml_dtypes  # noqa: F401  registers bfloat16 and its kin with NumPy
@@ -11,13 +11,33 @@ from palladion.base.errors import ExportError
 
 DTYPE_NAMES = {
     "bool": "bool",
-    "int2": "i2", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
-    "uint2": "u2", "uint4": "u4", "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64",
-    "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",
-    "float8_e3m4": "f8e3m4", "float8_e4m3": "f8e4m3", "float8_e4m3fn": "f8e4m3fn",
-    "float8_e4m3b11fnuz": "f8e4m3b11fnuz", "float8_e4m3fnuz": "f8e4m3fnuz",
-    "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz", "float8_e8m0fnu": "f8e8m0fnu",
-    "float6_e2m3fn": "f6e2m3fn", "float6_e3m2fn": "f6e3m2fn", "float4_e2m1fn": "f4e2m1fn",
+    "int2": "i2",
+    "int4": "i4",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint2": "u2",
+    "uint4": "u4",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float32": "f32",
+    "float64": "f64",
+    "float8_e3m4": "f8e3m4",
+    "float8_e4m3": "f8e4m3",
+    "float8_e4m3fn": "f8e4m3fn",
+    "float8_e4m3b11fnuz": "f8e4m3b11fnuz",
+    "float8_e4m3fnuz": "f8e4m3fnuz",
+    "float8_e5m2": "f8e5m2",
+    "float8_e5m2fnuz": "f8e5m2fnuz",
+    "float8_e8m0fnu": "f8e8m0fnu",
+    "float6_e2m3fn": "f6e2m3fn",
+    "float6_e3m2fn": "f6e3m2fn",
+    "float4_e2m1fn": "f4e2m1fn",
 }
 NUMPY_NAMES = {text: numpy for numpy, text in DTYPE_NAMES.items()}
 

@@ -1,9 +1,10 @@
 """Threads that are started inside `emulate` are emulated too, and so is what is handed to an executor there.
 
-JAX's configuration is of one thread, and Python has no way for a thread to inherit: while a session is open, `threading.Thread.start` and
-`ThreadPoolExecutor.submit` (and so `asyncio.to_thread` and `run_in_executor`) take along the session of whoever calls them. What they do not
-catch: threads that C code starts, other processes, and pools that hand on work without the executors of the standard library; a kernel
-without `interpret` is refused there, with a text that says so.
+JAX's configuration is of one thread, and Python has no way for a thread to inherit: while a session is open,
+`threading.Thread.start` and `ThreadPoolExecutor.submit` (and so `asyncio.to_thread` and `run_in_executor`) take along
+the session of whoever calls them. What they do not
+catch: threads that C code starts, other processes, and pools that hand on work without the executors of the standard
+library; a kernel without `interpret` is refused there, with a text that says so.
 """
 
 import concurrent.futures
@@ -19,7 +20,8 @@ class PlainThread(threading.Thread):
 class Inheritance:
     """Puts both in place while anybody holds it; `current()` is the session of the calling thread, or None.
 
-    A session has `_within()`, a context in which the thread is the session's, and `_begun()` and `_ended()`, which count what was started.
+    A session has `_within()`, a context in which the thread is the session's, and `_begun()` and `_ended()`,
+    which count what was started.
     """
 
     def __init__(self, current):
@@ -47,7 +49,11 @@ class Inheritance:
         def start(thread):
             session = self._current()
             # An executor's own thread outlives the session: what is submitted to it takes the session along instead.
-            if session is None or getattr(thread, "_target", None) is concurrent.futures.thread._worker or isinstance(thread, PlainThread):
+            if (
+                session is None
+                or getattr(thread, "_target", None) is concurrent.futures.thread._worker
+                or isinstance(thread, PlainThread)
+            ):
                 return own(thread)
             run = thread.run
 
@@ -65,6 +71,7 @@ class Inheritance:
             except BaseException:
                 session._ended()
                 raise
+
         return start
 
     def _submitting(self, own):
@@ -86,4 +93,5 @@ class Inheritance:
                 raise
             future.add_done_callback(lambda _: session._ended())
             return future
+
         return submit

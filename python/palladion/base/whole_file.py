@@ -1,8 +1,10 @@
-"""Writing files and folders as a whole: they appear when they are complete, and a full disk or a signal leaves what was there.
+"""Writing files and folders as a whole: they appear when they are complete,
+and a full disk or a signal leaves what was there.
 
-What is unfinished is called `.palladion-PID-N.part`, locked while its writer lives, and removed by the next writer in the
-same folder where that one was killed: as semantics/base/unfinished.h has it for the command. Not caught: a signal whose
-handler somebody else has set, or that arrives while another thread than the main one writes; the next writer cleans up.
+What is unfinished is called `.palladion-PID-N.part`, locked while its writer lives, and removed by the next writer in
+the same folder where that one was killed: as semantics/base/unfinished.h has it for the command. Not caught: a signal
+whose handler somebody else has set, or that arrives while another thread than the main one writes;
+the next writer cleans up.
 """
 
 import contextlib
@@ -20,7 +22,9 @@ _numbers = itertools.count()
 
 
 def write_whole(path: str, text: str) -> None:
-    """Writes `text` to `path`; OSError leaves what was there. A link is followed; a device or a pipe is written to as it is."""
+    """Writes `text` to `path`; OSError leaves what was there. A link is followed;
+    a device or a pipe is written to as it is.
+    """
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
@@ -66,7 +70,9 @@ def check_is_no_input(path: str, inputs) -> None:
     """OSError where `path` is one of the files `inputs`, by another name or through a link too."""
     for one in inputs:
         if os.path.exists(path) and os.path.exists(one) and os.path.samefile(path, one):
-            raise FileExistsError(errno.EEXIST, f"it is {one!r}, which is read: an output may not overwrite an input", path)
+            raise FileExistsError(
+                errno.EEXIST, f"it is {one!r}, which is read: an output may not overwrite an input", path
+            )
 
 
 def folder_of(path: str) -> str:

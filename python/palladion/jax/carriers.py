@@ -1,5 +1,5 @@
-"""What kernel operands are while they pass through XLA: PRNG keys are their u32 words, 2- and 4-bit numbers are bytes, and
-semaphores are i16, the numbers that a session of the library knows them by (docs/spec/tpu-sessions.md).
+"""What kernel operands are while they pass through XLA: PRNG keys are their u32 words, 2- and 4-bit numbers are bytes,
+and semaphores are i16, the numbers that a session of the library knows them by (docs/spec/tpu-sessions.md).
 
 XLA packs narrow numbers, and the library wants one a byte, with the value in the low bits: the storage of ml_dtypes.
 What it does not do: 6-bit floats, which JAX has no arrays of.

@@ -1,9 +1,9 @@
 """Kernels that the devices of a mesh run together: who needs the others, and how their calls become one.
 
-In shard_map each device calls its kernel by itself. A kernel that reaches the memory of other devices, or signals them, cannot run so: the
-calls of all devices meet, one runs the kernel for all, with the operands of each along a first dimension, and each takes its results.
-Based on: docs/spec/tpu-copies.md#devices, docs/spec/gpu-devices.md. Limits: shard_map over all axes of its mesh; each device calls the
-kernel as often.
+In shard_map each device calls its kernel by itself. A kernel that reaches the memory of other devices, or signals them,
+cannot run so: the calls of all devices meet, one runs the kernel for all, with the operands of each along a first
+dimension, and each takes its results. Based on: docs/spec/tpu-copies.md#devices, docs/spec/gpu-devices.md. Limits:
+shard_map over all axes of its mesh; each device calls the kernel as often.
 """
 
 import math
@@ -27,7 +27,8 @@ _SECONDS = 60.0  # that a device waits for another one's call, after the last th
 
 
 def mesh_of(context, jaxprs, on_tpu, own_axes=()) -> dict:
-    """{axis: size} of the devices that have to run a kernel of these functions together; {} where each can run it by itself.
+    """{axis: size} of the devices that have to run a kernel of these functions together;
+    {} where each can run it by itself.
 
     own_axes: those of the kernel's own mesh of cores, which from JAX 0.12 on are named as devices are.
     """
@@ -38,7 +39,10 @@ def mesh_of(context, jaxprs, on_tpu, own_axes=()) -> dict:
     if math.prod(mesh.values()) == 1:  # a device may name itself
         return (mesh or {"device": 1}) if on_tpu else mesh
     if automatic:
-        raise ExportError(f"the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over {automatic} too")
+        raise ExportError(
+            "the kernel reaches other devices, and shard_map is over some axes of the mesh: let it be over "
+            f"{automatic} too"
+        )
     return mesh
 
 
@@ -75,7 +79,9 @@ def _views_a_device(tree) -> bool:
 
 
 class Meeting:
-    """The calls of one kernel by the devices of a mesh: `run(inputs) -> outputs` has all of them, along a first dimension."""
+    """The calls of one kernel by the devices of a mesh: `run(inputs) -> outputs` has all of them,
+    along a first dimension.
+    """
 
     def __init__(self, name: str, devices: int, run: Callable):
         self._name, self._devices, self._run = name, devices, run
@@ -94,7 +100,9 @@ class Meeting:
                 self._wait(now)
                 return now.take(device)
         try:
-            stacked = [np.stack([np.asarray(now.arrays[d][i]) for d in range(self._devices)]) for i in range(len(arrays))]
+            stacked = [
+                np.stack([np.asarray(now.arrays[d][i]) for d in range(self._devices)]) for i in range(len(arrays))
+            ]
             now.results = self._run(stacked)
         except BaseException as error:
             now.error = error
@@ -111,8 +119,11 @@ class Meeting:
             came = self._changed.wait_for(lambda before=before: now.done or len(now.arrays) > before, timeout=seconds)
             if not came and len(now.arrays) < self._devices:
                 missing = [d for d in range(self._devices) if d not in now.arrays]
-                now.error = PalladionError(f"kernel {self._name}: {_listed(missing)} did not come to the kernel within {seconds:g} seconds after "
-                                           "the others, which wait there; call it on every device of the mesh, as often on each", MALFORMED)
+                now.error = PalladionError(
+                    f"kernel {self._name}: {_listed(missing)} did not come to the kernel within {seconds:g} seconds "
+                    "after the others, which wait there; call it on every device of the mesh, as often on each",
+                    MALFORMED,
+                )
                 now.done = True
                 self._changed.notify_all()
 

@@ -57,7 +57,9 @@ def main(arguments: list[str] | None = None, program: str = "palladion-export") 
     parser = Parser(prog=program, description=__doc__.splitlines()[0])
     parser.add_argument("target", metavar="FILE.py:NAME", help="NAME() returns (f, args)")
     parser.add_argument("-o", "--output", metavar="K.pkir", help="write to this file instead of standard output")
-    parser.add_argument("--target", dest="chip", metavar="CHIP", help="answer what kernels ask about the chip (h100, v5p) as this one")
+    parser.add_argument(
+        "--target", dest="chip", metavar="CHIP", help="answer what kernels ask about the chip (h100, v5p) as this one"
+    )
     options = parser.parse_args(arguments)
     try:
         with probes.of_target(probes.given(options.chip)):

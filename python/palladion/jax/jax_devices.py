@@ -1,9 +1,10 @@
-"""Where JAX answers questions about devices, and how somebody else answers them: the part of `jax_versions` that probes.py needs.
+"""Where JAX answers questions about devices, and how somebody else answers them: the part of `jax_versions` that
+probes.py needs.
 
-An answer is given to whoever asks from outside of JAX, to Pallas, whose kernels are written by what it hears, and to the tools of its
-tests; all else in JAX
-hears what is so, because by that it decides where programs run. Who asks is the module of the innermost Python frame that asks.
-What it does not catch: a library outside of JAX that asks in order to place its own arrays.
+An answer is given to whoever asks from outside of JAX, to Pallas, whose kernels are written by what it hears, and to
+the tools of its tests; all else in JAX
+hears what is so, because by that it decides where programs run. Who asks is the module of the innermost Python frame
+that asks. What it does not catch: a library outside of JAX that asks in order to place its own arrays.
 """
 
 import functools
@@ -13,7 +14,13 @@ import jax
 from jax._src import lib, mesh, xla_bridge
 
 # Parts of JAX that are told the answers: they write kernels, or choose among tests of kernels, and place nothing.
-_WRITE_KERNELS = ("jax._src.test_util", "jax._src.pallas.", "jax._src.tpu_info", "jax.experimental.pallas.", "jax.experimental.mosaic.")
+_WRITE_KERNELS = (
+    "jax._src.test_util",
+    "jax._src.pallas.",
+    "jax._src.tpu_info",
+    "jax.experimental.pallas.",
+    "jax.experimental.mosaic.",
+)
 
 
 def chip_context():
@@ -35,7 +42,8 @@ def abstract_device_kind() -> str | None:
 def _is_told() -> bool:
     """Whether who asks the caller of this function may be told the answer."""
     frame = sys._getframe(2)
-    while frame is not None and frame.f_globals is vars(xla_bridge):  # its functions hand on what they were told: jax.default_backend
+    # its functions hand on what they were told: jax.default_backend
+    while frame is not None and frame.f_globals is vars(xla_bridge):
         frame = frame.f_back
     module = "" if frame is None else frame.f_globals.get("__name__") or ""
     return not (module == "jax" or module.startswith(("jax.", "jaxlib."))) or module.startswith(_WRITE_KERNELS)
@@ -75,12 +83,15 @@ class _Attribute:
 
 
 def answer_attributes(answers):
-    """`answers` are (class, name, answer of an object); returns what puts back. The classes: `jax.Device` and those below."""
+    """`answers` are (class, name, answer of an object); returns what puts back.
+    The classes: `jax.Device` and those below.
+    """
     placed = [_Attribute(owner, name, answer) for owner, name, answer in answers]
 
     def put_back():
         for one in reversed(placed):
             one.put_back()
+
     return put_back
 
 
@@ -93,7 +104,9 @@ def abstract_mesh_class():
 
 
 def answer_backends(stands_for_cpu):
-    """`get_backend(name)`, and with it `jax.devices(name)`, is the CPU where `stands_for_cpu(name)`; returns what puts back."""
+    """`get_backend(name)`, and with it `jax.devices(name)`, is the CPU where `stands_for_cpu(name)`;
+    returns what puts back.
+    """
     own = xla_bridge.get_backend
 
     @functools.wraps(own)
@@ -111,10 +124,17 @@ def answer_backends(stands_for_cpu):
 
 
 def replace_missing_cuda_versions(stand_in):
-    """`stand_in` for JAX's module `cuda_versions` where it has none, in modules outside of JAX that import it too; returns what puts back."""
+    """`stand_in` for JAX's module `cuda_versions` where it has none, in modules outside of JAX that import it too;
+    returns what puts back.
+    """
     if lib.cuda_versions is not None:
         return lambda: None
-    _replace("cuda_versions", None, stand_in, lambda name: name == lib.__name__ or not name.startswith(("jax._src.", "jaxlib.")))
+    _replace(
+        "cuda_versions",
+        None,
+        stand_in,
+        lambda name: name == lib.__name__ or not name.startswith(("jax._src.", "jaxlib.")),
+    )
     return lambda: _replace("cuda_versions", stand_in, None, lambda _: True)
 
 

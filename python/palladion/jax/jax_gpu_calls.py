@@ -1,8 +1,9 @@
-"""What Mosaic GPU's lowering makes of a pallas_call: a pipeline over the arrays in GMEM. Private names of JAX, as in jax_versions.py.
+"""What Mosaic GPU's lowering makes of a pallas_call: a pipeline over the arrays in GMEM.
+Private names of JAX, as in jax_versions.py.
 
-JAX lowers such calls until 0.10; from 0.11 it has only its interpreter for them, and Palladion goes on as 0.10 did. The steps are those of
-lower_pipelined_jaxpr_to_module of JAX 0.10.2 (jax/_src/pallas/mosaic_gpu/lowering.py). What it does not catch: a newer JAX may mean
-something else by such a call.
+JAX lowers such calls until 0.10; from 0.11 it has only its interpreter for them, and Palladion goes on as 0.10 did. The
+steps are those of lower_pipelined_jaxpr_to_module of JAX 0.10.2 (jax/_src/pallas/mosaic_gpu/lowering.py). What it does
+not catch: a newer JAX may mean something else by such a call.
 """
 
 import functools
@@ -16,16 +17,17 @@ from palladion.jax.jax_versions import jaxpr_consts, open_jaxpr, own_lines
 
 
 def backend_of_bare_calls() -> str:
-    """What JAX compiles a pallas_call without compiler parameters with on a GPU: Mosaic GPU where its flag says so (by default in 0.9
-    and 0.10), else Triton (by default in 0.8; in 0.12, which has no flag)."""
+    """What JAX compiles a pallas_call without compiler parameters with on a GPU: Mosaic GPU where its flag says so (by
+    default in 0.9 and 0.10), else Triton (by default in 0.8; in 0.12, which has no flag)."""
     return "mosaic_gpu" if getattr(jax.config, "jax_pallas_use_mosaic_gpu", False) else "triton"
 
 
 def gpu_pipeline(params, options):
-    """A pallas_call with the compiler parameters `options`: (its jaxpr over the arrays in GMEM, which dimensions of its grid are parallel).
+    """A pallas_call with the compiler parameters `options`: (its jaxpr over the arrays in GMEM,
+    which dimensions of its grid are parallel).
 
-    The kernel is wrapped in emit_pipeline over the sequential dimensions; a program of the others is a block. None where this release
-    of JAX does it in another way, or refuses the call (its limits are found by other means).
+    The kernel is wrapped in emit_pipeline over the sequential dimensions; a program of the others is a block. None
+    where this release of JAX does it in another way, or refuses the call (its limits are found by other means).
     """
     try:
         return _traced_pipeline(params["grid_mapping"], open_jaxpr(params["jaxpr"]), options)
@@ -36,13 +38,25 @@ def gpu_pipeline(params, options):
 def _traced_pipeline(mapping, kernel, options):
     from jax._src.pallas.mosaic_gpu import core as gpu
     from jax._src.pallas.mosaic_gpu import lowering
+
     semantics = getattr(options, "dimension_semantics", None)
-    parallel = [True] * len(mapping.grid) if semantics is None else [str(getattr(s, "value", s)) == "parallel" for s in semantics]
-    if mapping.vmapped_dims or mapping.num_dynamic_grid_bounds or mapping.num_index_operands or len(parallel) != len(mapping.grid):
+    parallel = (
+        [True] * len(mapping.grid)
+        if semantics is None
+        else [str(getattr(s, "value", s)) == "parallel" for s in semantics]
+    )
+    if (
+        mapping.vmapped_dims
+        or mapping.num_dynamic_grid_bounds
+        or mapping.num_index_operands
+        or len(parallel) != len(mapping.grid)
+    ):
         return None
     lowering._check_block_mappings(mapping.block_mappings, kernel.debug_info)
     body = _pipeline_body(gpu, (mapping, kernel, parallel, getattr(options, "max_concurrent_steps", 1)))
-    arrays = [gpu.GMEM(block.array_aval.shape, block.array_aval.dtype).get_ref_aval() for block in mapping.block_mappings]
+    arrays = [
+        gpu.GMEM(block.array_aval.shape, block.array_aval.dtype).get_ref_aval() for block in mapping.block_mappings
+    ]
     with mapping.trace_env(), own_lines():
         function = linear_util.wrap_init(body, debug_info=kernel.debug_info.with_unknown_names())
         jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(function, arrays)
@@ -58,14 +72,22 @@ def _block_spec(gpu, block, parallel):
         every = [primitives.program_id(next(blocks)) if p else next(left) for p in parallel]
         return jax_core.eval_jaxpr(open_jaxpr(block.index_map_jaxpr), jaxpr_consts(block.index_map_jaxpr), *every)
 
-    return gpu.BlockSpec(block.block_shape, index_map, memory_space=block.transformed_block_aval.memory_space, transforms=block.transforms)
+    return gpu.BlockSpec(
+        block.block_shape,
+        index_map,
+        memory_space=block.transformed_block_aval.memory_space,
+        transforms=block.transforms,
+    )
 
 
 def _pipeline_body(gpu, call):
-    """The function of the arrays' refs that the lowering traces; `call` is (grid mapping, jaxpr, parallel dimensions, steps at once)."""
+    """The function of the arrays' refs that the lowering traces;
+    `call` is (grid mapping, jaxpr, parallel dimensions, steps at once).
+    """
     from jax._src.pallas import core as pallas_core
     from jax._src.pallas import primitives
     from jax._src.pallas.mosaic_gpu import pipeline
+
     mapping, kernel, parallel, steps = call
     scratch = kernel.invars[mapping.slice_scratch_ops]
     specs = [_block_spec(gpu, block, parallel) for block in mapping.block_mappings]
@@ -74,8 +96,13 @@ def _pipeline_body(gpu, call):
         if isinstance(aval, gpu.WGMMAAbstractAccumulatorRef):
             return gpu.WGMMAAccumulatorRef(aval.shape, aval.dtype)
         if isinstance(aval, gpu.AbstractTMEMRef):
-            return gpu.GPUMemoryRef(jax_core.ShapedArray(aval.shape, aval.dtype), gpu.TMEM, transforms=(), layout=aval.layout,
-                                    collective=aval.collective)
+            return gpu.GPUMemoryRef(
+                jax_core.ShapedArray(aval.shape, aval.dtype),
+                gpu.TMEM,
+                transforms=(),
+                layout=aval.layout,
+                collective=aval.collective,
+            )
         space = gpu.GMEM if aval.memory_space is pallas_core.MemorySpace.DEFAULT else aval.memory_space
         return pallas_core.MemoryRef(jax_core.ShapedArray(aval.shape, aval.dtype), space)
 
@@ -86,11 +113,18 @@ def _pipeline_body(gpu, call):
             return _jaxpr_call()(kernel, *blocks, *scratch_refs, program_ids=programs)
 
         sequential = tuple(size for size, p in zip(mapping.grid, parallel) if not p)
-        pipeline.emit_pipeline(step, grid=sequential, in_specs=specs[:mapping.num_inputs], out_specs=specs[mapping.num_inputs:],
-                               max_concurrent_steps=steps)(*refs)
+        pipeline.emit_pipeline(
+            step,
+            grid=sequential,
+            in_specs=specs[: mapping.num_inputs],
+            out_specs=specs[mapping.num_inputs :],
+            max_concurrent_steps=steps,
+        )(*refs)
 
     def body(*refs):
-        primitives.run_scoped(functools.partial(with_scratch, *refs), scratch_refs=[scratch_ref(v.aval) for v in scratch])
+        primitives.run_scoped(
+            functools.partial(with_scratch, *refs), scratch_refs=[scratch_ref(v.aval) for v in scratch]
+        )
         return ()
 
     return body
@@ -100,6 +134,7 @@ def _jaxpr_call():
     """JAX's own function that calls a kernel's jaxpr with views of refs; from 0.11, which has none, the one below."""
     from jax._src.pallas import primitives
     from jax._src.pallas.mosaic_gpu import primitives as gpu_primitives
+
     return getattr(primitives, "_jaxpr_call", None) or getattr(gpu_primitives, "jaxpr_call", None) or _bind_jaxpr_call
 
 
@@ -123,4 +158,6 @@ def _bind_jaxpr_call(jaxpr, *refs, program_ids):
         leaves += of_ref
         trees.append(tree)
     ids, ids_tree = jax.tree_util.tree_flatten(program_ids)
-    return _jaxpr_call_primitive().bind(*leaves, *ids, jaxpr=jaxpr, ref_treedefs=tuple(trees), program_ids_treedef=ids_tree)
+    return _jaxpr_call_primitive().bind(
+        *leaves, *ids, jaxpr=jaxpr, ref_treedefs=tuple(trees), program_ids_treedef=ids_tree
+    )

@@ -1,7 +1,8 @@
-"""What the Python functions inside `plgpu.inline_mgpu` write, found by calling them, and code traced to stand in their place. Private names of
-JAX, as in jax_versions.py.
+"""What the Python functions inside `plgpu.inline_mgpu` write, found by calling them, and code traced to stand in their
+place. Private names of JAX, as in jax_versions.py.
 
-Based on: JAX 0.10.2, `jax/experimental/mosaic/gpu`. What it does not catch: a function that writes something else when it is called again.
+Based on: JAX 0.10.2, `jax/experimental/mosaic/gpu`.
+What it does not catch: a function that writes something else when it is called again.
 """
 
 import re
@@ -18,9 +19,11 @@ WARPGROUP = "warpgroup"  # the operand of warpgroup_barrier's statement: the num
 
 
 def inline_statements(function, dtypes):
-    """What `function(context, *numbers)` writes, as [(PTX statement, its operands: "$n" for number n, or None for others)].
+    """What `function(context, *numbers)` writes, as [(PTX statement, its operands: "$n" for number n,
+    or None for others)].
 
-    None: it writes something else than PTX, or cannot be called so: what it asks of its context or its arguments is not there.
+    None: it writes something else than PTX, or cannot be called so: what it asks of its context or its arguments is not
+    there.
     """
     try:
         operations = _written(function, dtypes)
@@ -39,9 +42,14 @@ def _written(function, dtypes):
         dialect.register_dialect(context)
         module = _module()
         with ir.InsertionPoint(module.body):
-            body = func.FuncOp("inline", ([mgpu.utils.dtype_to_ir_type(dtype) for dtype in dtypes], [])).add_entry_block()
+            body = func.FuncOp(
+                "inline", ([mgpu.utils.dtype_to_ir_type(dtype) for dtype in dtypes], [])
+            ).add_entry_block()
         with ir.InsertionPoint(body):
-            numbers = [mgpu.FragmentedArray.splat(a, (), is_signed=mgpu.utils.is_signed(dtype)) for a, dtype in zip(body.arguments, dtypes)]
+            numbers = [
+                mgpu.FragmentedArray.splat(a, (), is_signed=mgpu.utils.is_signed(dtype))
+                for a, dtype in zip(body.arguments, dtypes)
+            ]
             function(None, *numbers)
         if dtypes == [] and _text(body) == _warpgroup_barrier(mgpu):
             return [("bar.sync $0, 128", (WARPGROUP,))]
@@ -58,7 +66,9 @@ def _module():
     """Of the compute capability that code asks for since JAX 0.12; what it writes is not looked at by it."""
     module = ir.Module.create()
     for name, number in (("major", 10), ("minor", 0)):
-        module.operation.attributes[f"mosaic_gpu.arch_{name}"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), number)
+        module.operation.attributes[f"mosaic_gpu.arch_{name}"] = ir.IntegerAttr.get(
+            ir.IntegerType.get_signless(32), number
+        )
     return module
 
 
@@ -77,7 +87,10 @@ def _warpgroup_barrier(mgpu):
 
 def _statements(operation, arguments):
     if operation.name == "nvvm.fence.proxy":
-        kind, space = re.search(r"proxy_kind<([\w.]+)>", str(operation)), re.search(r"shared_space<(\w+)>", str(operation))
+        kind, space = (
+            re.search(r"proxy_kind<([\w.]+)>", str(operation)),
+            re.search(r"shared_space<(\w+)>", str(operation)),
+        )
         return [(f"fence.proxy.{kind[1]}::{space[1]}" if space else f"fence.proxy.{kind[1]}", ())] if kind else None
     if operation.name != "llvm.inline_asm" or any(str(result.type) != "!llvm.void" for result in operation.results):
         return None
@@ -89,7 +102,9 @@ def _statements(operation, arguments):
 def traced(function, avals, name):
     """What `function` does to arguments of these types, which may be refs, as a jaxpr."""
     info = api_util.debug_info(name, function, tuple(avals), {})
-    jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(linear_util.wrap_init(function, debug_info=info), list(avals))
+    jaxpr, _, constants = partial_eval.trace_to_jaxpr_dynamic(
+        linear_util.wrap_init(function, debug_info=info), list(avals)
+    )
     return core.ClosedJaxpr(jaxpr, constants)
 
 

@@ -1,10 +1,12 @@
-"""What programs do with JAX's own interpreters of TPU and GPU kernels besides running them: they ask afterwards whether races were found,
-have that forgotten, and force an interpreter on a stretch of the program. The part of `jax_versions` that bridge/jax_state.py needs.
+"""What programs do with JAX's own interpreters of TPU and GPU kernels besides running them: they ask afterwards whether
+races were found, have that forgotten, and force an interpreter on a stretch of the program.
+The part of `jax_versions` that bridge/jax_state.py needs.
 
-While `answer` holds, `interpret_pallas_call.races` (TPU) and `get_races()` (GPU) answer for the kernels that ran in Palladion too, and
-`reset_tpu_interpret_mode_state` and `reset_gpu_interpret_mode_state` have their answer forgotten. Modules are known by name and are not
-imported here. `plgpu.as_torch_kernel` compiles for a GPU where nobody else answers (`answer_torch`). What it does not catch: a module of JAX that is imported later, until `answer` is called again, and functions of these
-names that a program has imported one by one before.
+While `answer` holds, `interpret_pallas_call.races` (TPU) and `get_races()` (GPU) answer for the kernels that ran in
+Palladion too, and `reset_tpu_interpret_mode_state` and `reset_gpu_interpret_mode_state` have their answer forgotten.
+Modules are known by name and are not imported here. `plgpu.as_torch_kernel` compiles for a GPU where nobody else
+answers (`answer_torch`). What it does not catch: a module of JAX that is imported later, until `answer` is called
+again, and functions of these names that a program has imported one by one before.
 """
 
 import sys
@@ -13,10 +15,15 @@ from collections.abc import Callable
 
 from jax._src import config, core
 
-_TPU, _GPU = "jax._src.pallas.mosaic.interpret.interpret_pallas_call", "jax._src.pallas.mosaic_gpu.interpret.interpret_pallas_call"
+_TPU, _GPU = (
+    "jax._src.pallas.mosaic.interpret.interpret_pallas_call",
+    "jax._src.pallas.mosaic_gpu.interpret.interpret_pallas_call",
+)
 _TORCH = "jax._src.pallas.mosaic_gpu.torch"
-_RESETS = {"reset_tpu_interpret_mode_state": (_TPU, "jax.experimental.pallas.tpu", "jax._src.pallas.mosaic.interpret"),
-           "reset_gpu_interpret_mode_state": (_GPU,)}
+_RESETS = {
+    "reset_tpu_interpret_mode_state": (_TPU, "jax.experimental.pallas.tpu", "jax._src.pallas.mosaic.interpret"),
+    "reset_gpu_interpret_mode_state": (_GPU,),
+}
 
 
 class Races:
@@ -44,7 +51,9 @@ _put = _Put()
 
 
 def answer(found: Callable[[object], bool], forget: Callable[[], None]) -> None:
-    """Puts the answers in place in those modules of JAX that are there. `found(state of JAX)`: has a kernel in Palladion had a race?"""
+    """Puts the answers in place in those modules of JAX that are there.
+    `found(state of JAX)`: has a kernel in Palladion had a race?
+    """
     if (tpu := sys.modules.get(_TPU)) is not None and "races" in vars(tpu) and type(tpu) is types.ModuleType:
         tpu.__class__ = _module_class(found, forget)  # its own functions use the name in its namespace, which stays
     if (gpu := sys.modules.get(_GPU)) is not None and hasattr(gpu, "get_races"):
@@ -116,7 +125,9 @@ def hbm_in_run_scoped(jaxpr) -> bool:
 
 
 class _KeptConfiguration:
-    """JAX's configuration of interpreters, as force_tpu_interpret_mode sees it: what `keeps(value that is set)` stays set."""
+    """JAX's configuration of interpreters, as force_tpu_interpret_mode sees it: what `keeps(value that is set)` stays
+    set.
+    """
 
     def __init__(self, own, keeps: Callable[[object], bool]):
         self._own, self._keeps = own, keeps
@@ -130,7 +141,9 @@ class _KeptConfiguration:
 
 
 def keep_configuration(keeps: Callable[[object], bool]) -> None:
-    """From now on a stretch of a program that forces one of JAX's interpreters (`force_tpu_interpret_mode`) leaves what this thread has set
-    as it is, where `keeps(it)`. Once."""
+    """From now on a stretch of a program that forces one of JAX's interpreters (`force_tpu_interpret_mode`) leaves what
+    this thread has set as it is, where `keeps(it)`. Once."""
     if not isinstance(config.pallas_tpu_interpret_mode_context_manager, _KeptConfiguration):
-        config.pallas_tpu_interpret_mode_context_manager = _KeptConfiguration(config.pallas_tpu_interpret_mode_context_manager, keeps)
+        config.pallas_tpu_interpret_mode_context_manager = _KeptConfiguration(
+            config.pallas_tpu_interpret_mode_context_manager, keeps
+        )

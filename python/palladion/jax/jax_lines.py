@@ -1,6 +1,8 @@
-"""Kernels that JAX traces inside a backward pass have the lines that write them: a part of `jax_versions`, with JAX's private names.
+"""Kernels that JAX traces inside a backward pass have the lines that write them: a part of `jax_versions`,
+with JAX's private names.
 
-JAX gives everything that a backward pass traces the line of the forward call. What it does not catch: operations between kernels.
+JAX gives everything that a backward pass traces the line of the forward call.
+What it does not catch: operations between kernels.
 """
 
 import functools
@@ -31,6 +33,7 @@ def with_own_lines(put_back):
 
 def _by_own_lines(own, place):
     """`own`, a function that traces, and for callers in Pallas without the line that JAX has set for what is traced."""
+
     @functools.wraps(own)
     def trace(*args, **options):
         if not sys._getframe(1).f_globals.get("__name__", "").startswith("jax._src.pallas."):

@@ -17,7 +17,9 @@ _LinVal = getattr(types, "AbstractLinVal", None)  # an older JAX has none
 
 
 def hold(are_arrays: Callable[[], bool]) -> Callable[[], None]:
-    """Pinned buffers are arrays on platform cpu where `are_arrays()` in the thread that lowers; returns what undoes it."""
+    """Pinned buffers are arrays on platform cpu where `are_arrays()` in the thread that lowers;
+    returns what undoes it.
+    """
     if _LinVal is None:
         return lambda: None
     type_of, of_cpu = mlir.ir_type_handlers[_LinVal], mlir._platform_specific_lowerings["cpu"]
@@ -34,6 +36,7 @@ def hold(are_arrays: Callable[[], bool]) -> Callable[[], None]:
         mlir.ir_type_handlers[_LinVal] = type_of
         for primitive in held:
             of_cpu.pop(primitive, None)
+
     return put_back
 
 
@@ -42,6 +45,7 @@ def _choice(as_array, entry, are_arrays):
 
     def rule(context, *nodes, **params):
         return (as_array if are_arrays() else own)(context, *nodes, **params)
+
     return rule
 
 

@@ -44,8 +44,9 @@ _ALWAYS_WITH_TOKENS = object()  # kept alive by programs that run on several dev
 
 
 def keep_runtime_tokens():
-    """From now on `wait_for_effects` waits for every such program: each gives a token, and all are kept, not the last of each device alone.
-    Where devices wait for each other, a small computation may overtake a program. Returns what puts back.
+    """From now on `wait_for_effects` waits for every such program: each gives a token, and all are kept, not the last
+    of each device alone. Where devices wait for each other, a small computation may overtake a program.
+    Returns what puts back.
     """
     tokens, replicated = dispatch.RuntimeTokenSet, pxla.ExecuteReplicated
     before, made = tokens.set_output_runtime_token, replicated.__init__
@@ -66,6 +67,7 @@ def keep_runtime_tokens():
 
     def put_back():
         tokens.set_output_runtime_token, replicated.__init__ = before, made
+
     return put_back
 
 
@@ -96,17 +98,28 @@ def is_one_of_several(context) -> bool:
 
 
 def partitioned_axes(context) -> tuple:
-    """The axes over which XLA would have to partition a TPU kernel that is lowered here, which JAX refuses (tpu_custom_call.py,
-    _tpu_custom_call_lowering): those of a mesh that shard_map leaves to it, or all devices where there is no shard_map."""
+    """The axes over which XLA would have to partition a TPU kernel that is lowered here, which JAX refuses
+    (tpu_custom_call.py, _tpu_custom_call_lowering): those of a mesh that shard_map leaves to it,
+    or all devices where there is no shard_map."""
     axis_context = context.module_context.axis_context
     if isinstance(axis_context, sharding_impls.SPMDAxisContext):
         manual = axis_context.manual_axes | set(getattr(axis_context.mesh, "manual_axes", ()))
-        return tuple(name for name in axis_context.mesh.axis_names if name not in manual) if axis_context.manual_axes else ()
-    return ("devices",) if isinstance(axis_context, sharding_impls.ShardingContext) and axis_context.num_devices != 1 else ()
+        return (
+            tuple(name for name in axis_context.mesh.axis_names if name not in manual)
+            if axis_context.manual_axes
+            else ()
+        )
+    return (
+        ("devices",)
+        if isinstance(axis_context, sharding_impls.ShardingContext) and axis_context.num_devices != 1
+        else ()
+    )
 
 
 def _automatic_axes(context):
-    """(mesh, names of its axes that XLA would partition) in this lowering; no axes where each device has its own program, or there is one."""
+    """(mesh, names of its axes that XLA would partition) in this lowering;
+    no axes where each device has its own program, or there is one.
+    """
     axis_context = context.module_context.axis_context
     if isinstance(axis_context, sharding_impls.SPMDAxisContext):
         own, manual = getattr(axis_context.mesh, "abstract_mesh", axis_context.mesh), axis_context.manual_axes
@@ -120,15 +133,26 @@ def _automatic_axes(context):
 
 
 def _lower_on_every_device(context, nodes, function, own, axes):
-    """Inlines `function(number of the device, whole arrays)` so that each device of the mesh computes it, whatever mesh the user has set."""
+    """Inlines `function(number of the device, whole arrays)` so that each device of the mesh computes it,
+    whatever mesh the user has set.
+    """
     whole = jax.sharding.PartitionSpec()
-    unchecked = {name: False for name in ("check_vma", "check_rep") if name in inspect.signature(jax.shard_map).parameters}
-    one_each = jax.sharding.PartitionSpec(axes)  # lax.axis_index would do, but that JAX 0.8 cannot lower it in a shard_map in another
+    unchecked = {
+        name: False for name in ("check_vma", "check_rep") if name in inspect.signature(jax.shard_map).parameters
+    }
+    # lax.axis_index would do, but that JAX 0.8 cannot lower it in a shard_map in another
+    one_each = jax.sharding.PartitionSpec(axes)
     devices = math.prod(size for name, size in zip(own.axis_names, own.axis_sizes) if name in axes)
 
     def numbered(*values):
-        each = jax.shard_map(lambda numbers, *v: function(numbers[0], *v), mesh=own, in_specs=(one_each,) + (whole,) * len(values),
-                             out_specs=whole, axis_names=set(axes), **unchecked)
+        each = jax.shard_map(
+            lambda numbers, *v: function(numbers[0], *v),
+            mesh=own,
+            in_specs=(one_each,) + (whole,) * len(values),
+            out_specs=whole,
+            axis_names=set(axes),
+            **unchecked,
+        )
         return each(jax.numpy.arange(devices, dtype="int32"), *values)
 
     with jax.sharding.use_abstract_mesh(own), _no_concrete_mesh():
@@ -147,7 +171,8 @@ def _no_concrete_mesh():
 
 
 def expect_devices(context, place_of):
-    """A mesh that names no devices has those of the program's arrays, or none; what XLA says of the latter is about an operation of its own.
+    """A mesh that names no devices has those of the program's arrays, or none;
+    what XLA says of the latter is about an operation of its own.
 
     `place_of(context)` is where the user calls the kernel that is lowered.
     """
@@ -159,14 +184,19 @@ def expect_devices(context, place_of):
     if own.size <= devices:
         return
     axes = ", ".join(f"{name}={size}" for name, size in own.shape.items())
-    raise ExportError(f"shard_map is over an AbstractMesh of {own.size} devices ({axes}), which names none, and the program runs on {devices}: no argument "
-                      "is on such a mesh; give shard_map jax.make_mesh(sizes, names), or pass arguments that are there: "
-                      "jax.device_put(x, NamedSharding(mesh, spec)). JAX makes host devices by XLA_FLAGS=--xla_force_host_platform_device_count=N", place_of(context))
+    raise ExportError(
+        f"shard_map is over an AbstractMesh of {own.size} devices ({axes}), which names none, and the program runs on "
+        f"{devices}: no argument is on such a mesh; give shard_map jax.make_mesh(sizes, names), or pass arguments that "
+        "are there: jax.device_put(x, NamedSharding(mesh, spec)). JAX makes host devices by "
+        "XLA_FLAGS=--xla_force_host_platform_device_count=N",
+        place_of(context),
+    )
 
 
 def lower_once(context, nodes, function, on_others=None):
-    """Inlines `function` so that it runs once for all devices where XLA would partition it, the others run `on_others()` on the whole
-    arrays (nothing, where there is none: results are zeros); in shard_map over all axes each device has its own.
+    """Inlines `function` so that it runs once for all devices where XLA would partition it, the others run
+    `on_others()` on the whole arrays (nothing, where there is none: results are zeros);
+    in shard_map over all axes each device has its own.
     """
     if is_one_of_several(context):
         keep_alive(context, _ALWAYS_WITH_TOKENS)
@@ -186,7 +216,9 @@ def lower_once(context, nodes, function, on_others=None):
 
 
 def mesh_of(context):
-    """({axis: size} of the mesh around this lowering, the axes among them that XLA would partition); ({}, ()) outside of one."""
+    """({axis: size} of the mesh around this lowering, the axes among them that XLA would partition);
+    ({}, ()) outside of one.
+    """
     axis_context = context.module_context.axis_context
     if not isinstance(axis_context, sharding_impls.SPMDAxisContext):
         return {}, ()

@@ -1,7 +1,7 @@
 """Semaphores as values of a JAX program: what they are for XLA, and back.
 
-Beside jax_versions.py, and under its rule: JAX 0.8 to 0.12, nothing of `jax._src` elsewhere. JAX gives the extended dtypes of semaphores
-no operations; these two change the type alone, and compile to nothing.
+Beside jax_versions.py, and under its rule: JAX 0.8 to 0.12, nothing of `jax._src` elsewhere. JAX gives the extended
+dtypes of semaphores no operations; these two change the type alone, and compile to nothing.
 """
 
 import jax

@@ -1,9 +1,11 @@
 """Everything that differs between JAX versions, and every private JAX name that Palladion uses, in one place.
 
-Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_inline.py (plgpu.inline_mgpu), jax_devices.py (what devices answer),
-jax_semaphores.py, jax_tensor_memory.py (layouts of TMEM), jax_interpreters.py (what JAX's own interpreters answer).
+Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_inline.py (plgpu.inline_mgpu), jax_devices.py (what
+devices answer), jax_semaphores.py, jax_tensor_memory.py (layouts of TMEM),
+jax_interpreters.py (what JAX's own interpreters answer).
 Supported: JAX 0.8 to 0.12. No other file of this package imports from `jax._src` or asks for a version.
-What it does not catch: a version that keeps a name and changes its meaning; `exporter/` refuses parameters it does not know.
+What it does not catch: a version that keeps a name and changes its meaning;
+`exporter/` refuses parameters it does not know.
 """
 
 import contextlib
@@ -17,7 +19,8 @@ import numpy as np
 from jax._src import config, core, source_info_util
 from jax._src.interpreters import mlir
 
-OLDEST, NEWEST = (0, 8), (0, 12)  # a newer one is tried, what it has changed is named where it is met: tools/jax_release.py lists it
+# a newer one is tried, what it has changed is named where it is met: tools/jax_release.py lists it
+OLDEST, NEWEST = (0, 8), (0, 12)
 
 
 def _text(version) -> str:
@@ -25,8 +28,10 @@ def _text(version) -> str:
 
 
 if jax.__version_info__[:2] < OLDEST:
-    raise ImportError(f"Palladion needs JAX {_text(OLDEST)} or later, found {jax.__version__}. Install one, such as "
-                      f"`pip install 'jax>={_text(OLDEST)}'`")
+    raise ImportError(
+        f"Palladion needs JAX {_text(OLDEST)} or later, found {jax.__version__}. Install one, such as "
+        f"`pip install 'jax>={_text(OLDEST)}'`"
+    )
 
 
 def is_from(version: tuple) -> bool:
@@ -35,17 +40,21 @@ def is_from(version: tuple) -> bool:
 
 
 def newer_note() -> str:
-    """What is said of a name that Palladion has never seen, with JAX newer than the newest that it knows; else nothing."""
+    """What is said of a name that Palladion has never seen, with JAX newer than the newest that it knows;
+    else nothing.
+    """
     if jax.__version_info__[:2] <= NEWEST:
         return ""
     return f"; this JAX ({jax.__version__}) is newer than Palladion knows ({_text(NEWEST)})"
 
 
 if newer_note():
-    warnings.warn(f"JAX {jax.__version__} is newer than the newest that this Palladion knows, {_text(NEWEST)}: kernels are tried all the "
-                  "same, and a primitive or parameter that it does not know is refused by its name and line. A newer "
-                  f"Palladion may know it; `pip install 'jax<{NEWEST[0]}.{NEWEST[1] + 1}'` is what this one was tested with",
-                  stacklevel=2)
+    warnings.warn(
+        f"JAX {jax.__version__} is newer than the newest that this Palladion knows, {_text(NEWEST)}: kernels are tried "
+        "all the same, and a primitive or parameter that it does not know is refused by its name and line. A newer "
+        f"Palladion may know it; `pip install 'jax<{NEWEST[0]}.{NEWEST[1] + 1}'` is what this one was tested with",
+        stacklevel=2,
+    )
 
 KERNEL_CALL_MODULES = (
     ("jax._src.pallas.pallas_call", "pallas_call_p"),
@@ -63,13 +72,16 @@ def primitive_name(primitive) -> str:
 
 
 def arrival_has_predicate() -> bool:
-    """Does a false predicate of a copy also keep its barrier from the arrival? Until 0.11 the barrier got it all the same."""
+    """Does a false predicate of a copy also keep its barrier from the arrival? Until 0.11 the barrier got it all the
+    same.
+    """
     return jax.__version_info__ >= (0, 12)
 
 
 def default_gpu_params():
     """What Mosaic GPU's lowering takes where a call has no compiler parameters."""
     from jax.experimental.pallas import mosaic_gpu
+
     return mosaic_gpu.CompilerParams()
 
 
@@ -86,9 +98,11 @@ def kernel_call_primitives() -> dict:
 
 
 def register_kernel_rules(platform: str, make_rule):
-    """Puts `make_rule(name, fallback)` in place for each kernel call primitive; returns a function that puts back what was there.
+    """Puts `make_rule(name, fallback)` in place for each kernel call primitive;
+    returns a function that puts back what was there.
 
-    `fallback` is the rule that would apply without it. The rules are uncacheable, so that each call keeps its own source lines.
+    `fallback` is the rule that would apply without it. The rules are uncacheable,
+    so that each call keeps its own source lines.
     """
     options = {"cacheable": False} if "cacheable" in inspect.signature(mlir.register_lowering).parameters else {}
     uncacheable = getattr(mlir, "_uncacheable_primitives", set())
@@ -109,6 +123,7 @@ def register_kernel_rules(platform: str, make_rule):
                     mlir._platform_specific_lowerings[one][primitive] = entry
             if newly_uncacheable:
                 uncacheable.discard(primitive)
+
     return put_back
 
 
@@ -117,19 +132,21 @@ def _platforms(platform: str) -> tuple:
 
 
 def swap_interpret_configuration(value):
-    """Sets what JAX passes as `interpret` to every kernel of this thread; returns what was set. It is part of jit's key."""
+    """Sets what JAX passes as `interpret` to every kernel of this thread; returns what was set.
+    It is part of jit's key.
+    """
     return config.pallas_tpu_interpret_mode_context_manager.swap_local(value)
 
 
 def interpret_configuration():
-    """What is set in this thread. A kernel function got what was set when `pl.pallas_call` made it, not what is set when it is called."""
+    """What is set in this thread. A kernel function got what was set when `pl.pallas_call` made it,
+    not what is set when it is called.
+    """
     return config.pallas_tpu_interpret_mode_context_manager.value
 
 
 def restore_interpret_configuration(value):
     config.pallas_tpu_interpret_mode_context_manager.set_local(value)
-
-
 
 
 def lower_function(function):
@@ -138,17 +155,34 @@ def lower_function(function):
 
 
 def emit_python_callback(context, callback, operands, operand_avals, result_avals, has_side_effect):
-    """Calls `callback(*numpy arrays) -> arrays` from compiled code. It never builds jax arrays, so it cannot deadlock."""
+    """Calls `callback(*numpy arrays) -> arrays` from compiled code.
+    It never builds jax arrays, so it cannot deadlock.
+    """
     try:
         from jax._src.callback import emit_python_callback as emit
     except ImportError:
         emit = mlir.emit_python_callback
-    results, _, keepalive = emit(
-        context, callback, None, list(operands), list(operand_avals), list(result_avals),
-        has_side_effect=has_side_effect, returns_token=False,
-    ) if "returns_token" in inspect.signature(emit).parameters else emit(
-        context, callback, None, list(operands), list(operand_avals), list(result_avals),
-        has_side_effect=has_side_effect,
+    results, _, keepalive = (
+        emit(
+            context,
+            callback,
+            None,
+            list(operands),
+            list(operand_avals),
+            list(result_avals),
+            has_side_effect=has_side_effect,
+            returns_token=False,
+        )
+        if "returns_token" in inspect.signature(emit).parameters
+        else emit(
+            context,
+            callback,
+            None,
+            list(operands),
+            list(operand_avals),
+            list(result_avals),
+            has_side_effect=has_side_effect,
+        )
     )
     if keepalive is not None:
         context.module_context.add_keepalive(keepalive)
@@ -222,7 +256,9 @@ TRACEBACKS_END_AT_THE_TRACED_FUNCTION = jax.__version_info__[:2] >= (0, 9)
 
 
 def traced_function(jaxpr):
-    """(file, function, first line) of the Python that was traced, the user's or JAX's own, or None where JAX does not know it."""
+    """(file, function, first line) of the Python that was traced, the user's or JAX's own,
+    or None where JAX does not know it.
+    """
     debug_info = getattr(open_jaxpr(jaxpr), "debug_info", None)
     function, at, place = (getattr(debug_info, "func_src_info", None) or "").partition(" at ")
     file_name, colon, line = place.rpartition(":")
@@ -275,8 +311,13 @@ def user_frames(traceback):
 
 
 _PALLAS = os.path.join(os.path.dirname(jax.__file__), "_src", "pallas")
-# What they write into a kernel (emit_pipeline, nd_loop, ...) waits, copies and signals: two findings there have two lines.
-_HELPERS = frozenset(os.path.join(_PALLAS, backend, name) for backend in ("mosaic", "mosaic_gpu") for name in ("pipeline.py", "helpers.py"))
+# What they write into a kernel (emit_pipeline, nd_loop, ...) waits,
+# copies and signals: two findings there have two lines.
+_HELPERS = frozenset(
+    os.path.join(_PALLAS, backend, name)
+    for backend in ("mosaic", "mosaic_gpu")
+    for name in ("pipeline.py", "helpers.py")
+)
 _SHIPPED_KERNELS = os.path.join(os.path.dirname(jax.__file__), "experimental", "pallas", "ops") + os.sep
 
 

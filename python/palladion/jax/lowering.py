@@ -1,7 +1,8 @@
-"""Where JAX asks how a kernel call is compiled for platform cpu: one rule for each primitive, shared by all who want to answer.
+"""Where JAX asks how a kernel call is compiled for platform cpu: one rule for each primitive,
+shared by all who want to answer.
 
-A thread that exports or records (`answering`) answers for itself alone; then whoever claims kernels for the process (palladion.bridge);
-then the rule that was there before. The rules are in JAX's table while anybody holds them.
+A thread that exports or records (`answering`) answers for itself alone; then whoever claims kernels for the process
+(palladion.bridge); then the rule that was there before. The rules are in JAX's table while anybody holds them.
 """
 
 import contextlib
@@ -20,7 +21,8 @@ class _Table:
         self.lock = threading.Lock()
         self.holders = 0
         self.put_back = None
-        self.claim = None  # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of somebody else
+        # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of somebody else
+        self.claim = None
         self.takes_bare = lambda: False  # does `claim` take the kernels of this thread that say nothing?
 
 
@@ -34,6 +36,7 @@ def _rule(name, fallback):
             return _asked.answers[-1](name)(arrays, *nodes, **params)
         results = _table.claim(name, arrays, nodes, params, fallback) if _table.claim is not None else None
         return fallback(context, *nodes, **params) if results is None else results
+
     return rule
 
 

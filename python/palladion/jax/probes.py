@@ -1,10 +1,11 @@
 """What programs ask about the chip while Python traces them, answered for a chip that is not there: `palladion.target`.
 
-Answered in the thread that asks, to all but JAX's own placing of programs (jax_devices.py): of every device what `Chip.of_device` says, of
-its client `platform` and `platform_version`, and so `jax.default_backend()`; `jax.devices("gpu")` and its kin, which are the CPU's
-devices; JAX's abstract device, in meshes too, and so `pltpu.get_tpu_info()`; `cuda_versions`, where this machine has no CUDA.
-The numbers are those of the machine descriptions. How many devices and processes there are, and where programs run, stays.
-Not answered: all else that a driver knows (clocks, topology, occupied memory).
+Answered in the thread that asks, to all but JAX's own placing of programs (jax_devices.py): of every device what
+`Chip.of_device` says, of its client `platform` and `platform_version`, and so `jax.default_backend()`;
+`jax.devices("gpu")` and its kin, which are the CPU's devices; JAX's abstract device, in meshes too, and so
+`pltpu.get_tpu_info()`; `cuda_versions`, where this machine has no CUDA. The numbers are those of the machine
+descriptions. How many devices and processes there are, and where programs run, stays. Not answered: all else that a
+driver knows (clocks, topology, occupied memory).
 """
 
 import contextlib
@@ -21,7 +22,8 @@ from palladion.base.errors import ExportError
 from palladion.jax import jax_devices, jax_versions
 from palladion.report.short_errors import short_errors
 
-# CUDA 12.9.1: the first whose ptxas the shipped kernels trust again (attention_mgpu refuses causal masks from 12.8.0 on before it).
+# CUDA 12.9.1: the first whose ptxas the shipped kernels trust again (attention_mgpu refuses causal masks from 12.8.0 on
+# before it).
 _CUDA_RUNTIME_VERSION = 12091
 _GPU_ONLY = ("core_count", "compute_capability", "device_vendor")
 _TPU_ONLY = ("num_cores", "coords", "core_on_chip")
@@ -48,12 +50,29 @@ class Chip:
         return backend in (("tpu",) if self.tpu else ("gpu", "cuda"))
 
     def of_device(self, device: jax.Device) -> dict:
-        """What a JAX device of this chip has. The devices lie in a line; each has its memory to itself, and nothing is in it."""
-        stats = {"bytes_limit": self.hbm_bytes, "bytes_in_use": 0, "peak_bytes_in_use": 0, "largest_alloc_size": 0, "num_allocs": 0}
-        known = {"platform": self.platform, "device_kind": self.device_kind, "slice_index": 0, "memory_stats": lambda: dict(stats)}
+        """What a JAX device of this chip has. The devices lie in a line;
+        each has its memory to itself, and nothing is in it.
+        """
+        stats = {
+            "bytes_limit": self.hbm_bytes,
+            "bytes_in_use": 0,
+            "peak_bytes_in_use": 0,
+            "largest_alloc_size": 0,
+            "num_allocs": 0,
+        }
+        known = {
+            "platform": self.platform,
+            "device_kind": self.device_kind,
+            "slice_index": 0,
+            "memory_stats": lambda: dict(stats),
+        }
         if self.tpu:
             return known | {"num_cores": self.cores, "coords": [device.id, 0, 0], "core_on_chip": 0}
-        return known | {"core_count": self.cores, "compute_capability": f"{self.generation}.0", "device_vendor": "NVIDIA Corporation"}
+        return known | {
+            "core_count": self.cores,
+            "compute_capability": f"{self.generation}.0",
+            "device_vendor": "NVIDIA Corporation",
+        }
 
     def of_client(self) -> dict:
         version = f"TFRT {self.device_kind}" if self.tpu else f"cuda {_CUDA_RUNTIME_VERSION // 10 * 10}"
@@ -90,7 +109,9 @@ def current() -> Chip | None:
 
 
 def given(target: str | None) -> str | None:
-    """The target to run on where the user gives this one: it, else that of the `target` or `emulate` around; PalladionError for none."""
+    """The target to run on where the user gives this one: it, else that of the `target` or `emulate` around;
+    PalladionError for none.
+    """
     if target is not None:
         _library.resolved_target(target)
         return target
@@ -101,9 +122,9 @@ def given(target: str | None) -> str | None:
 def target(chip: str) -> contextlib.AbstractContextManager[Chip | None]:
     """`with palladion.target("h100"):` kernels that this thread traces are told that they are on this chip.
 
-    A chip, or a target with one ("mosaic_gpu/h100"); with "generic" nothing is answered. For programs that ask the device for its
-    platform, its number of cores, its kind, ..., or JAX for CUDA's version. It is the target of what Palladion runs meanwhile with no
-    target of its own. Where all else runs is not changed by it.
+    A chip, or a target with one ("mosaic_gpu/h100"); with "generic" nothing is answered. For programs that ask the
+    device for its platform, its number of cores, its kind, ..., or JAX for CUDA's version. It is the target of what
+    Palladion runs meanwhile with no target of its own. Where all else runs is not changed by it.
     """
     return of_target(given(chip))
 
@@ -125,7 +146,8 @@ def _answering(name: str):
     try:
         yield chip
     finally:
-        # Coroutines of one thread may leave in another order than they entered: who is left last answers, and then nobody.
+        # Coroutines of one thread may leave in another order than they entered: who is left last answers,
+        # and then nobody.
         _asked.targets[:] = [one for one in _asked.targets if one is not mine]
         if _asked.targets:
             _compiled_for(_asked.targets[-1][0]).__enter__()
@@ -139,7 +161,9 @@ def _hold():
         if _held.holders == 0:
             with contextlib.ExitStack() as undo:
                 undo.callback(jax_devices.answer_attributes(_answers()))
-                undo.callback(jax_devices.answer_backends(lambda name: (chip := current()) is not None and chip.stands_for(name)))
+                undo.callback(
+                    jax_devices.answer_backends(lambda name: (chip := current()) is not None and chip.stands_for(name))
+                )
                 undo.callback(jax_devices.replace_missing_cuda_versions(_CudaVersions()))
                 _held.undo = undo.pop_all()
         _held.holders += 1
@@ -155,15 +179,21 @@ def _release():
 def _answers() -> list:
     def asked_of(facts):
         """A function of the object that was asked: None where no chip answers, or where that chip has no such thing."""
+
         def make(name):
             return lambda one: facts(chip, one).get(name) if (chip := current()) is not None else None
+
         return make
 
     device, client = asked_of(Chip.of_device), asked_of(lambda chip, _: chip.of_client())
-    abstract = asked_of(lambda chip, _: {"abstract_device": jax_devices.abstract_device(chip.device_kind, chip.cores, chip.platform)})
-    return [*((jax.Device, name, device(name)) for name in (*_OF_BOTH, *_GPU_ONLY, *_TPU_ONLY)),
-            *((jax_devices.client_class(), name, client(name)) for name in ("platform", "platform_version")),
-            (jax_devices.abstract_mesh_class(), "abstract_device", abstract("abstract_device"))]
+    abstract = asked_of(
+        lambda chip, _: {"abstract_device": jax_devices.abstract_device(chip.device_kind, chip.cores, chip.platform)}
+    )
+    return [
+        *((jax.Device, name, device(name)) for name in (*_OF_BOTH, *_GPU_ONLY, *_TPU_ONLY)),
+        *((jax_devices.client_class(), name, client(name)) for name in ("platform", "platform_version")),
+        (jax_devices.abstract_mesh_class(), "abstract_device", abstract("abstract_device")),
+    ]
 
 
 class _CudaVersions:
@@ -174,7 +204,9 @@ class _CudaVersions:
         return _CUDA_RUNTIME_VERSION
 
     def cuda_supports_multicast(self, device: int = 0) -> bool:
-        """Stores to all GPUs of an NVLink switch at once (plgpu.multicast_ref): each GPU that has a target here has them."""
+        """Stores to all GPUs of an NVLink switch at once (plgpu.multicast_ref): each GPU that has a target here has
+        them.
+        """
         self._expect_gpu("JAX whether CUDA supports multicast")
         return True
 
@@ -185,16 +217,23 @@ class _CudaVersions:
             raise ExportError(_advice(asked))
 
     def __getattr__(self, name):
-        raise AttributeError(f"palladion.target answers cuda_runtime_get_version and cuda_supports_multicast, not {name}")
+        raise AttributeError(
+            f"palladion.target answers cuda_runtime_get_version and cuda_supports_multicast, not {name}"
+        )
 
 
 def _advice(asked: str) -> str:
     chip = current()
     if chip is None:
-        return (f"the program asks {asked}, and this machine cannot answer. Say which chip it is for: "
-                'with palladion.target("h100"): ... answers for that chip')
+        return (
+            f"the program asks {asked}, and this machine cannot answer. Say which chip it is for: "
+            'with palladion.target("h100"): ... answers for that chip'
+        )
     kind = "a TPU" if chip.tpu else "a GPU"
-    return f"the program asks {asked}, which the target {chip.name} ({kind}) does not have; give the chip that it is written for"
+    return (
+        f"the program asks {asked}, which the target {chip.name} ({kind}) does not have; give the chip that it is "
+        "written for"
+    )
 
 
 def explained(error: BaseException) -> ExportError | None:

@@ -1,9 +1,10 @@
-"""Arrays of other libraries, such as PyTorch's tensors, as arguments and results: over DLPack, which shares their memory.
+"""Arrays of other libraries, such as PyTorch's tensors, as arguments and results: over DLPack,
+which shares their memory.
 
-`run` and `check` take them. In `emulate` so does `plgpu.as_torch_kernel`, as on a GPU (jax/_src/pallas/mosaic_gpu/torch.py): one kernel
-call and nothing else, results in new tensors, or in the argument that the kernel writes into. No library is imported here: the module of
-an argument makes the results. What it does not catch: a library whose module has no `from_dlpack`, and 64-bit numbers without
-`jax_enable_x64`.
+`run` and `check` take them. In `emulate` so does `plgpu.as_torch_kernel`, as on a GPU
+(jax/_src/pallas/mosaic_gpu/torch.py): one kernel call and nothing else, results in new tensors, or in the argument that
+the kernel writes into. No library is imported here: the module of an argument makes the results. What it does not
+catch: a library whose module has no `from_dlpack`, and 64-bit numbers without `jax_enable_x64`.
 """
 
 import sys
@@ -35,10 +36,15 @@ def _library(tensor):
 def to_jax(tensor) -> jax.Array:
     """The tensor as JAX's array over the same memory, where XLA can use that as it lies."""
     if tensor.__dlpack_device__()[0] != _CPU:
-        raise ValueError(f"a tensor of shape {list(tensor.shape)} is on device {tensor.device}: Palladion emulates on the CPU; pass tensor.cpu()")
+        raise ValueError(
+            f"a tensor of shape {list(tensor.shape)} is on device {tensor.device}: Palladion emulates on the CPU; pass "
+            "tensor.cpu()"
+        )
     if hasattr(tensor, "is_contiguous") and not tensor.is_contiguous():
-        raise ValueError(f"a tensor of shape {list(tensor.shape)} has strides {list(tensor.stride())}, and a kernel on a GPU would get its first "
-                         "address alone; pass tensor.contiguous()")
+        raise ValueError(
+            f"a tensor of shape {list(tensor.shape)} has strides {list(tensor.stride())}, and a kernel on a GPU would "
+            "get its first address alone; pass tensor.contiguous()"
+        )
     tensor = tensor.detach() if hasattr(tensor, "detach") else tensor
     name = str(tensor.dtype).rpartition(".")[2]
     if name not in _AS_BYTES:
@@ -56,7 +62,9 @@ def _from_jax(library, array):
 
 
 def as_arrays(args: tuple) -> tuple[tuple, Callable[[Any], Any]]:
-    """The arguments with tensors as JAX's arrays; and what makes results tensors of the same library, where there was one."""
+    """The arguments with tensors as JAX's arrays; and what makes results tensors of the same library,
+    where there was one.
+    """
     tensors = [leaf for leaf in jax.tree.leaves(args) if is_tensor(leaf)]
     if not tensors:
         return args, lambda results: results
@@ -88,14 +96,17 @@ class _Calls:
                 for inside in jax_versions.inner_jaxprs(eqn):
                     found = self._results(inside, given)
             elif name not in _BESIDE:
-                raise ValueError(f"plgpu.as_torch_kernel takes a function of one kernel call and nothing else; found {name}, as JAX would on a GPU. "
-                                 "Compute it with the tensors' own library, before or after")
+                raise ValueError(
+                    f"plgpu.as_torch_kernel takes a function of one kernel call and nothing else; found {name}, as JAX "
+                    "would on a GPU. Compute it with the tensors' own library, before or after"
+                )
             known.update(zip(eqn.outvars, found))
         return [None if jax_versions.is_literal(atom) else known.get(atom) for atom in jaxpr.outvars]
 
 
 def torch_kernel(fn: Callable) -> Callable:
     """What `plgpu.as_torch_kernel(fn)` is in `emulate`."""
+
     def call(*args):
         arrays, tensors = as_arrays(args)
         calls = _Calls(jax.make_jaxpr(fn)(*arrays))
@@ -103,5 +114,11 @@ def torch_kernel(fn: Callable) -> Callable:
             raise ValueError(f"plgpu.as_torch_kernel takes a function of one kernel call; found {calls.kernels}")
         results, tree = jax.tree.flatten(tensors(jax.jit(fn)(*arrays)))
         leaves = jax.tree.leaves(args)
-        return tree.unflatten([result if source is None else leaves[source].copy_(result) for result, source in zip(results, calls.arguments)])
+        return tree.unflatten(
+            [
+                result if source is None else leaves[source].copy_(result)
+                for result, source in zip(results, calls.arguments)
+            ]
+        )
+
     return call

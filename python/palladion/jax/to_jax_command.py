@@ -1,4 +1,6 @@
-"""`palladion to-jax K.pkir`: a kernel as the source of a Python module, whose function `kernel(*arrays, interpret=False)` calls it in JAX."""
+"""`palladion to-jax K.pkir`: a kernel as the source of a Python module, whose function
+`kernel(*arrays, interpret=False)` calls it in JAX.
+"""
 
 import sys
 
@@ -25,7 +27,10 @@ def main(arguments: list[str], program: str) -> int:
     try:
         text = _read(options.file)
     except (OSError, UnicodeDecodeError) as error:
-        print(f"{program}: cannot read {options.file!r}: {getattr(error, 'strerror', None) or 'it is no text'}", file=sys.stderr)
+        print(
+            f"{program}: cannot read {options.file!r}: {getattr(error, 'strerror', None) or 'it is no text'}",
+            file=sys.stderr,
+        )
         return EXIT_USAGE
     try:
         source = to_jax_source(text, kernel=options.kernel)

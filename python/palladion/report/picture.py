@@ -1,8 +1,9 @@
-"""Reports as HTML for notebooks: a summary, each finding with its places and its picture, a row for each kernel. All of it is text, SVG
-and <details>: no scripts, nothing from outside. Colours are of the middle, so that they can be read on dark and on light.
+"""Reports as HTML for notebooks: a summary, each finding with its places and its picture, a row for each kernel. All of
+it is text, SVG and <details>: no scripts, nothing from outside.
+Colours are of the middle, so that they can be read on dark and on light.
 
-What is told, and in which order, comes from the library (emu/front/reports/told.h), as it does for text; its texts are printable, and every
-one of them is escaped here.
+What is told, and in which order, comes from the library (emu/front/reports/told.h), as it does for text; its texts are
+printable, and every one of them is escaped here.
 """
 
 import html
@@ -11,13 +12,26 @@ import re
 
 from palladion.report.telling import tell
 
-_COLOURS = {"proved": "#3a9d40", "clean": "#3a9d40", "ran": "#808080", "warning": "#d9730d", "nondeterministic": "#d9730d",
-            "defect": "#e04848", "unsupported": "#9a5bc4", "none": "#808080", "error": "#e04848", "note": "#3b8fc4"}
+_COLOURS = {
+    "proved": "#3a9d40",
+    "clean": "#3a9d40",
+    "ran": "#808080",
+    "warning": "#d9730d",
+    "nondeterministic": "#d9730d",
+    "defect": "#e04848",
+    "unsupported": "#9a5bc4",
+    "none": "#808080",
+    "error": "#e04848",
+    "note": "#3b8fc4",
+}
 _CELL = "#7aa7d0"
 _SIDES = ("#d9730d", "#9a5bc4")  # the first access and the second
 _BOTH = "#e04848"
 _MOST_CELLS, _PIXELS = 32, 10  # of one side
-_CODE = "margin:2px 0 2px 1em;padding:4px 8px;border-left:3px solid #80808080;background:#80808018;overflow-x:auto;white-space:pre"
+_CODE = (
+    "margin:2px 0 2px 1em;padding:4px 8px;border-left:3px solid "
+    "#80808080;background:#80808018;overflow-x:auto;white-space:pre"
+)
 
 
 def report_html(calls, dropped: int = 0, difference: str = "") -> str:
@@ -26,8 +40,13 @@ def report_html(calls, dropped: int = 0, difference: str = "") -> str:
         return "<div>no kernel ran</div>"
     told = json.loads(tell(calls, "parts", dropped=dropped, difference=difference))
     number = told["calls"] + dropped
-    lines = [f"<div>{_coloured(told['verdict'], told['verdict'])}{_after(': ', told['tally'])}, {number} kernel call{'s' * (number != 1)}</div>"]
-    lines += [_finding(finding, calls[finding["call"]], is_open=place < 3) for place, finding in enumerate(told["findings"])]
+    lines = [
+        f"<div>{_coloured(told['verdict'], told['verdict'])}{_after(': ', told['tally'])}, {number} kernel "
+        f"call{'s' * (number != 1)}</div>"
+    ]
+    lines += [
+        _finding(finding, calls[finding["call"]], is_open=place < 3) for place, finding in enumerate(told["findings"])
+    ]
     lines += [f"<div>{_coloured('error', 'error')} {_text(error)}</div>" for error in told["errors"]]
     lines += [f"<div><b>fidelity</b>: {_text(line)}</div>" for line in told["fidelity"]]
     lines += [f"<div><b>remark</b>: {_text(remark)}</div>" for remark in told["remarks"]]
@@ -73,15 +92,24 @@ def _finding(finding: dict, call, is_open: bool) -> str:
     body = [f"<div>in kernel {_text(finding['kernel'])}</div>"] if finding["kernel"] else []
     body += [_place(place) for place in finding["places"]]
     body.append(conflict_svg(call, finding))
-    body += [f"<div><b>{name}</b>: {_text(finding[name])}</div>" for name in ("why", "fix", "confidence") if finding[name]]
+    body += [
+        f"<div><b>{name}</b>: {_text(finding[name])}</div>" for name in ("why", "fix", "confidence") if finding[name]
+    ]
     if finding["replay"]:
         body.append(f"<div><b>replay</b>: <pre style='{_CODE}'>{_text(finding['replay'])}</pre></div>")
-    body += [f"<div><b>symptom</b>, which goes with it: {_finding(symptom, call, is_open=False)}</div>" for symptom in finding["symptoms"]]
+    body += [
+        f"<div><b>symptom</b>, which goes with it: {_finding(symptom, call, is_open=False)}</div>"
+        for symptom in finding["symptoms"]
+    ]
     if finding["suppressed"]:
         body.append(f"<div><b>reason</b>: {_text(finding['suppressed'])}</div>")
-    body.append(f"<div><small><b>rule</b>: {_text(finding['rule'])} (palladion explain {_text(finding['code'])})</small></div>")
-    return (f"<details{' open' if is_open else ''} style='margin:4px 0'><summary>{head}</summary>"
-            f"<div style='margin-left:1.5em'>{''.join(body)}</div></details>")
+    body.append(
+        f"<div><small><b>rule</b>: {_text(finding['rule'])} (palladion explain {_text(finding['code'])})</small></div>"
+    )
+    return (
+        f"<details{' open' if is_open else ''} style='margin:4px 0'><summary>{head}</summary>"
+        f"<div style='margin-left:1.5em'>{''.join(body)}</div></details>"
+    )
 
 
 def _place(place: dict) -> str:
@@ -115,8 +143,15 @@ def _kernel_table(calls, told) -> str:
     for kernel in told["kernels"]:
         least, most = kernel["least_schedules"], kernel["most_schedules"]
         grid = plain_names.get((_key(kernel["kernel"]), _key(kernel["target"])), ())
-        cells = ("@" + _text(kernel["kernel"]), _text(kernel["target"]), grid_svg(grid), str(kernel["calls"]),
-                 _coloured(kernel["verdict"], kernel["verdict"]), str(most) if least == most else f"{least}-{most}", _text(kernel["findings"]))
+        cells = (
+            "@" + _text(kernel["kernel"]),
+            _text(kernel["target"]),
+            grid_svg(grid),
+            str(kernel["calls"]),
+            _coloured(kernel["verdict"], kernel["verdict"]),
+            str(most) if least == most else f"{least}-{most}",
+            _text(kernel["findings"]),
+        )
         rows.append("".join(f"<td style='text-align:left;vertical-align:top'>{cell}</td>" for cell in cells))
     table = "".join(f"<tr>{row}</tr>" for row in rows)
     return f"<details{'' if told['findings'] else ' open'}><summary>kernels</summary><table>{table}</table></details>"
@@ -131,7 +166,8 @@ def _key(name: str) -> str:
 
 
 def grid_svg(grid, marks=()) -> str:
-    """The last two dimensions as cells, the ones before them as a number of such sheets; at most 32 cells of a side are drawn.
+    """The last two dimensions as cells, the ones before them as a number of such sheets;
+    at most 32 cells of a side are drawn.
 
     `marks` are pairs of coordinates and a colour.
     """
@@ -142,16 +178,27 @@ def grid_svg(grid, marks=()) -> str:
         sheets *= size
     drawn_rows, drawn_columns = min(rows, _MOST_CELLS), min(columns, _MOST_CELLS)
     colours = {tuple(([0, 0] + list(place))[-2:]): colour for place, colour in marks}
-    cells = "".join(f"<rect x='{c * _PIXELS}' y='{r * _PIXELS}' width='{_PIXELS - 1}' height='{_PIXELS - 1}' "
-                    f"fill='{colours.get((r, c), _CELL)}'/>" for r in range(drawn_rows) for c in range(drawn_columns))
-    label = "[" + ", ".join("?" if size < 0 else str(size) for size in grid) + "]" + (f": {sheets} sheets" if sheets > 1 else "")
+    cells = "".join(
+        f"<rect x='{c * _PIXELS}' y='{r * _PIXELS}' width='{_PIXELS - 1}' height='{_PIXELS - 1}' "
+        f"fill='{colours.get((r, c), _CELL)}'/>"
+        for r in range(drawn_rows)
+        for c in range(drawn_columns)
+    )
+    label = (
+        "["
+        + ", ".join("?" if size < 0 else str(size) for size in grid)
+        + "]"
+        + (f": {sheets} sheets" if sheets > 1 else "")
+    )
     return _svg(cells, label, drawn_columns * _PIXELS, drawn_rows * _PIXELS)
 
 
 def _svg(shapes: str, label: str, width, height) -> str:
     width, height = max(width, 7 * len(label)), height + 17
-    return (f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' style='margin:2px 12px 2px 0'>{shapes}"
-            f"<text x='0' y='{height - 5}' font-size='11' fill='currentColor'>{html.escape(label)}</text></svg>")
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{width}' height='{height}' style='margin:2px 12px 2px "
+        f"0'>{shapes}<text x='0' y='{height - 5}' font-size='11' fill='currentColor'>{html.escape(label)}</text></svg>"
+    )
 
 
 def conflict_svg(call, finding: dict) -> str:
@@ -161,9 +208,10 @@ def conflict_svg(call, finding: dict) -> str:
     marks = []
     for side, colour in sides:
         place = _numbers(r"(?:program|block) \(([\d, ]+)\)", side["agent"])
-        if place and len(place) <= len(grid) and all(0 <= i < size for i, size in zip(place, grid)):  # a block: without its threads
+        # a block: without its threads
+        if place and len(place) <= len(grid) and all(0 <= i < size for i, size in zip(place, grid)):
             marks.append((place, colour))
-    pictures = grid_svg(grid[:len(marks[0][0])], marks) if marks else ""
+    pictures = grid_svg(grid[: len(marks[0][0])], marks) if marks else ""
     boxes = [(_box(side["box"]), colour) for side, colour in sides]
     if boxes and all(box for box, _ in boxes):
         pictures += _boxes_svg(sides[0][0]["object"], boxes)
@@ -198,7 +246,10 @@ def _boxes_svg(name: str, boxes) -> str:
     highs = [max(box[d][1] for box, _ in flat) for d in (0, 1)]
     sizes = [max(high - low, 1) for low, high in zip(lows, highs)]
     scale = [min(24.0, 160 / size) for size in sizes]
-    shapes = f"<rect x='0' y='0' width='{sizes[1] * scale[1]:.1f}' height='{sizes[0] * scale[0]:.1f}' fill='{_CELL}' fill-opacity='0.25'/>"
+    shapes = (
+        f"<rect x='0' y='0' width='{sizes[1] * scale[1]:.1f}' height='{sizes[0] * scale[0]:.1f}' fill='{_CELL}' "
+        "fill-opacity='0.25'/>"
+    )
     for box, colour in flat:
         shapes += _box_rect(box, lows, scale, f"fill='{colour}' fill-opacity='0.35' stroke='{colour}'")
     shared = [(max(box[d][0] for box, _ in flat), min(box[d][1] for box, _ in flat)) for d in (0, 1)]

@@ -1,4 +1,6 @@
-"""What a check says, as attributes with the names of docs/report.schema.json; as text in the command's words, which the library finds."""
+"""What a check says, as attributes with the names of docs/report.schema.json;
+as text in the command's words, which the library finds.
+"""
 
 import dataclasses
 import json
@@ -10,9 +12,11 @@ from palladion.report.telling import Fields, many, plain, tell
 
 
 class Finding(Fields):
-    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix, edits (the fix as changes of the kernel text), ...
+    """code, severity, message, rule, source, count, first and second (accesses or None), why, fix,
+    edits (the fix as changes of the kernel text), ...
 
-    What follows from another finding is a symptom: `cause` is that one, or None, and `symptoms` are those that follow from this one.
+    What follows from another finding is a symptom: `cause` is that one, or None,
+    and `symptoms` are those that follow from this one.
     """
 
     def __init__(self, members: dict, call: "KernelReport | None" = None):
@@ -46,8 +50,11 @@ class Finding(Fields):
 
     def _alone(self) -> "KernelReport":
         """A report of nothing else."""
-        alone = KernelReport({"kernel": "", "target": "", "verdict": "", "findings": [plain(f) for f in (self, *self.symptoms)]},
-                             getattr(self._call, "_replay", ()), getattr(self._call, "_source", None))
+        alone = KernelReport(
+            {"kernel": "", "target": "", "verdict": "", "findings": [plain(f) for f in (self, *self.symptoms)]},
+            getattr(self._call, "_replay", ()),
+            getattr(self._call, "_source", None),
+        )
         alone.grid = getattr(self._call, "grid", ())
         return alone
 
@@ -55,8 +62,8 @@ class Finding(Fields):
 class KernelReport(Fields):
     """One kernel in one call: verdict, kernel, target, schedules, argument, findings, checks, never_ran, ...
 
-    `replay` are the texts before and after a schedule, in a line that shows a finding again; `source` is (name, text) where a kernel
-    text was given instead of a function.
+    `replay` are the texts before and after a schedule, in a line that shows a finding again; `source` is (name, text)
+    where a kernel text was given instead of a function.
     """
 
     def __init__(self, members: dict, replay: tuple = (), source: tuple[str, str] | None = None):
@@ -67,7 +74,9 @@ class KernelReport(Fields):
 
     @property
     def time(self) -> KernelTime | None:
-        """How long it takes on its chip: of calls in `emulate(..., time=True)`, where `time_refused` does not say why it has none."""
+        """How long it takes on its chip: of calls in `emulate(..., time=True)`,
+        where `time_refused` does not say why it has none.
+        """
         return self._time
 
     @property
@@ -95,7 +104,8 @@ class KernelReport(Fields):
         return tell([self]).rstrip("\n")
 
     def __repr__(self) -> str:
-        return f"<KernelReport {one_line(f'@{self.kernel} on {self.target}: {self.verdict}, {many(len(self.findings), _FINDING)}')}>"
+        found = many(len(self.findings), _FINDING)
+        return f"<KernelReport {one_line(f'@{self.kernel} on {self.target}: {self.verdict}, {found}')}>"
 
     def _repr_html_(self) -> str:
         return picture.report_html([self])
@@ -116,8 +126,10 @@ class Difference:
     worst: float  # |found - expected| / (atol + rtol |expected|); above 1 it counts
 
     def __str__(self) -> str:
-        return (f"result {self.result}{list(self.index)} is {self.found} and the reference says {self.expected}; {self.count} of "
-                f"its elements differ, by up to {self.worst:.3g} times the tolerance")
+        return (
+            f"result {self.result}{list(self.index)} is {self.found} and the reference says {self.expected}; "
+            f"{self.count} of its elements differ, by up to {self.worst:.3g} times the tolerance"
+        )
 
 
 def call_around(callee: str, arguments, options: dict) -> tuple:

@@ -1,6 +1,8 @@
-"""Errors that say all in their message: without our own frames, JAX's and the errors they come from, which repeat the message.
+"""Errors that say all in their message: without our own frames, JAX's and the errors they come from,
+which repeat the message.
 
-So are refusals of arguments (TypeError, ValueError) and files that cannot be read. What goes wrong in Palladion itself keeps its frames.
+So are refusals of arguments (TypeError, ValueError) and files that cannot be read.
+What goes wrong in Palladion itself keeps its frames.
 
 PALLADION_TRACEBACK=full keeps them, for those who work on Palladion.
 """
@@ -17,7 +19,13 @@ from palladion.report.reports import DefectError
 
 _OURS = (PalladionError, ExportError, ToJaxError, DefectError)
 _PACKAGE = (PACKAGE,)
-_LIBRARIES = (*_PACKAGE, f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}", f"{os.sep}lib{os.sep}python3.", "<frozen ")
+_LIBRARIES = (
+    *_PACKAGE,
+    f"{os.sep}site-packages{os.sep}",
+    f"{os.sep}dist-packages{os.sep}",
+    f"{os.sep}lib{os.sep}python3.",
+    "<frozen ",
+)
 
 
 def given_function(function, arguments):
@@ -45,6 +53,7 @@ def shortened(error: BaseException) -> BaseException:
 
 def short_errors(function):
     """Of a function that users call."""
+
     @functools.wraps(function)
     def called(*args, **options):
         __tracebackhide__ = True
@@ -52,6 +61,7 @@ def short_errors(function):
             return function(*args, **options)
         except Exception as error:
             raise shortened(error)  # noqa: B904  the same error
+
     return called
 
 
@@ -70,7 +80,9 @@ def _begins_in_package(traceback) -> bool:
 
 
 def _is_refusal(error: BaseException) -> bool:
-    """A file that is not there, or an argument that a `raise` of ours refuses: the message says what is wrong, and it lies with the caller."""
+    """A file that is not there, or an argument that a `raise` of ours refuses: the message says what is wrong,
+    and it lies with the caller.
+    """
     frames = _frames(error.__traceback__) if error is not None else []
     if not any(_is_of(one.tb_frame, _PACKAGE) for one in frames):
         return False
@@ -80,12 +92,14 @@ def _is_refusal(error: BaseException) -> bool:
         return False
     last = frames[-1].tb_frame.f_code
     raised = last.co_code[frames[-1].tb_lasti] == dis.opmap["RAISE_VARARGS"]
-    return raised or (last.co_name == given_function.__name__ and isinstance(error, TypeError))  # other arguments than it takes
+    # other arguments than it takes
+    return raised or (last.co_name == given_function.__name__ and isinstance(error, TypeError))
 
 
 def _is_of(frame: types.FrameType, parts) -> bool:
     file = frame.f_code.co_filename
-    made = file == "<string>" and str(frame.f_globals.get("__name__")).startswith("palladion.")  # methods of dataclasses
+    # methods of dataclasses
+    made = file == "<string>" and str(frame.f_globals.get("__name__")).startswith("palladion.")
     return made or any(part in file for part in parts)
 
 

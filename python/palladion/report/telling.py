@@ -36,18 +36,30 @@ def many(number: int, noun: str) -> str:
 def plain(value):
     """An object of a report as JSON has it."""
     if isinstance(value, Fields):
-        return {**{name: plain(member) for name, member in vars(value).items() if not name.startswith("_")}, **value._more()}
+        return {
+            **{name: plain(member) for name, member in vars(value).items() if not name.startswith("_")},
+            **value._more(),
+        }
     return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
 def as_calls(reports, replay: tuple = ()) -> list:
     """KernelReports as `_library.tell` takes them; `replay` where it is to be another than the reports' own."""
-    return [{"report": plain(report), "count": getattr(report, "count", 1), "grid": list(getattr(report, "grid", ())),
-             "replay": list(replay or report._replay)} for report in reports]
+    return [
+        {
+            "report": plain(report),
+            "count": getattr(report, "count", 1),
+            "grid": list(getattr(report, "grid", ())),
+            "replay": list(replay or report._replay),
+        }
+        for report in reports
+    ]
 
 
 def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
-    """KernelReports in the words and the shape of the command: emu/front/reports/report_from_json.h has the forms, and what `more` may hold."""
+    """KernelReports in the words and the shape of the command: emu/front/reports/report_from_json.h has the forms,
+    and what `more` may hold.
+    """
     calls = as_calls(reports, replay)
     path, text = next((source for report in reports if (source := getattr(report, "_source", None))), ("", ""))
     return _library.tell({"path": path, "text": text, "form": form, "calls": calls, "lines": _lines_of(calls), **more})

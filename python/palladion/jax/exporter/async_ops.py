@@ -1,7 +1,7 @@
 """Primitives of asynchronous copies, semaphores, barriers and matrix units: written by name, with views and attributes.
 
-Those that Palladion does not run (docs/operations.md) are written too, so that a text is whole. JAX flattens their operands in
-two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
+Those that Palladion does not run (docs/operations.md) are written too, so that a text is whole. JAX flattens their
+operands in two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
 Not covered: SparseCore.
 Based on: JAX 0.10.2, `jax/_src/pallas/{primitives.py,mosaic/primitives.py,mosaic_gpu/primitives.py}`.
 """
@@ -67,14 +67,14 @@ class RefsFirst:
         params = eqn.params
         operands = self.operands if self.present is None else self.present(params)
         atoms = dict(zip(operands, eqn.invars))
-        leaves = list(eqn.invars[len(operands):])
+        leaves = list(eqn.invars[len(operands) :])
         read, texts = writer.reader(env), {}
         for operand, parameter in self.trees.items():
             tree = params.get(parameter)
             if operand not in atoms or tree is None:
                 continue
-            transforms = unflatten(tree, leaves[:tree.num_leaves])
-            del leaves[:tree.num_leaves]
+            transforms = unflatten(tree, leaves[: tree.num_leaves])
+            del leaves[: tree.num_leaves]
             texts[operand] = view_text(atoms[operand], transforms, read)
         args = [f"{operand}={texts.get(operand) or read(atom)}" for operand, atom in atoms.items()]
         attrs = _attributes(params, {*self.trees.values(), *_UNWRITTEN})
@@ -110,8 +110,10 @@ class OneTree:
             if position == 0:
                 args.append(f"{name}={view_text(entry, transforms, read)}")
             elif name == "device_id" and isinstance(entry, dict):
-                attrs["device_axes"] = [[writer.file.axis(one) for one in axis] if isinstance(axis, tuple) else writer.file.axis(axis)
-                                        for axis in entry]
+                attrs["device_axes"] = [
+                    [writer.file.axis(one) for one in axis] if isinstance(axis, tuple) else writer.file.axis(axis)
+                    for axis in entry
+                ]
                 args += [f"{name}={read(value)}" for value in entry.values()]
             elif name == "device_id" and isinstance(entry, (tuple, list)):
                 args += [f"{name}={read(value)}" for value in entry]
@@ -129,24 +131,30 @@ def _signal_parallel(writer, eqn, env):
         numbers = device_numbers(device_id, read)
         if isinstance(device_id, dict) and None in numbers:
             raise ExportError("a device is named along some axes of the mesh; name it along all of them here")
-        args += [f"ref={view_text(ref, chain, read)}", f"inc={read(inc)}"] + [f"device_id={read(number)}" for number in numbers]
+        args += [f"ref={view_text(ref, chain, read)}", f"inc={read(inc)}"] + [
+            f"device_id={read(number)}" for number in numbers
+        ]
     writer.emit_equation(eqn, env, args=args)
 
 
 def _plain(known=(), name=None, hint="", of_result=()):
     """`of_result`: parameters that the result's type says."""
+
     @knows(*known, *of_result)
     def handler(writer, eqn, env):
         writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, of_result), hint=hint)
+
     return handler
 
 
 def _counted(*known, name=None):
     """How many are left or kept: an operand until JAX 0.10, the parameter `n` from 0.11."""
+
     @knows("n", *known)
     def handler(writer, eqn, env):
         args = [f"{int(eqn.params['n'])}:i32"] if "n" in eqn.params else None
         writer.emit_equation(eqn, env, name, attrs=_attributes(eqn.params, ("n",)), args=args)
+
     return handler
 
 
@@ -156,7 +164,9 @@ def _accumulator_deref(writer, eqn, env):
     writer.emit_equation(eqn, env, "wgmma_accumulator_deref", attrs={"wait_n": attribute(wait)})
 
 
-_ARRIVE, _WAIT = (RefsFirst(("barrier",), {"barrier": "transforms_treedef"}, name=name) for name in ("barrier_arrive", "barrier_wait"))
+_ARRIVE, _WAIT = (
+    RefsFirst(("barrier",), {"barrier": "transforms_treedef"}, name=name) for name in ("barrier_arrive", "barrier_wait")
+)
 
 
 @knows("transforms_treedef")
@@ -183,7 +193,9 @@ def _async_load_tmem(writer, eqn, env):
         writer.emit("abs", args=[env[loaded]], results=[value], types=[whole], loc=place)
     env[reduced] = writer.fresh()
     axis = len(loaded.aval.shape) - 1
-    writer.emit(f"reduce_{reduce[-3:]}", attrs={"axes": [axis]}, args=[value], results=[env[reduced]], types=[line], loc=place)
+    writer.emit(
+        f"reduce_{reduce[-3:]}", attrs={"axes": [axis]}, args=[value], results=[env[reduced]], types=[line], loc=place
+    )
 
 
 @knows("tree", "optimized")
@@ -191,14 +203,21 @@ def _mosaic_gpu_store(writer, eqn, env):
     """A swap whose result nobody has."""
     ref, value, *leaves = eqn.invars
     view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
-    writer.emit("swap", args=[view, writer.read(env, value)], results=["_"], types=[writer.type_of(value.aval, env)],
-                loc=writer.location(eqn))
+    writer.emit(
+        "swap",
+        args=[view, writer.read(env, value)],
+        results=["_"],
+        types=[writer.type_of(value.aval, env)],
+        loc=writer.location(eqn),
+    )
 
 
 @knows()
 def _accumulator_store(writer, eqn, env):
     """JAX gives it a result, for its own discharge of refs; no kernel reads it."""
-    writer.emit_equation(eqn.replace(outvars=[]), env, "wgmma_accumulator_store", args=[writer.read(env, v) for v in eqn.invars])
+    writer.emit_equation(
+        eqn.replace(outvars=[]), env, "wgmma_accumulator_store", args=[writer.read(env, v) for v in eqn.invars]
+    )
 
 
 def _copy_operands(params):
@@ -227,9 +246,13 @@ def mesh_attributes(mesh, file) -> tuple:
     if hasattr(mesh, "cluster") and hasattr(mesh, "num_threads"):
         file.thread_axis = None if mesh.thread_name is None else file.axis(mesh.thread_name)
         return "gpu", {
-            "grid": list(mesh.grid), "grid_names": [file.axis(n) for n in mesh.grid_names], "cluster": list(mesh.cluster),
-            "cluster_names": [file.axis(n) for n in mesh.cluster_names], "threads": mesh.num_threads,
-            "thread_name": file.thread_axis}
+            "grid": list(mesh.grid),
+            "grid_names": [file.axis(n) for n in mesh.grid_names],
+            "cluster": list(mesh.cluster),
+            "cluster_names": [file.axis(n) for n in mesh.cluster_names],
+            "threads": mesh.num_threads,
+            "thread_name": file.thread_axis,
+        }
     raise unknown(f"a mesh of Python type {kind} is not known to the exporter")
 
 
@@ -259,17 +282,33 @@ def _core_map(writer, eqn, env):
     writer.emit_equation(eqn, env, "core_map", attrs={"mesh": Word(kind), **attrs}, args=[], functions=[function])
 
 
-@knows("jaxprs", "meshes", "external_meshes", "grid_mappings", "out_avals", "input_output_aliases", "compiler_params", "interpret",
-       "debug", "cost_estimate", "name", "metadata")
+@knows(
+    "jaxprs",
+    "meshes",
+    "external_meshes",
+    "grid_mappings",
+    "out_avals",
+    "input_output_aliases",
+    "compiler_params",
+    "interpret",
+    "debug",
+    "cost_estimate",
+    "name",
+    "metadata",
+)
 def _warp_map(writer, eqn, env):
     """mpmd_map inside a kernel: a nested mesh of warps like core_map's, with what the body uses as its operands."""
     params = eqn.params
     if len(params["jaxprs"]) != 1 or params["out_avals"]:
-        raise ExportError(f"inside a kernel it has {len(params['jaxprs'])} functions and {len(params['out_avals'])} results; expected one "
-                          "function, over plgpu.WarpMesh, that returns nothing")
+        raise ExportError(
+            f"inside a kernel it has {len(params['jaxprs'])} functions and {len(params['out_avals'])} results; "
+            "expected one function, over plgpu.WarpMesh, that returns nothing"
+        )
     inner = jax_versions.open_jaxpr(params["jaxprs"][0])
     if len(inner.invars) != len(eqn.invars):
-        raise ExportError("inside a kernel it allocates memory for its function; expected none: use pl.run_scoped around it")
+        raise ExportError(
+            "inside a kernel it allocates memory for its function; expected none: use pl.run_scoped around it"
+        )
     kind, attrs = mesh_attributes(params["meshes"][0], writer.file)
     if kind != "warp":
         raise ExportError(f"inside a kernel its mesh is {type(params['meshes'][0]).__name__}; expected plgpu.WarpMesh")
@@ -290,8 +329,9 @@ ASYNC_OPS = {
     "dma_start": OneTree(_DMA, "tree", ("device_id_type", "priority", "add")),
     "dma_wait": OneTree(_DMA, "tree", ("device_id_type", "insert_dummy_device", "is_wait_send")),
     "semaphore_read": OneTree(("ref", "transforms")),
-    "semaphore_signal": OneTree(("ref", "transforms", "inc", "device_id", "core_index"),
-                                known=("device_id_type", "memory_scope")),
+    "semaphore_signal": OneTree(
+        ("ref", "transforms", "inc", "device_id", "core_index"), known=("device_id_type", "memory_scope")
+    ),
     "semaphore_wait": OneTree(("ref", "transforms", "value", "decrement"), known=("memory_scope",)),
     "get_barrier_semaphore": _plain(of_result=("tag",)),  # collective_ids.py has read it
     "prng_seed": _plain(),
@@ -300,15 +340,32 @@ ASYNC_OPS = {
     "matmul_acc_lhs": _plain(("acc_addr", "mxu_index", "load_staged_rhs")),
     "matmul_pop": _plain(("acc_addr", "mxu_index"), of_result=("shape", "dtype")),
     # Mosaic GPU
-    "copy_gmem_to_smem": RefsFirst(("src", "dst", "barrier"), {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
-                                   ("collective_axes", "leader_tracked", "partitioned_axis", "oob_mode", "oob_fill_mode",
-                                    "has_barrier", "has_user_predicate"), present=_copy_operands, arrival_with_copy=True),
+    "copy_gmem_to_smem": RefsFirst(
+        ("src", "dst", "barrier"),
+        {**_SRC_DST, "barrier": "barrier_transforms_treedef"},
+        (
+            "collective_axes",
+            "leader_tracked",
+            "partitioned_axis",
+            "oob_mode",
+            "oob_fill_mode",
+            "has_barrier",
+            "has_user_predicate",
+        ),
+        present=_copy_operands,
+        arrival_with_copy=True,
+    ),
     "copy_smem_to_gmem": RefsFirst(("src", "dst"), _SRC_DST, ("has_user_predicate", "commit_group", "reduction_op")),
-    "async_store_smem": RefsFirst(("src", "ref", "barrier", "cluster_idx"),
-                                  {"ref": "ref_transforms_treedef", "barrier": "barrier_transforms_treedef"},
-                                  ("cluster_dim", "optimized", "atomic")),
-    "async_prefetch": RefsFirst(("ref",), {"ref": "ref_transforms_treedef"},
-                                ("collective_axes", "leader_tracked", "partitioned_axis", "has_user_predicate")),
+    "async_store_smem": RefsFirst(
+        ("src", "ref", "barrier", "cluster_idx"),
+        {"ref": "ref_transforms_treedef", "barrier": "barrier_transforms_treedef"},
+        ("cluster_dim", "optimized", "atomic"),
+    ),
+    "async_prefetch": RefsFirst(
+        ("ref",),
+        {"ref": "ref_transforms_treedef"},
+        ("collective_axes", "leader_tracked", "partitioned_axis", "has_user_predicate"),
+    ),
     "barrier_arrive": RefsFirst(("barrier",), _BARRIER, ("has_user_predicate",)),
     "barrier_arrive_and_wait": _arrive_and_wait,
     "barrier_test": RefsFirst(("barrier",), _BARRIER),
@@ -319,20 +376,33 @@ ASYNC_OPS = {
     "commit_smem": _plain(),
     "commit_tmem": _plain(),
     "wait_load_tmem": _plain(),
-    "wgmma_ref": RefsFirst(("acc", "a", "b"),
-                           {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
-    "wgmma": RefsFirst(("acc", "a", "b"),
-                       {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}),
+    "wgmma_ref": RefsFirst(
+        ("acc", "a", "b"), {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}
+    ),
+    "wgmma": RefsFirst(
+        ("acc", "a", "b"), {"acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree"}
+    ),
     "wgmma_wait": _counted(),
     "mma": _plain(),
     "wgmma_accumulator_deref": _accumulator_deref,
     "wgmma_accumulator_store": _accumulator_store,
-    "tcgen05_mma": RefsFirst((), {
-        "acc": "acc_transforms_tree", "a": "a_transforms_tree", "b": "b_transforms_tree",
-        "barrier": "barrier_transforms_tree", "a_scale": "a_scale_transforms_tree", "b_scale": "b_scale_transforms_tree",
-        "a_sparse_metadata": "a_sparse_metadata_transforms_tree"},
-        ("collective_axis", "arrive", "scaled", "sparse"), present=_tcgen05_operands),
-    "tcgen05_commit_arrive": RefsFirst(("barrier",), {"barrier": "barrier_transforms_tree"}, ("collective_axis", "has_user_predicate")),
+    "tcgen05_mma": RefsFirst(
+        (),
+        {
+            "acc": "acc_transforms_tree",
+            "a": "a_transforms_tree",
+            "b": "b_transforms_tree",
+            "barrier": "barrier_transforms_tree",
+            "a_scale": "a_scale_transforms_tree",
+            "b_scale": "b_scale_transforms_tree",
+            "a_sparse_metadata": "a_sparse_metadata_transforms_tree",
+        },
+        ("collective_axis", "arrive", "scaled", "sparse"),
+        present=_tcgen05_operands,
+    ),
+    "tcgen05_commit_arrive": RefsFirst(
+        ("barrier",), {"barrier": "barrier_transforms_tree"}, ("collective_axis", "has_user_predicate")
+    ),
     "set_max_registers": _counted("action"),
     "griddepcontrol_wait": _plain(),
     "griddepcontrol_launch_dependents": _plain(),
@@ -347,10 +417,15 @@ ASYNC_OPS = {
     "async_copy_smem_to_tmem": RefsFirst(("smem", "tmem"), _SMEM_TMEM, ("collective_axis",)),
     "semaphore_signal_parallel": _signal_parallel,
     "semaphore_signal_multicast": OneTree(("ref", "transforms", "inc"), known=("collective_axes",)),
-    "try_cluster_cancel": RefsFirst(("result", "barrier"), {"result": "result_transforms_tree",
-                                                            "barrier": "barrier_transforms_tree"}, ("collective_axes",)),
+    "try_cluster_cancel": RefsFirst(
+        ("result", "barrier"),
+        {"result": "result_transforms_tree", "barrier": "barrier_transforms_tree"},
+        ("collective_axes",),
+    ),
     "query_cluster_cancel": RefsFirst(("result",), {"result": "transforms_tree"}, ("grid_names",)),
-    "mgpu_atomic_store": OneTree(("ref", "transforms", "value"), known=("atomic_type", "optimized"), name="atomic_store"),
+    "mgpu_atomic_store": OneTree(
+        ("ref", "transforms", "value"), known=("atomic_type", "optimized"), name="atomic_store"
+    ),
     "multimem_store": RefsFirst(("source", "ref"), {"ref": "transforms_tree"}, ("collective_axes",)),
     "multimem_load_reduce": RefsFirst(("ref",), {"ref": "tree"}, ("collective_axes", "reduction_op")),
     "get_global": _plain(("what",), hint="global_ref"),

@@ -27,11 +27,15 @@ def collective_id(params, jaxprs, grid="") -> int | None:
     mode = getattr(jax.config, "jax_pallas_auto_assign_collective_ids", "no")
     named = {tag for tag in tags if tag is not None}
     if len(named) > 1:
-        raise ExportError("one kernel has one barrier semaphore, and get_barrier_semaphore is called with the tags "
-                          f"{', '.join(sorted(map(repr, named)))}; give all of them one tag")
+        raise ExportError(
+            "one kernel has one barrier semaphore, and get_barrier_semaphore is called with the tags "
+            f"{', '.join(sorted(map(repr, named)))}; give all of them one tag"
+        )
     if named and given is not None and mode != "override":
-        raise ExportError(f"compiler_params have collective_id={given} and get_barrier_semaphore has the tag "
-                          f"{named.pop()!r}; give one of the two")
+        raise ExportError(
+            f"compiler_params have collective_id={given} and get_barrier_semaphore has the tag "
+            f"{named.pop()!r}; give one of the two"
+        )
     if not tags or (given is not None and mode != "override"):
         return given
     skips = getattr(params, "skip_device_barrier", False)

@@ -1,6 +1,7 @@
 """Control flow, scoped allocation, calls, and what a kernel says to its author (print, check).
 
-Calls are inlined. Jaxprs are closed, so loop constants arrive as parameters; they are written as the outer values they are.
+Calls are inlined. Jaxprs are closed, so loop constants arrive as parameters;
+they are written as the outer values they are.
 """
 
 import dataclasses
@@ -30,20 +31,23 @@ def _while(writer, eqn, env):
     params = eqn.params
     texts = [writer.read(env, v) for v in eqn.invars]
     cond_n, body_n = params["cond_nconsts"], params["body_nconsts"]
-    cond_consts, body_consts, init = texts[:cond_n], texts[cond_n:cond_n + body_n], texts[cond_n + body_n:]
+    cond_consts, body_consts, init = texts[:cond_n], texts[cond_n : cond_n + body_n], texts[cond_n + body_n :]
     with writer.inside(eqn):
-        functions = [writer.function(params["cond_jaxpr"], cond_consts),
-                     writer.function(params["body_jaxpr"], body_consts)]
+        functions = [
+            writer.function(params["cond_jaxpr"], cond_consts),
+            writer.function(params["body_jaxpr"], body_consts),
+        ]
     writer.emit_equation(eqn, env, "while", args=[f"init={t}" for t in init], functions=functions)
 
 
-@knows("jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry", "linear", "_split_transpose", "ft_in",
-       "ft_out")
+@knows(
+    "jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry", "linear", "_split_transpose", "ft_in", "ft_out"
+)
 def _scan(writer, eqn, env):
     params = eqn.params
     texts = [writer.read(env, v) for v in eqn.invars]
     num_consts, num_carry = jax_versions.scan_groups(params)
-    consts, init, xs = texts[:num_consts], texts[num_consts:num_consts + num_carry], texts[num_consts + num_carry:]
+    consts, init, xs = texts[:num_consts], texts[num_consts : num_consts + num_carry], texts[num_consts + num_carry :]
     attrs = {"length": params["length"], "reverse": bool(params["reverse"])}
     if int(params["unroll"]) > 1:  # a compiler refuses some loops that it does not unroll
         attrs["unroll"] = int(params["unroll"])
@@ -69,7 +73,9 @@ def _run_scoped(writer, eqn, env):
 
 
 def labels_of(jaxpr, count):
-    """The user's names of the last `count` parameters, "" where nobody knows them. Constants stand before the named ones."""
+    """The user's names of the last `count` parameters, "" where nobody knows them.
+    Constants stand before the named ones.
+    """
     names = (jax_versions.argument_names(jaxpr) or parameter_names(jaxpr))[-count:] if count else ()
     return [""] * (count - len(names)) + list(names)
 
@@ -118,7 +124,9 @@ def _run_state(writer, eqn, env):
 
 @dataclasses.dataclass(frozen=True)
 class _State:
-    """A run_state: its jaxpr, the outer refs it uses (variable -> text), the refs it makes, their labels and first values."""
+    """A run_state: its jaxpr, the outer refs it uses (variable -> text), the refs it makes,
+    their labels and first values.
+    """
 
     inner: object
     outer: dict
@@ -147,19 +155,26 @@ def _run_state_function(writer, state):
 def _returning_state(writer, eqn, env, state):
     """A body that returns values: JAX's lowering for GPUs gives them as the results, in place of what the refs hold.
 
-    That is a run_scoped whose accumulators are stored to first; it ends with the wait that a run_state ends with. JAX hands the
-    values out in front of what the refs hold, so with another number of them each result would be something else's.
+    That is a run_scoped whose accumulators are stored to first; it ends with the wait that a run_state ends with. JAX
+    hands the values out in front of what the refs hold,
+    so with another number of them each result would be something else's.
     """
     returned = state.inner.outvars
-    if any(type(v.aval).__name__ != "WGMMAAbstractAccumulatorRef" for v in state.own) or len(returned) != len(state.own):
+    if any(type(v.aval).__name__ != "WGMMAAbstractAccumulatorRef" for v in state.own) or len(returned) != len(
+        state.own
+    ):
         raise ExportError(
-            f"its body returns {len(returned)} values over {len(state.own)} refs and closed-over arrays; expected none, or as many "
-            "values as there are accumulators and no arrays closed over (JAX's lowering gives the values as the first results). "
-            "Return nothing and store to the ref, or use pl.run_scoped, which returns what its body returns")
+            f"its body returns {len(returned)} values over {len(state.own)} refs and closed-over arrays; expected "
+            "none, or as many values as there are accumulators and no arrays closed over (JAX's lowering gives the "
+            "values as the first results). Return nothing and store to the ref, or use pl.run_scoped, which returns "
+            "what its body returns"
+        )
     for value, result in zip(returned, eqn.outvars):
         if (value.aval.shape, value.aval.dtype) != (result.aval.shape, result.aval.dtype):
-            raise ExportError(f"its body returns {value.aval.str_short()} in place of an accumulator of "
-                              f"{result.aval.str_short()}; expected the same type")
+            raise ExportError(
+                f"its body returns {value.aval.str_short()} in place of an accumulator of "
+                f"{result.aval.str_short()}; expected the same type"
+            )
 
     def build(body, names, environment):
         for name, first in zip(names, state.firsts):
@@ -180,8 +195,9 @@ def _bind_results(env, eqn, texts):
 
 
 def _call(parameter, known, primitive="", has_it=()):
-    """Calls are inlined. `primitive` is named before what is called where another backend than those in `has_it` may be meant, as those have
-    no lowering for it."""
+    """Calls are inlined. `primitive` is named before what is called where another backend than those in `has_it` may be
+    meant, as those have no lowering for it."""
+
     @knows(*known)
     def handler(writer, eqn, env):
         texts = [writer.read(env, v) for v in eqn.invars]
@@ -190,6 +206,7 @@ def _call(parameter, known, primitive="", has_it=()):
         with writer.inside(eqn):
             results = writer.inline(eqn.params[parameter], texts)
         _bind_results(env, eqn, results)
+
     return handler
 
 
@@ -206,8 +223,8 @@ def _jaxpr_call(writer, eqn, env):
     params = eqn.params
     leaves, args = list(eqn.invars), []
     for tree in params["ref_treedefs"]:
-        ref = unflatten(tree, leaves[:tree.num_leaves])
-        del leaves[:tree.num_leaves]
+        ref = unflatten(tree, leaves[: tree.num_leaves])
+        del leaves[: tree.num_leaves]
         ref, transforms = ref if isinstance(ref, tuple) else (ref, ())
         args.append(stored_view_text(ref, transforms, writer.reader(env)))
     program_ids = unflatten(params["program_ids_treedef"], leaves)
@@ -240,8 +257,17 @@ def _contents(writer, eqn, env, atom):
     return value
 
 
-@knows("fmt", "ordered", "partitioned", "in_tree", "static_args", "np_printoptions", "has_placeholders",
-       "logging_record", "skip_format_check")
+@knows(
+    "fmt",
+    "ordered",
+    "partitioned",
+    "in_tree",
+    "static_args",
+    "np_printoptions",
+    "has_placeholders",
+    "logging_record",
+    "skip_format_check",
+)
 def _debug_print(writer, eqn, env):
     params = eqn.params
     args = [_contents(writer, eqn, env, v) for v in eqn.invars]
@@ -264,7 +290,7 @@ def _positional_format(params, operand_count):
         if field is None:
             continue
         head = field.split(".")[0].split("[")[0]
-        rest = field[len(head):]
+        rest = field[len(head) :]
         if head == "":
             head, automatic = str(automatic), automatic + 1
         chosen = args[int(head)] if head.isdigit() else kwargs[head]
@@ -293,8 +319,17 @@ def _check(writer, eqn, env):
 
 
 _JIT_PARAMETERS = (
-    "jaxpr", "in_shardings", "out_shardings", "in_layouts", "out_layouts", "donated_invars", "ctx_mesh", "name",
-    "keep_unused", "inline", "compiler_options_kvs",
+    "jaxpr",
+    "in_shardings",
+    "out_shardings",
+    "in_layouts",
+    "out_layouts",
+    "donated_invars",
+    "ctx_mesh",
+    "name",
+    "keep_unused",
+    "inline",
+    "compiler_options_kvs",
 )
 
 CONTROL_OPS = {
@@ -308,13 +343,24 @@ CONTROL_OPS = {
     "closed_call": _call("call_jaxpr", ("call_jaxpr", "name"), "closed_call", ("triton",)),
     "core_call": _call("call_jaxpr", ("call_jaxpr", "name")),
     "eval_jaxpr": _eval_jaxpr,
-    "custom_jvp_call": _call("call_jaxpr", ("call_jaxpr", "jvp_jaxpr_fun", "jvp_jaxpr_thunk", "num_consts",
-                                            "symbolic_zeros"), "custom_jvp_call", ("mosaic_tpu", "triton")),
-    "custom_vjp_call": _call("call_jaxpr", ("call_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
-                                            "symbolic_zeros"), "custom_vjp_call", ("mosaic_tpu",)),
-    "custom_vjp_call_jaxpr": _call("fun_jaxpr", ("fun_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees",
-                                                 "symbolic_zeros")),
-    "checkpoint": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
+    "custom_jvp_call": _call(
+        "call_jaxpr",
+        ("call_jaxpr", "jvp_jaxpr_fun", "jvp_jaxpr_thunk", "num_consts", "symbolic_zeros"),
+        "custom_jvp_call",
+        ("mosaic_tpu", "triton"),
+    ),
+    "custom_vjp_call": _call(
+        "call_jaxpr",
+        ("call_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees", "symbolic_zeros"),
+        "custom_vjp_call",
+        ("mosaic_tpu",),
+    ),
+    "custom_vjp_call_jaxpr": _call(
+        "fun_jaxpr", ("fun_jaxpr", "fwd_jaxpr_thunk", "bwd", "num_consts", "out_trees", "symbolic_zeros")
+    ),
+    "checkpoint": _call(
+        "jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)
+    ),
     "remat": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
     "remat2": _call("jaxpr", ("jaxpr", "prevent_cse", "differentiated", "policy", "name"), "checkpoint", ("triton",)),
     "jaxpr_call": _jaxpr_call,

@@ -1,4 +1,6 @@
-"""JAX's elementwise operations that the registry has, for a machine without the library. `./dev docs` writes the list."""
+"""JAX's elementwise operations that the registry has, for a machine without the library.
+`./dev docs` writes the list.
+"""
 
 ELEMENTWISE = (
     # generated:elementwise-names

@@ -1,10 +1,11 @@
 """Code of a kernel's own, `plgpu.inline_mgpu`: a Python function that writes MLIR while the kernel is compiled.
 
-It is known by what it writes, not by its name: the function is called as the compiler would call it, on nothing but numbers, and where all
-that it writes is PTX with a meaning here (named barriers, fences between proxies), that is what stands in the kernel's text. For any other
-function the user says what it means (`palladion.model_inline`): ordinary JAX code, which is written in its place.
-Based on: JAX 0.10.2, `jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and PTX (bar, fence.proxy.async).
-Not covered: functions that ask the compiler's launch context, or refs, for something, unless they have a model.
+It is known by what it writes, not by its name: the function is called as the compiler would call it, on nothing but
+numbers, and where all that it writes is PTX with a meaning here (named barriers, fences between proxies), that is what
+stands in the kernel's text. For any other function the user says what it means (`palladion.model_inline`): ordinary JAX
+code, which is written in its place. Based on: JAX 0.10.2, `jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and
+PTX (bar, fence.proxy.async). Not covered: functions that ask the compiler's launch context, or refs, for something,
+unless they have a model.
 """
 
 import inspect
@@ -27,13 +28,14 @@ _PROXY_FENCE = re.compile(r"fence\.proxy\.async[\w.:]*$")
 def model_inline(function: Callable | str) -> Callable[[Callable], Callable]:
     """Says what a function that was given to `plgpu.inline_mgpu` means; a decorator for ordinary JAX code.
 
-    `function` is that function, what `plgpu.inline_mgpu(...)` made of it, or "module.qualname" of one that nobody can reach, because it is
-    made inside another. The decorated code has the arguments of the inlined call, refs and arrays, reads and writes refs as a kernel does,
-    and returns what the call returns. Its accesses are checked as the kernel's own are.
+    `function` is that function, what `plgpu.inline_mgpu(...)` made of it, or "module.qualname" of one that nobody can
+    reach, because it is made inside another. The decorated code has the arguments of the inlined call, refs and arrays,
+    reads and writes refs as a kernel does, and returns what the call returns.
+    Its accesses are checked as the kernel's own are.
     """
     if not isinstance(function, str):
         if not callable(function):
-            raise TypeError(f"model_inline expects a function or its name, \"module.qualname\"; found {function!r}")
+            raise TypeError(f'model_inline expects a function or its name, "module.qualname"; found {function!r}')
         function = _inlined(function).__code__
 
     def register(meaning: Callable) -> Callable:
@@ -65,7 +67,9 @@ def write_inline(writer, eqn, env):
         _write_model(writer, eqn, env, model)
         return
     numbers = [v.aval for v in eqn.invars]
-    plain = not eqn.params["flat_ret_ty"] and all(getattr(aval, "shape", None) == () and hasattr(aval, "dtype") for aval in numbers)
+    plain = not eqn.params["flat_ret_ty"] and all(
+        getattr(aval, "shape", None) == () and hasattr(aval, "dtype") for aval in numbers
+    )
     statements = jax_inline.inline_statements(function, [aval.dtype for aval in numbers]) if plain else None
     written = None if statements is None else [_meaning(text, operands) for text, operands in statements]
     if written is None or None in written:
@@ -94,7 +98,9 @@ def _warpgroup_number(writer, loc):
 
 
 def _meaning(text, operands):
-    """(operation, attributes, number of the barrier: "$n" for the call's argument n) of one statement; None: it has none here."""
+    """(operation, attributes, number of the barrier: "$n" for the call's argument n) of one statement;
+    None: it has none here.
+    """
     if _PROXY_FENCE.match(text):
         return "inline_mgpu", {"ptx": text + ";"}, None
     bar = _BAR.match(text)
@@ -125,7 +131,9 @@ def _write_model(writer, eqn, env, model):
         returned = jax.tree.leaves(model(*jax.tree.unflatten(params["pytree_args"], args)))
         found = [(tuple(r.shape), str(r.dtype)) for r in returned]
         if found != [(tuple(r.shape), str(jax.numpy.dtype(r.dtype))) for r in results]:
-            raise ExportError(f"its model returns {found}; expected what return_type of inline_mgpu says: {list(results)}")
+            raise ExportError(
+                f"its model returns {found}; expected what return_type of inline_mgpu says: {list(results)}"
+            )
         return returned
 
     jaxpr = jax_inline.traced(meaning, [v.aval for v in eqn.invars], "the model of an inlined function")

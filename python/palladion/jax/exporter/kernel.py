@@ -1,7 +1,7 @@
 """One kernel call as a `kernel` of kernel text: operands, grid, blocks, compiler parameters, body.
 
-Input: the parameters of JAX's pallas_call and mpmd_map. Based on: JAX's GridMapping and BlockMapping, whose fields are the
-same from 0.8 to 0.12. Shape-polymorphic grids and blocks are refused.
+Input: the parameters of JAX's pallas_call and mpmd_map. Based on: JAX's GridMapping and BlockMapping, whose fields are
+the same from 0.8 to 0.12. Shape-polymorphic grids and blocks are refused.
 """
 
 import dataclasses
@@ -39,8 +39,14 @@ HANDLERS.update(on_tpu_keys(HANDLERS))
 
 _BACKEND_OF_MODULE = ((".mosaic_gpu.", "mosaic_gpu"), (".triton.", "triton"), (".mosaic.", "mosaic_tpu"))
 _BACKEND_OF_SPACE = {
-    "gmem": "mosaic_gpu", "tmem": "mosaic_gpu", "regs": "mosaic_gpu",
-    "vmem": "mosaic_tpu", "vmem_shared": "mosaic_tpu", "cmem": "mosaic_tpu", "hbm": "mosaic_tpu", "semaphore": "mosaic_tpu",
+    "gmem": "mosaic_gpu",
+    "tmem": "mosaic_gpu",
+    "regs": "mosaic_gpu",
+    "vmem": "mosaic_tpu",
+    "vmem_shared": "mosaic_tpu",
+    "cmem": "mosaic_tpu",
+    "hbm": "mosaic_tpu",
+    "semaphore": "mosaic_tpu",
 }
 
 
@@ -79,15 +85,16 @@ def infer_backend(params, mesh, jaxpr) -> str:
     return next((backend for backend in map(_backend_of_space, spaces) if backend), "")
 
 
-# What kernel text means where it says nothing; JAX's own default has changed since (Mosaic GPU's to Warpgroup, in 0.11).
+# What kernel text means where it says nothing; JAX's own default has changed since (Mosaic GPU's to Warpgroup,
+# in 0.11).
 _TEXT_DEFAULTS = {"lowering_semantics": "lane"}
 
 
 def params_line(params, backend="", partitioned=(), *, jaxprs=(), grid="") -> list:
     """Every field of the compiler parameters that is not the default, which is JAX's where _TEXT_DEFAULTS has none.
 
-    `partitioned` are the axes over which XLA would partition the kernel, which is said of what may be a TPU's. `jaxprs` and `grid` are
-    what a collective id is made of that the parameters leave to JAX.
+    `partitioned` are the axes over which XLA would partition the kernel, which is said of what may be a TPU's. `jaxprs`
+    and `grid` are what a collective id is made of that the parameters leave to JAX.
     """
     _, params = compiler_params_of(params)
     assigned = collective_id(params, jaxprs, grid) if backend in ("mosaic_tpu", "") else None
@@ -126,7 +133,9 @@ def _lower(semantics) -> str:
 def note_lines(cost_estimate, metadata) -> list:
     lines = []
     if cost_estimate is not None:
-        lines.append(f"cost {map_text({f.name: getattr(cost_estimate, f.name) for f in dataclasses.fields(cost_estimate)})};")
+        lines.append(
+            f"cost {map_text({f.name: getattr(cost_estimate, f.name) for f in dataclasses.fields(cost_estimate)})};"
+        )
     if metadata:
         lines.append(f"meta {map_text(dict(metadata.items()))};")
     return lines
@@ -138,7 +147,9 @@ def as_label(label: str) -> str:
 
 @dataclasses.dataclass
 class KernelInfo:
-    """What a caller needs to know of a written kernel: names of its operands, without the sigil, in the order of a run."""
+    """What a caller needs to know of a written kernel: names of its operands, without the sigil,
+    in the order of a run.
+    """
 
     name: str
     inputs: list  # bounds, prefetch, in
@@ -173,11 +184,15 @@ class KernelText:
     def write_devices(self):
         """The mesh, where its devices run the kernel together."""
         if self.file.devices:
-            self.lines.append(f"devices {map_text({self.file.axis(name): size for name, size in self.file.devices.items()})};")
+            self.lines.append(
+                f"devices {map_text({self.file.axis(name): size for name, size in self.file.devices.items()})};"
+            )
             self.info.devices = math.prod(self.file.devices.values())
 
     def place(self, function=None) -> str:
-        """` #l7;`: where an operand's index map was written, or else where the kernel is called; ";" where neither is known."""
+        """` #l7;`: where an operand's index map was written, or else where the kernel is called;
+        ";" where neither is known.
+        """
         frame = jax_versions.function_frame(function) if function is not None else None
         name = self.file.locations.function_name(frame, self.caller)
         return f" {name};" if name else ";"
@@ -230,10 +245,14 @@ def _buffering(mode) -> dict:
     """The fields of a pl.Buffered that are not their defaults."""
     given = {f.name: getattr(mode, f.name) for f in dataclasses.fields(mode) if getattr(mode, f.name) != f.default}
     if "prefetched_count" in given:
-        raise ExportError("pl.Buffered with prefetched_count is for buffers that the kernel fills itself before pltpu.emit_pipeline; "
-                          "the blocks of a grid have none")
+        raise ExportError(
+            "pl.Buffered with prefetched_count is for buffers that the kernel fills itself before pltpu.emit_pipeline; "
+            "the blocks of a grid have none"
+        )
     for name in set(given) - set(_BUFFERING):
-        raise unknown(f"the field {name!r} of {type(mode).__name__} (here {given[name]!r}) is not known to the exporter")
+        raise unknown(
+            f"the field {name!r} of {type(mode).__name__} (here {given[name]!r}) is not known to the exporter"
+        )
     return given
 
 
@@ -278,8 +297,21 @@ def axis_name(name) -> str:
     return "" if name is None or type(name) is object else str(name)
 
 
-@knows("jaxpr", "grid_mapping", "mesh", "input_output_aliases", "debug", "interpret", "compiler_params", "cost_estimate", "out_avals",
-       "metadata", "name", "backend", "kernel_arg_transforms")  # the last is for JAX's interpreter: the jaxpr has them
+@knows(
+    "jaxpr",
+    "grid_mapping",
+    "mesh",
+    "input_output_aliases",
+    "debug",
+    "interpret",
+    "compiler_params",
+    "cost_estimate",
+    "out_avals",
+    "metadata",
+    "name",
+    "backend",
+    "kernel_arg_transforms",
+)  # the last is for JAX's interpreter: the jaxpr has them
 def pallas_call_text(file: TextFile, params, in_avals, traceback):
     """Writes the kernel of one pallas_call into `file` and returns its KernelInfo.
 
@@ -355,14 +387,15 @@ def _operands(kernel, params, mapping, refs, in_avals):
         kernel.lines.append(f"mesh {kind} {map_text(attrs)};")
     else:
         kernel.lines.append(_grid_line(kernel, grid, bounds, mapping.grid_names, mapping.vmapped_dims))
-    scratch_labels = labels[num_prefetch + len(mapping.block_mappings):]
-    for position, aval in enumerate(refs[num_prefetch + len(mapping.block_mappings):]):
+    scratch_labels = labels[num_prefetch + len(mapping.block_mappings) :]
+    for position, aval in enumerate(refs[num_prefetch + len(mapping.block_mappings) :]):
         name = kernel.operand(scratch_labels[position], f"scratch{position}", "scratch")
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(scratch_labels[position])}{kernel.place()}")
 
 
 def arrays_line(outputs) -> list:
-    """[`arrays {%o=vmem};`] where an output lies in the memory of a core after the kernel, and the input that shares it did before.
+    """[`arrays {%o=vmem};`] where an output lies in the memory of a core after the kernel,
+    and the input that shares it did before.
 
     `outputs`: of each its array, its name and the text of its alias.
     """

@@ -22,10 +22,12 @@ def _is_own(path: str) -> bool:
 
 
 class Locations:
-    """`caller` of a method is (name, outermost frame, user's place) of the call that the equation is inside of, or None.
+    """`caller` of a method is (name, outermost frame, user's place) of the call that the equation is inside of,
+    or None.
 
-    JAX cuts a traceback at the function it traces (from 0.9), so that the chain is joined here: body of a loop, loop, kernel,
-    call of the kernel. A traceback that is whole already, as older versions have it, starts at its caller's outermost frame.
+    JAX cuts a traceback at the function it traces (from 0.9), so that the chain is joined here: body of a loop, loop,
+    kernel, call of the kernel. A traceback that is whole already, as older versions have it,
+    starts at its caller's outermost frame.
     """
 
     def __init__(self):

@@ -30,7 +30,10 @@ def _store(name):
         if name == "swap" and (access := packed_views.packed(writer, ref, transforms)) is not None:
             packed_views.store(writer, eqn, env, access, value)
             return
-        writer.emit_equation(eqn, env, name, args=[view_text(ref, transforms, writer.reader(env)), writer.read(env, value)])
+        writer.emit_equation(
+            eqn, env, name, args=[view_text(ref, transforms, writer.reader(env)), writer.read(env, value)]
+        )
+
     return handler
 
 
@@ -47,8 +50,14 @@ def _as_type(writer, eqn, env, atom):
     if atom.aval.dtype == dtype:
         return text
     converted = writer.fresh()
-    writer.emit("convert_element_type", attrs={"to": Word(dtype_name(dtype))}, args=[text], results=[converted],
-                types=[element_text(dtype, atom.aval.shape)], loc=writer.location(eqn))
+    writer.emit(
+        "convert_element_type",
+        attrs={"to": Word(dtype_name(dtype))},
+        args=[text],
+        results=[converted],
+        types=[element_text(dtype, atom.aval.shape)],
+        loc=writer.location(eqn),
+    )
     return converted
 
 

@@ -1,4 +1,5 @@
-"""JAX's mpmd_map (pl.kernel, plgpu.kernel, core_map) as a `kernel` of kernel text: whole arrays, a mesh, one body per mesh.
+"""JAX's mpmd_map (pl.kernel, plgpu.kernel, core_map) as a `kernel` of kernel text: whole arrays, a mesh,
+one body per mesh.
 
 Based on: JAX 0.9.2 to 0.12.
 """
@@ -33,8 +34,20 @@ from palladion.jax.exporter.types import (
 from palladion.jax.exporter.writer import own_name, parameter_text, parameters_text, ref_name
 
 
-@knows("jaxprs", "meshes", "external_meshes", "out_avals", "input_output_aliases", "compiler_params", "interpret", "debug",
-       "cost_estimate", "name", "metadata", "grid_mappings")
+@knows(
+    "jaxprs",
+    "meshes",
+    "external_meshes",
+    "out_avals",
+    "input_output_aliases",
+    "compiler_params",
+    "interpret",
+    "debug",
+    "cost_estimate",
+    "name",
+    "metadata",
+    "grid_mappings",
+)
 def mpmd_map_text(file, params, in_avals, traceback):
     """Writes the kernel into `file` and returns its KernelInfo; parameters as for pallas_call_text."""
     check_parameters(params, mpmd_map_text)
@@ -69,8 +82,10 @@ def _check_captured(refs, backend):
     scalar = next((aval for aval in refs if not is_ref(aval)), None)
     if scalar is not None and backend != "mosaic_tpu":
         typed = element_text(scalar.dtype, scalar.shape)
-        raise ExportError(f"the kernel captures a scalar from outside ({typed}), which JAX passes to kernels of TPUs "
-                          "alone; pass it as an operand, an array of shape (1,)")
+        raise ExportError(
+            f"the kernel captures a scalar from outside ({typed}), which JAX passes to kernels of TPUs "
+            "alone; pass it as an operand, an array of shape (1,)"
+        )
 
 
 def _body(kernel, jaxpr, labels, space) -> list:
@@ -114,8 +129,9 @@ def _labels(jaxpr, params, num_in):
 
 def _operands(kernel, params, refs, labels, in_avals, space):
     num_in, num_out, place, first = len(in_avals), len(params["out_avals"]), kernel.place(), len(kernel.lines)
-    names = [kernel.operand(label, f"in{i}" if is_ref(refs[i]) else "captured")
-             for i, label in enumerate(labels[:num_in])]
+    names = [
+        kernel.operand(label, f"in{i}" if is_ref(refs[i]) else "captured") for i, label in enumerate(labels[:num_in])
+    ]
     for position, (name, aval) in enumerate(zip(names, in_avals)):
         captured = not is_ref(refs[position])
         typed = element_text(aval.dtype, aval.shape) if captured else operand_type(aval)
@@ -131,7 +147,7 @@ def _operands(kernel, params, refs, labels, in_avals, space):
         outputs.append((aval, name, alias))
     kernel.lines[first:first] = arrays_line(outputs)
     kernel.launch_at = len(kernel.lines)
-    for position, aval in enumerate(refs[num_in + num_out:]):
+    for position, aval in enumerate(refs[num_in + num_out :]):
         label = labels[num_in + num_out + position]
         name = kernel.operand(label, f"scratch{position}", "scratch")
         kernel.lines.append(f"scratch {name}: {type_text(aval)}{as_label(label)}{place}")
@@ -139,10 +155,14 @@ def _operands(kernel, params, refs, labels, in_avals, space):
 
 def _check_memory_of_cores(name, aval):
     """Semaphores are one array for each core; of other arrays kernel text has one."""
-    cores = math.prod(int(size) for size in getattr(getattr(getattr(aval, "memory_space", None), "mesh", None), "shape", {}).values())
+    cores = math.prod(
+        int(size) for size in getattr(getattr(getattr(aval, "memory_space", None), "mesh", None), "shape", {}).values()
+    )
     if cores > 1 and space_of_array(aval) in ("vmem", "smem"):
-        raise ExportError(f"operand '{name}' lies in the {space_of_array(aval)} of each of {cores} cores and outlives the kernel "
-                          "there, for which kernel text has no form; use a mesh of one core, or fetch within the kernel")
+        raise ExportError(
+            f"operand '{name}' lies in the {space_of_array(aval)} of each of {cores} cores and outlives the kernel "
+            "there, for which kernel text has no form; use a mesh of one core, or fetch within the kernel"
+        )
 
 
 def _space(aval, default) -> str:
@@ -150,6 +170,8 @@ def _space(aval, default) -> str:
 
 
 def _default_space(meshes) -> str:
-    """Where an array lies for which nobody says it: refs of run_state have no space, and JAX's lowering of mpmd_map asks the mesh."""
+    """Where an array lies for which nobody says it: refs of run_state have no space,
+    and JAX's lowering of mpmd_map asks the mesh.
+    """
     spaces = {space_name(getattr(mesh, "default_memory_space", None)) for mesh in meshes}
     return spaces.pop() if len(spaces) == 1 else "default"

@@ -11,7 +11,9 @@ def sanitized(hint: str) -> str:
 
 
 class Names:
-    """`separator` stands between a name and its number: a dot in the names of kernels, not in values, whose views have dots."""
+    """`separator` stands between a name and its number: a dot in the names of kernels, not in values,
+    whose views have dots.
+    """
 
     def __init__(self, taken=(), separator="_"):
         self.separator = separator

@@ -51,11 +51,13 @@ def packed(writer, ref, transforms) -> Packed | None:
     for n, transform in enumerate(transforms):
         if type(transform).__name__ not in _BITCASTS:
             continue
-        seen, rest = np.dtype(transform.dtype), transforms[n + 1:]
+        seen, rest = np.dtype(transform.dtype), transforms[n + 1 :]
         if _bits(dtype) != _bits(seen) and min(_bits(dtype), _bits(seen)) < 8:
             if len(rest) > 1 or any(type(one).__name__ != "NDIndexer" for one in rest):
-                raise ExportError(f"a ref of {dtype} that is seen as {seen} is used through more than one index; "
-                                  "expected .bitcast and one index after it")
+                raise ExportError(
+                    f"a ref of {dtype} that is seen as {seen} is used through more than one index; "
+                    "expected .bitcast and one index after it"
+                )
             return Packed(ref, tuple(transforms[:n]), dtype, seen, *rest)
         dtype = seen
     return None
@@ -119,14 +121,21 @@ class _Access:
             first = str(known * self.pieces) if known is not None else self._times(start)
             return _Rows(first, count * self.pieces, 0, count)
         if known is None:
-            raise self._refused("has a row as an index that is computed; expected a number, or the index before .bitcast")
+            raise self._refused(
+                "has a row as an index that is computed; expected a number, or the index before .bitcast"
+            )
         first, last = known // self.pieces, -((-known - count) // self.pieces)
         return _Rows(str(first), last - first, known - first * self.pieces, count)
 
     def _times(self, start) -> str:
         product, dtype = self.writer.fresh(), start.aval.dtype
-        self.writer.emit("mul", args=[self.read(start), literal_text(self.pieces, dtype)], results=[product],
-                         types=[element_text(dtype, ())], loc=self.writer.location(self.writer.equation))
+        self.writer.emit(
+            "mul",
+            args=[self.read(start), literal_text(self.pieces, dtype)],
+            results=[product],
+            types=[element_text(dtype, ())],
+            loc=self.writer.location(self.writer.equation),
+        )
         return product
 
     @property
@@ -145,13 +154,19 @@ class _Access:
 
 def _bitcast(value, dtype):
     from jax.experimental.pallas import tpu
+
     return tpu.bitcast(value, dtype)
 
 
 def load(writer, eqn, env, access: Packed):
     one, loaded = _Access(writer, env, access, eqn.outvars[0].aval.shape), writer.fresh()
-    writer.emit("get", args=[one.view], results=[loaded], types=[element_text(access.memory, one.stored)],
-                loc=writer.location(eqn))
+    writer.emit(
+        "get",
+        args=[one.view],
+        results=[loaded],
+        types=[element_text(access.memory, one.stored)],
+        loc=writer.location(eqn),
+    )
     [env[eqn.outvars[0]]] = results_of(writer, eqn, one.seen, (loaded, one.stored, access.memory))
 
 
@@ -159,11 +174,18 @@ def store(writer, eqn, env, access: Packed, value):
     """A swap."""
     one, before = _Access(writer, env, access, value.aval.shape), writer.fresh()
     if not one.narrow_memory and (one.rows.skipped or one.rows.count * one.pieces != one.rows.wanted):
-        raise ExportError(f"a store to a ref of {access.memory} that is seen as {access.seen} is to a part of a row of "
-                          f"the memory; expected whole rows, each of which is {one.pieces} of those that are seen")
+        raise ExportError(
+            f"a store to a ref of {access.memory} that is seen as {access.seen} is to a part of a row of "
+            f"the memory; expected whole rows, each of which is {one.pieces} of those that are seen"
+        )
     given = (writer.read(env, value), value.aval.shape, access.seen)
     [stored] = results_of(writer, eqn, one.as_stored, given)
-    writer.emit("swap", args=[one.view, stored], results=[before], types=[element_text(access.memory, one.stored)],
-                loc=writer.location(eqn))
+    writer.emit(
+        "swap",
+        args=[one.view, stored],
+        results=[before],
+        types=[element_text(access.memory, one.stored)],
+        loc=writer.location(eqn),
+    )
     if eqn.outvars[0] in writer.used:
         [env[eqn.outvars[0]]] = results_of(writer, eqn, one.seen, (before, one.stored, access.memory))

@@ -1,6 +1,8 @@
-"""Which parameters of a primitive its handler knows: said beside the handler, checked by the walker before it is called.
+"""Which parameters of a primitive its handler knows: said beside the handler,
+checked by the walker before it is called.
 
-A parameter that a handler knows may still be refused for its value. Not caught: a parameter that keeps its name and changes its meaning.
+A parameter that a handler knows may still be refused for its value.
+Not caught: a parameter that keeps its name and changes its meaning.
 """
 
 import jax
@@ -12,9 +14,11 @@ from palladion.jax import jax_versions
 
 def knows(*names):
     """Decorates a handler; the classes of handlers have a property `parameters` of their own."""
+
     def mark(handler):
         handler.parameters = frozenset(names)
         return handler
+
     return mark
 
 

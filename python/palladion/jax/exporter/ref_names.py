@@ -1,9 +1,9 @@
 """The user's names of a kernel's refs where JAX calls the user's function through functions of its own.
 
-plgpu.kernel calls it as `functools.partial(body, *refs)` inside a run_scoped, pl.kernel with refs that it has flattened, core_map
-with refs that it closes over: what JAX remembers there is `refs[0]`. The names are those of the function's parameters. Its code
-object is in the traceback of whatever it traced. What that cannot tell: the keys of a pytree of inputs, whose leaves are
-numbered; closed-over refs where the function uses other variables from outside too.
+plgpu.kernel calls it as `functools.partial(body, *refs)` inside a run_scoped, pl.kernel with refs that it has
+flattened, core_map with refs that it closes over: what JAX remembers there is `refs[0]`. The names are those of the
+function's parameters. Its code object is in the traceback of whatever it traced. What that cannot tell: the keys of a
+pytree of inputs, whose leaves are numbered; closed-over refs where the function uses other variables from outside too.
 """
 
 import dis
@@ -65,7 +65,9 @@ _SLOTS = re.compile(r"(?:flat_)?(in|out)_smem_refs\[(\d+)\]$")
 
 def has_pipeline(jaxpr) -> bool:
     """The kernel has a pipeline of its own, by the names of JAX's slots."""
-    return any(_SLOTS.match(name) for inner in jax_versions.all_jaxprs(jaxpr) for name in jax_versions.argument_names(inner))
+    return any(
+        _SLOTS.match(name) for inner in jax_versions.all_jaxprs(jaxpr) for name in jax_versions.argument_names(inner)
+    )
 
 
 def pipeline_names(jaxpr, labels) -> dict:
@@ -86,8 +88,11 @@ def _called_by_helpers(jaxpr):
         for eqn in inner.eqns:
             if eqn.source_info.traceback is None or not any(is_ref(v.aval) for v in eqn.invars):
                 continue
-            codes = [code for code in reversed(eqn.source_info.traceback.raw_frames()[0])
-                     if jax_versions.is_helper_file(code.co_filename) or jax_versions.is_user_file(code.co_filename)]
+            codes = [
+                code
+                for code in reversed(eqn.source_info.traceback.raw_frames()[0])
+                if jax_versions.is_helper_file(code.co_filename) or jax_versions.is_user_file(code.co_filename)
+            ]
             for caller, called in zip(codes, codes[1:]):
                 if jax_versions.is_helper_file(caller.co_filename) and jax_versions.is_user_file(called.co_filename):
                     yield called
@@ -122,7 +127,9 @@ def _code_of(jaxpr):
         for code in codes:
             if place and (place[0], place[2]) == (code.co_filename, code.co_firstlineno):
                 return code
-    if not jax_versions.TRACEBACKS_END_AT_THE_TRACED_FUNCTION or (place is not None and jax_versions.is_user_file(place[0])):
+    if not jax_versions.TRACEBACKS_END_AT_THE_TRACED_FUNCTION or (
+        place is not None and jax_versions.is_user_file(place[0])
+    ):
         return None
     # An object with __call__, or a function of JAX's own around the user's.
     return next((codes[0] for codes in _codes(jaxpr) if codes), None)
@@ -131,10 +138,10 @@ def _code_of(jaxpr):
 def _signature(code):
     """(names of the positional parameters, of those by keyword alone, of the starred one or "")."""
     names, ends = code.co_varnames, code.co_argcount + code.co_kwonlyargcount
-    positional = list(names[:code.co_argcount])
+    positional = list(names[: code.co_argcount])
     if positional[:1] in (["self"], ["cls"]):
         del positional[0]
-    return positional, list(names[code.co_argcount:ends]), names[ends] if code.co_flags & inspect.CO_VARARGS else ""
+    return positional, list(names[code.co_argcount : ends]), names[ends] if code.co_flags & inspect.CO_VARARGS else ""
 
 
 def _parameters(jaxpr, given):
@@ -158,11 +165,13 @@ def _before_scratch(jaxpr, given):
     first = next((n for n, name in enumerate(positional) if name in scratch), None)
     if first is None:
         return _fitted(_unbound(code, positional, given.count), starred, given)
-    return _fitted(positional[:first][-given.count:], starred, given)
+    return _fitted(positional[:first][-given.count :], starred, given)
 
 
 def _fitted(names, starred, given):
-    """As many names as refs were given, where parameters are trees of them or starred; None where it is not known how."""
+    """As many names as refs were given, where parameters are trees of them or starred;
+    None where it is not known how.
+    """
     if names is None or len(names) == given.count:
         return names
     if starred:
@@ -179,8 +188,11 @@ def _unbound(code, positional, count):
     functions = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType) and f.__code__ is code]
     partials = [p for f in functions for p in gc.get_referrers(f) if isinstance(p, functools.partial) and p.func is f]
     # JAX's own partial has the refs.
-    own = {(len(p.args), tuple(sorted(p.keywords))) for p in partials
-           if not any(hasattr(a, "aval") or hasattr(a, "ref") for a in p.args)}
+    own = {
+        (len(p.args), tuple(sorted(p.keywords)))
+        for p in partials
+        if not any(hasattr(a, "aval") or hasattr(a, "ref") for a in p.args)
+    }
     bound = {tuple(n for n in positional[number:] if n not in keywords) for number, keywords in own}
     names = list(bound.pop()) if len(bound) == 1 else positional if not bound else None
     if names is not None and len(names) > count:

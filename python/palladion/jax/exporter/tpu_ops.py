@@ -1,5 +1,6 @@
-"""Primitives of Mosaic TPU that are something else in kernel text: keys of its own generator are their words, what only a profiler or the
-compiler's schedule sees is nothing, and what JAX itself spells with other primitives is written as those.
+"""Primitives of Mosaic TPU that are something else in kernel text: keys of its own generator are their words, what only
+a profiler or the compiler's schedule sees is nothing,
+and what JAX itself spells with other primitives is written as those.
 
 Based on: JAX 0.10.2, `jax/_src/pallas/{einshape.py,mosaic/primitives.py,mosaic/random.py}`.
 """
@@ -36,7 +37,9 @@ def _memory_space(writer, eqn, env):
 
 
 def results_of(writer, eqn, function, *operands) -> list:
-    """Writes the equations of `function`, called with the texts `operands` of values with these types: (text, shape, dtype)."""
+    """Writes the equations of `function`, called with the texts `operands` of values with these types: (text, shape,
+    dtype).
+    """
     avals = [jax.ShapeDtypeStruct(shape, dtype) for _, shape, dtype in operands]
     jaxpr = jax.make_jaxpr(function)(*avals)
     with writer.inside(eqn):
@@ -52,23 +55,36 @@ def _written_as(writer, eqn, env, function, *operands):
 def _split(writer, eqn, env):
     """The words of a key."""
     (key,) = eqn.invars
-    _written_as(writer, eqn, env, lambda words: [words[0, i] for i in range(len(eqn.outvars))],
-                (writer.read(env, key), tpu_key_words(key.aval.dtype), jnp.uint32))
+    _written_as(
+        writer,
+        eqn,
+        env,
+        lambda words: [words[0, i] for i in range(len(eqn.outvars))],
+        (writer.read(env, key), tpu_key_words(key.aval.dtype), jnp.uint32),
+    )
 
 
 @knows("impl")
 def _join(writer, eqn, env):
     """A key of its words."""
     words = [(writer.read(env, word), (), jnp.uint32) for word in eqn.invars]
-    _written_as(writer, eqn, env, lambda *each: jnp.stack(each).reshape(tpu_key_words(eqn.outvars[0].aval.dtype)), *words)
+    _written_as(
+        writer, eqn, env, lambda *each: jnp.stack(each).reshape(tpu_key_words(eqn.outvars[0].aval.dtype)), *words
+    )
 
 
 @knows("equation", "sizes", "assert_is_tile_preserving")
 def _einshape(writer, eqn, env):
     from jax._src.pallas import einshape
+
     params, (x,) = eqn.params, eqn.invars
-    _written_as(writer, eqn, env, lambda value: einshape._einshape(params["equation"], value, **dict(params["sizes"])),
-                (writer.read(env, x), x.aval.shape, x.aval.dtype))
+    _written_as(
+        writer,
+        eqn,
+        env,
+        lambda value: einshape._einshape(params["equation"], value, **dict(params["sizes"])),
+        (writer.read(env, x), x.aval.shape, x.aval.dtype),
+    )
 
 
 def _impl(aval):
@@ -82,23 +98,45 @@ def _words(writer, env, atom, impl):
 
 
 def on_tpu_keys(handlers: dict) -> dict:
-    """The handlers of `random_...` primitives and of `get`; keys of a TPU's generator are written as their words, all others as before."""
+    """The handlers of `random_...` primitives and of `get`;
+    keys of a TPU's generator are written as their words, all others as before.
+    """
 
     def seed(writer, eqn, env, impl):
         (value,) = eqn.invars
-        _written_as(writer, eqn, env, lambda v: impl.seed(v).astype(jnp.uint32), (writer.read(env, value), value.aval.shape, value.aval.dtype))
+        _written_as(
+            writer,
+            eqn,
+            env,
+            lambda v: impl.seed(v).astype(jnp.uint32),
+            (writer.read(env, value), value.aval.shape, value.aval.dtype),
+        )
 
     def same(writer, eqn, env, impl):
         pass_on(writer, eqn, env)
 
     def bits(writer, eqn, env, impl):
         params, (key,) = eqn.params, eqn.invars
-        _written_as(writer, eqn, env, lambda k: jax.lax.bitcast_convert_type(impl.random_bits(k, params["bit_width"], params["shape"]), jnp.uint32),
-                    _words(writer, env, key, impl))
+        _written_as(
+            writer,
+            eqn,
+            env,
+            lambda k: jax.lax.bitcast_convert_type(
+                impl.random_bits(k, params["bit_width"], params["shape"]), jnp.uint32
+            ),
+            _words(writer, env, key, impl),
+        )
 
     def fold_in(writer, eqn, env, impl):
         key, data = eqn.invars
-        _written_as(writer, eqn, env, impl.fold_in, (writer.read(env, key), key.aval.shape, key.aval.dtype), (writer.read(env, data), data.aval.shape, data.aval.dtype))
+        _written_as(
+            writer,
+            eqn,
+            env,
+            impl.fold_in,
+            (writer.read(env, key), key.aval.shape, key.aval.dtype),
+            (writer.read(env, data), data.aval.shape, data.aval.dtype),
+        )
 
     def get(writer, eqn, env, impl):
         """As Mosaic TPU does it: each word by itself, for scalar memory gives scalars only."""
@@ -107,16 +145,30 @@ def on_tpu_keys(handlers: dict) -> dict:
             raise ExportError("of keys of a TPU's generator one is read at a time, from a ref that holds one")
         words = [writer.fresh() for _ in range(impl.key_shape[1])]
         for i, word in enumerate(words):
-            writer.emit("get", args=[f"{writer.read(env, ref)}.at[0, {i}]"], results=[word], types=["u32[]"], loc=writer.location(eqn))
+            writer.emit(
+                "get",
+                args=[f"{writer.read(env, ref)}.at[0, {i}]"],
+                results=[word],
+                types=["u32[]"],
+                loc=writer.location(eqn),
+            )
         join = lambda *each: jnp.stack(each).reshape(impl.key_shape)  # noqa: E731
         _written_as(writer, eqn, env, join, *((word, (), jnp.uint32) for word in words))
 
-    writers = {"get": get, "random_seed": seed, "random_wrap": same, "random_unwrap": same, "random_bits": bits, "random_fold_in": fold_in}
+    writers = {
+        "get": get,
+        "random_seed": seed,
+        "random_wrap": same,
+        "random_unwrap": same,
+        "random_bits": bits,
+        "random_fold_in": fold_in,
+    }
 
     def choice(own, written):
         def handler(writer, eqn, env):
             impl = _impl(eqn.outvars[0].aval) or _impl(eqn.invars[0].aval)
             written(writer, eqn, env, impl) if impl is not None else own(writer, eqn, env)
+
         handler.parameters = own.parameters
         return handler
 

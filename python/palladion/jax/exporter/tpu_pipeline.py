@@ -10,9 +10,24 @@ from palladion.jax.exporter.types import is_ref
 from palladion.jax.exporter.views import view_text
 
 
-@knows("grid_mapping", "body_jaxpr", "tiling", "core_axis", "core_axis_name", "args_tree", "refs_tree",
-       "dimension_semantics", "trace_scopes", "no_pipelining", "output_wait_read_only", "_explicit_indices", "num_cores",
-       "body_consts_len", "_static_grid_offsets", "_num_extra_dynamic")  # these are JAX 0.10's, which is refused
+@knows(
+    "grid_mapping",
+    "body_jaxpr",
+    "tiling",
+    "core_axis",
+    "core_axis_name",
+    "args_tree",
+    "refs_tree",
+    "dimension_semantics",
+    "trace_scopes",
+    "no_pipelining",
+    "output_wait_read_only",
+    "_explicit_indices",
+    "num_cores",
+    "body_consts_len",
+    "_static_grid_offsets",
+    "_num_extra_dynamic",
+)  # these are JAX 0.10's, which is refused
 def _emit_pipeline(writer, eqn, env):
     texts = [writer.read(env, v) for v in eqn.invars]
     jaxpr = jax_tpu_pipelines.expanded(eqn, writer.file.axes)
@@ -45,8 +60,10 @@ def _pipeline_body(writer, eqn, env):
     inner = jax_versions.open_jaxpr(eqn.params["jaxpr"])
     arguments = [view_text(a, (), read) if type(a).__name__ == "TransformedRef" else read(a) for a in body.arguments]
     if len(arguments) != len(inner.invars) or len(body.constants) != len(inner.constvars):
-        raise ExportError(f"its body takes {len(inner.invars)} refs and {len(inner.constvars)} constants; "
-                          f"found {len(arguments)} and {len(body.constants)}")
+        raise ExportError(
+            f"its body takes {len(inner.invars)} refs and {len(inner.constvars)} constants; "
+            f"found {len(arguments)} and {len(body.constants)}"
+        )
     names = dict(zip(inner.constvars, map(read, body.constants))) | dict(zip(inner.invars, arguments))
     outside = writer.program_ids
     writer.program_ids = [read(index) for index in body.program_ids] + (outside or [])

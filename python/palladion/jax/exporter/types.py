@@ -1,18 +1,39 @@
-"""JAX's abstract values as types of kernel text: arrays, refs into a memory space, PRNG keys, synchronisation objects."""
+"""JAX's abstract values as types of kernel text: arrays, refs into a memory space, PRNG keys,
+synchronisation objects.
+"""
 
 from palladion.base.scalars import dims_text, dtype_name
 from palladion.jax import jax_tensor_memory
 from palladion.jax.exporter.attributes import Word, attrs_text
 from palladion.jax.exporter.parameters import unknown
 
-SPACES = frozenset((
-    "default", "any", "gmem", "smem", "tmem", "regs", "hbm", "vmem", "vmem_shared", "cmem", "semaphore", "host", "index",
-    "key", "error",
-))
+SPACES = frozenset(
+    (
+        "default",
+        "any",
+        "gmem",
+        "smem",
+        "tmem",
+        "regs",
+        "hbm",
+        "vmem",
+        "vmem_shared",
+        "cmem",
+        "semaphore",
+        "host",
+        "index",
+        "key",
+        "error",
+    )
+)
 _RENAMED_SPACES = {"semaphore_mem": "semaphore", "device": "default", "none": "default"}
 _SEMAPHORES = {
-    "Semaphore": "sem", "semaphore": "sem", "DMASemaphore": "dma_sem", "dma_semaphore": "dma_sem",
-    "BarrierSemaphore": "barrier_sem", "barrier_semaphore": "barrier_sem",
+    "Semaphore": "sem",
+    "semaphore": "sem",
+    "DMASemaphore": "dma_sem",
+    "dma_semaphore": "dma_sem",
+    "BarrierSemaphore": "barrier_sem",
+    "barrier_semaphore": "barrier_sem",
 }
 
 
@@ -81,8 +102,11 @@ def element_text(dtype, shape) -> str:
         attrs = {"arrivals": dtype.num_arrivals, "orders_tensor_core": dtype.orders_tensor_core}
         return f"barrier{attrs_text(attrs)}{dims}"
     if kind == "ClusterBarrierType":
-        attrs = {"axes": list(dtype.collective_axes), "arrivals": dtype.num_arrivals,
-                 "orders_tensor_core": dtype.orders_tensor_core}
+        attrs = {
+            "axes": list(dtype.collective_axes),
+            "arrivals": dtype.num_arrivals,
+            "orders_tensor_core": dtype.orders_tensor_core,
+        }
         if getattr(dtype, "leader_tracked", None) is not None:
             attrs["leader_tracked"] = dtype.leader_tracked
         return f"cluster_barrier{attrs_text(attrs)}{dims}"
@@ -99,7 +123,10 @@ def tensor_memory_attrs(layout, columns: int) -> dict:
     """Of an array with so many columns that JAX's TMEMLayout lays out."""
     found = jax_tensor_memory.attributes_of(layout, columns)
     if found is None:
-        raise unknown(f"the layout of tensor memory {layout!r} is none that JAX's constructors make (plgpu.TMEM, plgpu.TMEMLayout)")
+        raise unknown(
+            f"the layout of tensor memory {layout!r} is none that JAX's constructors make (plgpu.TMEM, "
+            "plgpu.TMEMLayout)"
+        )
     return {**found, "layout": Word(found["layout"])}
 
 

@@ -1,5 +1,5 @@
-"""The table of primitives that compute values: which of JAX's parameters are written, under which names; which must have
-their default; which have no meaning for a kernel. A parameter that is in none of the three is an error.
+"""The table of primitives that compute values: which of JAX's parameters are written, under which names; which must
+have their default; which have no meaning for a kernel. A parameter that is in none of the three is an error.
 
 Based on: docs/spec/kernel-text.md ("Instructions") and JAX 0.8 to 0.12.
 """
@@ -74,8 +74,10 @@ def _no_function(jaxpr):
     if jaxpr is not None:
         inner = jax_versions.open_jaxpr(jaxpr)
         if inner.eqns or inner.outvars[0] is not inner.invars[1]:
-            raise ExportError("x.at[...].apply(f) has a function of its own, which kernel text does not hold; write "
-                              "x.at[...].set(f(x[...]))")
+            raise ExportError(
+                "x.at[...].apply(f) has a function of its own, which kernel text does not hold; write "
+                "x.at[...].set(f(x[...]))"
+            )
     return {}
 
 
@@ -85,13 +87,24 @@ def _dot_dimensions(numbers):
 
 
 def _gather_dimensions(numbers):
-    names = ("offset_dims", "collapsed_slice_dims", "operand_batching_dims", "start_indices_batching_dims", "start_index_map")
+    names = (
+        "offset_dims",
+        "collapsed_slice_dims",
+        "operand_batching_dims",
+        "start_indices_batching_dims",
+        "start_index_map",
+    )
     return {name: _ints(getattr(numbers, name)) for name in names}
 
 
 def _scatter_dimensions(numbers):
-    names = ("update_window_dims", "inserted_window_dims", "operand_batching_dims", "scatter_indices_batching_dims",
-             "scatter_dims_to_operand_dims")
+    names = (
+        "update_window_dims",
+        "inserted_window_dims",
+        "operand_batching_dims",
+        "scatter_indices_batching_dims",
+        "scatter_dims_to_operand_dims",
+    )
     return {name: _ints(getattr(numbers, name)) for name in names}
 
 
@@ -103,7 +116,9 @@ def _first_axis(axes):
 
 @dataclasses.dataclass(frozen=True)
 class ValueOp:
-    """`written`: parameter -> attribute, or (attribute, conversion), or a conversion to several attributes (attribute None)."""
+    """`written`: parameter -> attribute, or (attribute, conversion),
+    or a conversion to several attributes (attribute None).
+    """
 
     written: dict = dataclasses.field(default_factory=dict)
     defaults: dict = dataclasses.field(default_factory=dict)
@@ -113,10 +128,18 @@ class ValueOp:
 
     @property
     def turns_around(self) -> dict | None:
-        """parameter -> attribute, where kernel text has all of the primitive's parameters, each as it is: what binds it again."""
-        targets = {parameter: target if isinstance(target, tuple) else (target, None) for parameter, target in self.written.items()}
+        """parameter -> attribute, where kernel text has all of the primitive's parameters,
+        each as it is: what binds it again.
+        """
+        targets = {
+            parameter: target if isinstance(target, tuple) else (target, None)
+            for parameter, target in self.written.items()
+        }
         whole = not self.defaults and not self.ignored and self.name is None
-        if not whole or any(attribute is None or convert not in (None, int, _ints, _int_lists) for attribute, convert in targets.values()):
+        if not whole or any(
+            attribute is None or convert not in (None, int, _ints, _int_lists)
+            for attribute, convert in targets.values()
+        ):
             return None
         return {parameter: attribute for parameter, (attribute, _) in targets.items()}
 
@@ -138,7 +161,8 @@ class ValueOp:
                 continue
             if not _is_default(value, self.defaults[parameter]):
                 raise ExportError(
-                    f"its parameter {parameter} = {value!r} is not supported; expected {self.defaults[parameter]!r}")
+                    f"its parameter {parameter} = {value!r} is not supported; expected {self.defaults[parameter]!r}"
+                )
         return attrs
 
     def __call__(self, writer, eqn, env):
@@ -148,7 +172,9 @@ class ValueOp:
 
 
 def _of_shape(writer, eqn, env, atom):
-    """JAX's elementwise operations also stretch dimensions of size 1; in kernel text that is an instruction of its own."""
+    """JAX's elementwise operations also stretch dimensions of size 1;
+    in kernel text that is an instruction of its own.
+    """
     shape, text = eqn.outvars[0].aval.shape, writer.read(env, atom)
     if atom.aval.shape in ((), shape):
         return text
@@ -157,8 +183,14 @@ def _of_shape(writer, eqn, env, atom):
         name, attrs, shape = "reshape", {"shape": []}, ()
     else:
         name, attrs = "broadcast_in_dim", {"shape": list(shape), "dims": list(range(len(shape)))}
-    writer.emit(name, attrs=attrs, args=[text], results=[stretched], types=[array_type(atom.aval, shape)],
-                loc=writer.location(eqn))
+    writer.emit(
+        name,
+        attrs=attrs,
+        args=[text],
+        results=[stretched],
+        types=[array_type(atom.aval, shape)],
+        loc=writer.location(eqn),
+    )
     return stretched
 
 
@@ -166,7 +198,8 @@ def _is_default(value, default) -> bool:
     if value is default or value is None:
         return True
     if default is None and hasattr(value, "mesh") and all(axes in (None, ()) for axes in value.spec):
-        return True  # a sharding that parts nothing: forward-mode differentiation and values made inside shard_map have one
+        # a sharding that parts nothing: forward-mode differentiation and values made inside shard_map have one
+        return True
     try:
         return bool(value == default)
     except Exception:  # a value that cannot be compared is not the default
@@ -189,9 +222,12 @@ def _axis_index(writer, eqn, env):
 
 
 def _scatter(name, update_jaxpr):
-    return ValueOp({"dimension_numbers": (None, _scatter_dimensions), "mode": ("mode", _scatter_mode), **update_jaxpr}, {},
-                   frozenset({"indices_are_sorted", "unique_indices", "update_consts", "update_jaxpr"} - set(update_jaxpr)),
-                   name)
+    return ValueOp(
+        {"dimension_numbers": (None, _scatter_dimensions), "mode": ("mode", _scatter_mode), **update_jaxpr},
+        {},
+        frozenset({"indices_are_sorted", "unique_indices", "update_consts", "update_jaxpr"} - set(update_jaxpr)),
+        name,
+    )
 
 
 @knows("new_sizes", "dimensions", "sharding", "out_sharding")
@@ -201,8 +237,14 @@ def _reshape(writer, eqn, env):
     text = writer.read(env, x)
     if order is not None:
         moved = writer.fresh()
-        writer.emit("transpose", attrs={"perm": _ints(order)}, args=[text], results=[moved],
-                    types=[array_type(x.aval, [x.aval.shape[d] for d in order])], loc=writer.location(eqn))
+        writer.emit(
+            "transpose",
+            attrs={"perm": _ints(order)},
+            args=[text],
+            results=[moved],
+            types=[array_type(x.aval, [x.aval.shape[d] for d in order])],
+            loc=writer.location(eqn),
+        )
         text = moved
     attrs = _RESHAPE.attributes({**eqn.params, "dimensions": None})
     writer.emit_equation(eqn, env, attrs=attrs, args=[text])
@@ -230,13 +272,25 @@ def _tpu_bitcast(writer, eqn, env):
         writer.emit_equation(eqn, env, "bitcast_convert_type", attrs={"to": to})
     elif before[-1] > after[-1]:
         split, shape = writer.fresh(), [*after, before[-1] // after[-1]]
-        writer.emit("reshape", attrs={"shape": shape}, args=[writer.read(env, x)], results=[split],
-                    types=[array_type(x.aval, shape)], loc=writer.location(eqn))
+        writer.emit(
+            "reshape",
+            attrs={"shape": shape},
+            args=[writer.read(env, x)],
+            results=[split],
+            types=[array_type(x.aval, shape)],
+            loc=writer.location(eqn),
+        )
         writer.emit_equation(eqn, env, "bitcast_convert_type", attrs={"to": to}, args=[split])
     else:
         wide, shape = writer.fresh(), [*before, after[-1] // before[-1]]
-        writer.emit("bitcast_convert_type", attrs={"to": to}, args=[writer.read(env, x)], results=[wide],
-                    types=[array_type(eqn.outvars[0].aval, shape)], loc=writer.location(eqn))
+        writer.emit(
+            "bitcast_convert_type",
+            attrs={"to": to},
+            args=[writer.read(env, x)],
+            results=[wide],
+            types=[array_type(eqn.outvars[0].aval, shape)],
+            loc=writer.location(eqn),
+        )
         writer.emit_equation(eqn, env, "reshape", attrs={"shape": list(after)}, args=[wide])
 
 
@@ -244,7 +298,8 @@ _SHARDING = {"sharding": None, "out_sharding": None}
 _NOTHING = {"accuracy": None, "out_dtype": None, **_SHARDING}
 
 _REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or reduce_xor".split()
-_GPU_REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min".split()  # plgpu.sum, ...: `accumulator_ilp` says how, not what
+# plgpu.sum, ...: `accumulator_ilp` says how, not what
+_GPU_REDUCTIONS = "reduce_sum reduce_prod reduce_max reduce_min".split()
 _CUMULATIVE = "cumsum cumprod cummax cummin cumlogsumexp".split()
 
 _RESHAPE = _op(new_sizes=("shape", _ints), defaults={"dimensions": None, **_SHARDING})
@@ -286,9 +341,13 @@ VALUE_OPS = {
     "iota": _op(dimension="dim", ignored=("dtype", "shape"), defaults=_SHARDING),
     "rev": _op(dimensions=("dims", _ints)),
     "tile": _op(reps=("reps", _ints)),
-    "gather": _op(dimension_numbers=(None, _gather_dimensions), slice_sizes=("slice_sizes", _ints),
-                  mode=("mode", _gather_mode), fill_value=("fill_value", _fill_value),
-                  ignored=("indices_are_sorted", "unique_indices")),
+    "gather": _op(
+        dimension_numbers=(None, _gather_dimensions),
+        slice_sizes=("slice_sizes", _ints),
+        mode=("mode", _gather_mode),
+        fill_value=("fill_value", _fill_value),
+        ignored=("indices_are_sorted", "unique_indices"),
+    ),
     "scatter": _scatter("scatter", {"update_jaxpr": (None, _no_function)}),
     **{f"scatter{sign}{name}": _scatter(f"scatter_{name}", {}) for name in _SCATTERS for sign in "-_"},
     "platform_index": _op(platforms=("platforms", lambda ps: [None if p is None else list(p) for p in ps])),
@@ -297,13 +356,21 @@ VALUE_OPS = {
     "bitcast": _tpu_bitcast,
     "stochastic_round": _op("tpu.stochastic_round", target_dtype=("to", _dtype_word)),
     "pack_elementwise": _op("tpu.pack_elementwise", packed_dtype=("to", _dtype_word)),
-    "unpack_elementwise": _op("tpu.unpack_elementwise", index="index", packed_dtype=("packed", _dtype_word),
-                              unpacked_dtype=("to", _dtype_word)),
+    "unpack_elementwise": _op(
+        "tpu.unpack_elementwise",
+        index="index",
+        packed_dtype=("packed", _dtype_word),
+        unpacked_dtype=("to", _dtype_word),
+    ),
     "argmax": _op(axes=("axis", _first_axis), ignored=("index_dtype",)),
     "argmin": _op(axes=("axis", _first_axis), ignored=("index_dtype",)),
     "sort": _op(dimension="dim", is_stable="stable", num_keys="num_keys"),
-    "dot_general": _op(dimension_numbers=(None, _dot_dimensions), precision=("precision", _precision),
-                       preferred_element_type=("preferred", _dtype_word), defaults=_SHARDING),
+    "dot_general": _op(
+        dimension_numbers=(None, _dot_dimensions),
+        precision=("precision", _precision),
+        preferred_element_type=("preferred", _dtype_word),
+        defaults=_SHARDING,
+    ),
     "axis_index": _axis_index,
     "random_seed": _op(impl=("impl", _key_word)),
     "random_wrap": _op(impl=("impl", _key_word)),
@@ -319,7 +386,11 @@ VALUE_OPS = {
     "stage": _op(ignored=("name",)),
     "delay": _op(),
     "debug_barrier": _op(),
-    "elementwise_inline_asm": _op("triton.elementwise_inline_asm", asm="asm", constraints="constraints", pack="pack",
-                                    ignored=("result_shape_dtypes",)),
+    "elementwise_inline_asm": _op(
+        "triton.elementwise_inline_asm",
+        asm="asm",
+        constraints="constraints",
+        pack="pack",
+        ignored=("result_shape_dtypes",),
+    ),
 }
-

@@ -44,18 +44,24 @@ def _slice_start(index, read) -> str:
     if shape == ():
         return index_atom(index.start, read)
     if read.backend not in ("", "triton"):
-        raise ExportError(f"a slice starts at an array of shape {shape}; expected an integer scalar: JAX's lowering "
-                          f"for Triton alone takes an array, and the kernel is for {read.backend}. Read the scalar: "
-                          "ref[i], not ref[pl.ds(i, 1)]")
+        raise ExportError(
+            f"a slice starts at an array of shape {shape}; expected an integer scalar: JAX's lowering "
+            f"for Triton alone takes an array, and the kernel is for {read.backend}. Read the scalar: "
+            "ref[i], not ref[pl.ds(i, 1)]"
+        )
     if shape != (1,):
-        raise ExportError(f"a slice of {index.size} starts at an array of shape {shape}, which JAX's lowering for Triton "
-                          f"cannot broadcast to ({index.size},); expected an integer scalar, an array of shape (1,), or "
-                          "one start for each element")
+        raise ExportError(
+            f"a slice of {index.size} starts at an array of shape {shape}, which JAX's lowering for Triton "
+            f"cannot broadcast to ({index.size},); expected an integer scalar, an array of shape (1,), or "
+            "one start for each element"
+        )
     return read.element(index.start)
 
 
 def _has_own_starts(index) -> bool:
-    """JAX's lowering for Triton adds start and arange(size): where each element has a start, place k is start[k] + k."""
+    """JAX's lowering for Triton adds start and arange(size): where each element has a start,
+    place k is start[k] + k.
+    """
     shape = _start_shape(index)
     return len(shape) == 1 and shape[0] > 1 and shape[0] == index.size
 
@@ -67,15 +73,23 @@ def _expect_one_group(indices) -> None:
     points = [d for d, i in enumerate(indices) if type(i).__name__ != "Slice" or _has_own_starts(i)]
     arrays = [d for d in points if shapes[d] not in ((), (1,))]
     if len(arrays) > 1 or points[-1] - points[0] + 1 != len(points):
-        raise ExportError("a slice has a start for each of its elements beside other indices that are no slices; "
-                          "expected slices alone, or index arrays for all: start + jnp.arange(size)")
+        raise ExportError(
+            "a slice has a start for each of its elements beside other indices that are no slices; "
+            "expected slices alone, or index arrays for all: start + jnp.arange(size)"
+        )
 
 
 def _index_entry(index, dim, read) -> str:
     if type(index).__name__ != "Slice":
         return index_atom(index, read)
     stride = index.stride
-    if isinstance(index.start, int) and index.start == 0 and isinstance(index.size, int) and index.size == dim and stride == 1:
+    if (
+        isinstance(index.start, int)
+        and index.start == 0
+        and isinstance(index.size, int)
+        and index.size == dim
+        and stride == 1
+    ):
         return "*"
     if read.backend in ("", "triton") and _has_own_starts(index):
         return read.places(index.start, stride)
@@ -100,11 +114,16 @@ def _cluster(transform, read) -> str:
 
 def _peer(transform, read) -> str:
     kind = getattr(transform.device_id_type, "name", str(transform.device_id_type)).lower()
-    return "".join(f".peer({'none' if number is None else read(number)}, {kind})" for number in device_numbers(transform.device_id, read))
+    return "".join(
+        f".peer({'none' if number is None else read(number)}, {kind})"
+        for number in device_numbers(transform.device_id, read)
+    )
 
 
 def device_numbers(device_id, read) -> list:
-    """A device as numbers: itself, or one coordinate for each axis of the mesh, None along those that a dict leaves out."""
+    """A device as numbers: itself, or one coordinate for each axis of the mesh,
+    None along those that a dict leaves out.
+    """
     if isinstance(device_id, (tuple, list)):
         return list(device_id)
     if not isinstance(device_id, dict):
@@ -113,7 +132,10 @@ def device_numbers(device_id, read) -> list:
     if not mesh and len(device_id) == 1:
         return list(device_id.values())
     if strangers := [axis for axis in device_id if axis not in mesh]:
-        raise ExportError(f"a device is named along {strangers[0]!r}, which is no axis of the mesh {list(mesh)}; name axes of the mesh, one by one")
+        raise ExportError(
+            f"a device is named along {strangers[0]!r}, which is no axis of the mesh {list(mesh)}; name axes of the "
+            "mesh, one by one"
+        )
     return [device_id.get(axis) for axis in mesh]
 
 
@@ -136,6 +158,7 @@ def _assumption(transform, read) -> str:
 def _refused_view(why: str):
     def write(transform, read):
         raise ExportError(f"the view {type(transform).__name__} of a ref is not supported: {why}")
+
     return write
 
 
@@ -175,7 +198,9 @@ def _names(axes):
 
 
 def chain_text(transforms, read) -> str:
-    """`read(atom)` gives the text of a value. Of several devices that a view names the last is meant, as in JAX's lowering."""
+    """`read(atom)` gives the text of a value. Of several devices that a view names the last is meant,
+    as in JAX's lowering.
+    """
     text = ""
     transforms = tuple(transforms or ())
     peers = [n for n, transform in enumerate(transforms) if type(transform).__name__ == "PeerMemRef"]
@@ -210,15 +235,23 @@ _LAYOUTS = ("UnswizzleRef", "UnswizzlingTransform", "UntileRef", "UntilingTransf
 
 
 def stored_view_text(ref, transforms, read) -> str:
-    """The memory that the view is of as it is stored: a traced function that is called undoes tiles and swizzle itself."""
+    """The memory that the view is of as it is stored: a traced function that is called undoes tiles and swizzle
+    itself.
+    """
     transforms = tuple(transforms or ())
     layouts = [t for t in transforms if type(t).__name__ in _LAYOUTS]
     if not layouts:
         return view_text(ref, transforms, read)
     tiled = sum(len(getattr(t, "tiling", ())) for t in layouts)
-    rest = transforms[len(layouts):]
-    if list(transforms[:len(layouts)]) != layouts or len(rest) > 1 or any(type(t).__name__ != "NDIndexer" for t in rest):
-        raise ExportError("a block in tiles is passed on through a view that is more than an index; it cannot be written")
+    rest = transforms[len(layouts) :]
+    if (
+        list(transforms[: len(layouts)]) != layouts
+        or len(rest) > 1
+        or any(type(t).__name__ != "NDIndexer" for t in rest)
+    ):
+        raise ExportError(
+            "a block in tiles is passed on through a view that is more than an index; it cannot be written"
+        )
     if not rest:
         return read(ref)
     entries = [_index_entry(index, dim, read) for index, dim in zip(rest[0].indices, rest[0].shape)]

@@ -1,7 +1,7 @@
 """The jaxpr walker: runs a jaxpr over texts instead of values and writes one instruction for each equation.
 
-Inlined calls and loop constants cost nothing: their parameters are the outer values' names. What each primitive looks like is
-in the tables (value_ops.py, memory_ops.py, control_ops.py, async_ops.py); here is only what all of them share.
+Inlined calls and loop constants cost nothing: their parameters are the outer values' names. What each primitive looks
+like is in the tables (value_ops.py, memory_ops.py, control_ops.py, async_ops.py); here is only what all of them share.
 """
 
 import contextlib
@@ -25,11 +25,13 @@ class TextFile:
     """The parts of one text: declarations, constants, kernels."""
 
     def __init__(self, resolved_target=None):
-        self.resolved_target = resolved_target  # (kernel, backend) -> the full name of what the text is for; None: what each kernel says
+        # (kernel, backend) -> the full name of what the text is for; None: what each kernel says
+        self.resolved_target = resolved_target
         self.locations = Locations()
         self.kernels = []
         self.kernel_names = Names(separator=".")
-        self.bare_backend = ""  # of a kernel that names none: "mosaic_gpu" where JAX compiles it with that on the chip of the target
+        # of a kernel that names none: "mosaic_gpu" where JAX compiles it with that on the chip of the target
+        self.bare_backend = ""
         self.devices = {}  # {axis: size} of those that run the kernel being written together; {}: each by itself
         self.partitioned = ()  # axes over which XLA would partition the kernel being written
         self.backend = ""  # of the kernel being written, where that is known
@@ -99,15 +101,26 @@ class Writer:
         def element(atom):
             """The one element of an array of shape (1,)."""
             scalar = self.fresh()
-            self.emit("squeeze", attrs={"dims": [0]}, args=[self.read(env, atom)], results=[scalar],
-                      types=[element_text(atom.aval.dtype, ())], loc=self.location(self.equation))
+            self.emit(
+                "squeeze",
+                attrs={"dims": [0]},
+                args=[self.read(env, atom)],
+                results=[scalar],
+                types=[element_text(atom.aval.dtype, ())],
+                loc=self.location(self.equation),
+            )
             return scalar
 
         def places(starts, stride):
             """start[k] + stride * k, of an array of one dimension."""
             steps, summed = dense_text(stride * np.arange(starts.aval.shape[0], dtype=starts.aval.dtype)), self.fresh()
-            self.emit("add", args=[self.read(env, starts), steps], results=[summed],
-                      types=[element_text(starts.aval.dtype, starts.aval.shape)], loc=self.location(self.equation))
+            self.emit(
+                "add",
+                args=[self.read(env, starts), steps],
+                results=[summed],
+                types=[element_text(starts.aval.dtype, starts.aval.shape)],
+                loc=self.location(self.equation),
+            )
             return summed
 
         read.mesh = tuple(self.file.devices)  # views name devices along its axes
@@ -132,7 +145,9 @@ class Writer:
         self.lines.append(text + tail + ";")
 
     def emit_equation(self, eqn, env, name=None, *, attrs=None, args=None, functions=(), types=None, hint=""):
-        """The instruction of an equation: its results are bound in `env`. `hint` is what a result may be called in reports."""
+        """The instruction of an equation: its results are bound in `env`.
+        `hint` is what a result may be called in reports.
+        """
         if args is None:
             args = [self.read(env, v) for v in eqn.invars]
         results, result_types = [], []
@@ -142,8 +157,15 @@ class Writer:
             else:
                 results.append(self.fresh(hint))
             result_types.append(types[position] if types else self.type_of(variable.aval, env))
-        self.emit(name or jax_versions.primitive_name(eqn.primitive), attrs=attrs, args=args, results=results, types=result_types,
-                  functions=functions, loc=self.location(eqn))
+        self.emit(
+            name or jax_versions.primitive_name(eqn.primitive),
+            attrs=attrs,
+            args=args,
+            results=results,
+            types=result_types,
+            functions=functions,
+            loc=self.location(eqn),
+        )
         for variable, text in zip(eqn.outvars, results):
             if text != "_":
                 env[variable] = text
@@ -196,8 +218,10 @@ class Writer:
         except ExportError as error:
             if error.where:
                 raise
-            raise ExportError(f"{eqn.primitive.name}: {error}" if handler else str(error),
-                              self.file.locations.place(eqn.source_info, self.caller)) from None
+            raise ExportError(
+                f"{eqn.primitive.name}: {error}" if handler else str(error),
+                self.file.locations.place(eqn.source_info, self.caller),
+            ) from None
 
     def region(self, build, params="") -> list:
         """Lines of `(params) { ... return ...; }`; `build(writer)` writes the body and returns the results' texts."""
@@ -214,11 +238,15 @@ class Writer:
 
         `space` is that of refs without one."""
         inner = jax_versions.open_jaxpr(jaxpr)
-        own = inner.invars[len(leading):]
+        own = inner.invars[len(leading) :]
         labels = labels if labels is not None else ("",) * len(own)
-        params = [self.fresh(ref_name(label) or own_name(v.aval) if is_ref(v.aval) else "") for v, label in zip(own, labels)]
-        texts = [parameter_text(name, v.aval, label if is_ref(v.aval) else "", space)
-                 for name, v, label in zip(params, own, labels)]
+        params = [
+            self.fresh(ref_name(label) or own_name(v.aval) if is_ref(v.aval) else "") for v, label in zip(own, labels)
+        ]
+        texts = [
+            parameter_text(name, v.aval, label if is_ref(v.aval) else "", space)
+            for name, v, label in zip(params, own, labels)
+        ]
         return self.region(lambda w: w.inline(jaxpr, list(leading) + params), parameters_text(texts))
 
 
@@ -245,4 +273,3 @@ def parameters_text(texts) -> str:
 
 def parameter_text(name, aval, label="", space="default") -> str:
     return f"{name}: {ref_type(aval, space) if is_ref(aval) else type_text(aval)}" + (f' as "{label}"' if label else "")
-

@@ -11,10 +11,15 @@ _ENUMS = {"lowering_semantics": "plgpu.LoweringSemantics", "has_side_effects": "
 
 def call_options(context) -> list:
     kernel = context.kernel
-    other = {name: reading.attributes(value["map"] if "map" in value else value) for name, value in kernel["other"].items()}
+    other = {
+        name: reading.attributes(value["map"] if "map" in value else value) for name, value in kernel["other"].items()
+    }
     if "devices" in other:
-        raise ToJaxError("several devices that run a kernel together need jax.shard_map around it, which is not written", "devices",
-                         kernel["line"])
+        raise ToJaxError(
+            "several devices that run a kernel together need jax.shard_map around it, which is not written",
+            "devices",
+            kernel["line"],
+        )
     options = [f"name={kernel['name']!r}"]
     given = reading.attributes(kernel["params"])
     given.pop("partitioned", None)  # not of the compiler, but of what is around the call
@@ -44,8 +49,11 @@ def _params(context, attrs) -> str:
     if not attrs and (module is None or not context.kernel["backend"]):
         return ""
     if module is None:
-        raise ToJaxError(f"compiler parameters of the backend {context.backend or 'that the text does not name'}", "params",
-                         context.kernel["line"])
+        raise ToJaxError(
+            f"compiler parameters of the backend {context.backend or 'that the text does not name'}",
+            "params",
+            context.kernel["line"],
+        )
     if context.backend == "mosaic_gpu":
         attrs = {"lowering_semantics": Word("lane"), **attrs}  # what kernel text means where it says nothing
     return f"{module}.CompilerParams({_keywords(attrs)})"

@@ -57,7 +57,9 @@ def _scan(block, instr):
     body = loop_function(block, "loop", instr["regions"][0], groups, returned)
     init, elements = _carries(block, instr, "init"), _carries(block, instr, "xs")
     unroll = f", unroll={attrs['unroll']}" if "unroll" in attrs else ""
-    call = f"lax.scan({body}, {init}, {elements}, length={attrs['length']}, reverse={attrs.get('reverse', False)}{unroll})"
+    call = (
+        f"lax.scan({body}, {init}, {elements}, length={attrs['length']}, reverse={attrs.get('reverse', False)}{unroll})"
+    )
     if not instr["results"]:
         return call
     name = block.context.names.fresh("scanned")

@@ -1,13 +1,13 @@
 """Kernel text with what JAX writes otherwise put in JAX's form, so that text and source have one shape.
 
 - A call (`jit`, `closed_call`, ...) is what it calls: the exporter writes calls in line, too.
-- `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the index: `lax.cond` and
-  `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
+- `cond` on a bool that was converted to i32 first is a cond on the bool, and one on a clamped index is one on the
+  index: `lax.cond` and `lax.switch` convert and clamp by themselves, and `cond` of kernel text does as well.
 - An integer beside arrays of indices is itself; JAX stretches it by a broadcast_to.
 - Over a mesh, a ref of an output that shares an input's memory is that input's ref.
 - A dimension of the grid that jax.vmap has made is one like any other, and `program_id` counts it.
-- A conversion of a number that the new type has is the number, `num_programs` of a grid whose size the text has is that number, and
-  `expand_dims` a `broadcast_in_dim`.
+- A conversion of a number that the new type has is the number, `num_programs` of a grid whose size the text has is that
+  number, and `expand_dims` a `broadcast_in_dim`.
 """
 
 import copy
@@ -20,7 +20,17 @@ from palladion.base.scalars import literal_text, numpy_dtype
 from palladion.jax.jax_source.reading import instructions, literal_value
 from palladion.jax.jax_source.unique_names import name_uniquely
 
-_CALLS = ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "checkpoint", "remat", "stage_call")
+_CALLS = (
+    "jit",
+    "pjit",
+    "closed_call",
+    "core_call",
+    "custom_jvp_call",
+    "custom_vjp_call",
+    "checkpoint",
+    "remat",
+    "stage_call",
+)
 
 
 def folded(kernel: dict) -> dict:
@@ -49,7 +59,11 @@ def _count_vmapped(kernel):
             if instr["name"] in ("program_id", "num_programs"):
                 axis = instr["attrs"]["axis"]
                 if not 0 <= axis < len(own):
-                    raise ToJaxError(f"the grid has {len(own)} dimensions that count, and no axis {axis}", instr["name"], instr["line"])
+                    raise ToJaxError(
+                        f"the grid has {len(own)} dimensions that count, and no axis {axis}",
+                        instr["name"],
+                        instr["line"],
+                    )
                 instr["attrs"]["axis"] = own[axis]
 
 
@@ -58,8 +72,11 @@ def _shared_refs(kernel, region) -> dict:
     if not kernel["mesh"]:
         return {}
     names = {o["name"]: param["name"] for o, param in zip(kernel["operands"], region["params"] or ())}
-    return {names[o["name"]]: {"kind": "value", "value": names[o["alias"]], "view": []} for o in kernel["operands"]
-            if o["alias"] is not None and o["name"] in names and o["alias"] in names}
+    return {
+        names[o["name"]]: {"kind": "value", "value": names[o["alias"]], "view": []}
+        for o in kernel["operands"]
+        if o["alias"] is not None and o["name"] in names and o["alias"] in names
+    }
 
 
 def _args_of(instr):
@@ -115,8 +132,12 @@ def _points(instr):
 
 def _unstretch(points, known):
     """Points that were stretched to the shape that they have together are what they were."""
+
     def together(args):
-        shapes = [arg.get("dense", {}).get("shape", ()) if arg["kind"] != "value" else known.shapes[arg["value"]] for arg in args]
+        shapes = [
+            arg.get("dense", {}).get("shape", ()) if arg["kind"] != "value" else known.shapes[arg["value"]]
+            for arg in args
+        ]
         try:
             return np.broadcast_shapes(*shapes)
         except ValueError:
@@ -130,12 +151,20 @@ def _unstretch(points, known):
 
 
 def _constant(instr, grid):
-    """The operand that the instruction's result is where JAX knows it: the size of the grid, a number in its own type; else None."""
+    """The operand that the instruction's result is where JAX knows it: the size of the grid, a number in its own type;
+    else None.
+    """
     if instr["name"] == "convert_element_type" and instr["args"][0]["kind"] == "literal":
         return _converted(instr["args"][0], instr["attrs"]["to"]["word"])
     if instr["name"] != "num_programs" or not isinstance(size := grid[instr["attrs"]["axis"]], int):
         return None
-    return {"kind": "literal", "dtype": "i32", "weak": False, "number": str(size), "bytes": size.to_bytes(4, "little").hex()}
+    return {
+        "kind": "literal",
+        "dtype": "i32",
+        "weak": False,
+        "number": str(size),
+        "bytes": size.to_bytes(4, "little").hex(),
+    }
 
 
 def _converted(literal, dtype):
@@ -145,8 +174,13 @@ def _converted(literal, dtype):
         converted = value.astype(numpy_dtype(dtype))
     if float(converted) != float(value):
         return None
-    return {"kind": "literal", "dtype": dtype, "weak": False, "number": literal_text(converted, converted.dtype).split(":")[0],
-            "bytes": converted.tobytes().hex()}
+    return {
+        "kind": "literal",
+        "dtype": dtype,
+        "weak": False,
+        "number": literal_text(converted, converted.dtype).split(":")[0],
+        "bytes": converted.tobytes().hex(),
+    }
 
 
 def _as_broadcast(instr):
@@ -215,7 +249,11 @@ def _fold_indices(region, made, uses):
 def _fold_index(cond, made, uses):
     while (index := cond["args"][0])["kind"] == "value" and index["value"] in made:
         maker = made[index["value"]]
-        if maker["name"] == "convert_element_type" and maker["attrs"].get("to") == {"word": "i32"} and len(cond["regions"]) == 2:
+        if (
+            maker["name"] == "convert_element_type"
+            and maker["attrs"].get("to") == {"word": "i32"}
+            and len(cond["regions"]) == 2
+        ):
             source = maker["args"][0]
             if source["kind"] != "value" or not _is_bool(source, made):
                 return

@@ -1,4 +1,6 @@
-"""Operations of Mosaic GPU: copies, barriers, semaphores, matrix units. Views are written as they stand in the text, layouts included."""
+"""Operations of Mosaic GPU: copies, barriers, semaphores, matrix units.
+Views are written as they stand in the text, layouts included.
+"""
 
 import re
 
@@ -20,17 +22,23 @@ _SAID_BY_OPERANDS = ("has_barrier", "has_user_predicate")
 
 def options(values: dict, leave_out=()) -> str:
     """`, a=1` of each attribute that is not None."""
-    said = {name: value for name, value in values.items() if value is not None and name not in (*leave_out, *_SAID_BY_OPERANDS)}
+    said = {
+        name: value
+        for name, value in values.items()
+        if value is not None and name not in (*leave_out, *_SAID_BY_OPERANDS)
+    }
     return "".join(f", {name}={attribute_text(value)}" for name, value in said.items())
 
 
 def _simple(name, *operands, module="plgpu"):
     """A call with the named operands by position, and the attributes by keyword."""
+
     def handler(block, instr):
         texts = named(block, instr)
         given = [texts[operand] for operand in operands] if operands else [block.arg(arg) for arg in instr["args"]]
         call = f"{', '.join(given)}{options(reading.attributes(instr['attrs']))}"
         return f"{module}.{name}({call.removeprefix(', ')})"
+
     return handler
 
 
@@ -49,7 +57,10 @@ def _copy_gmem_to_smem(block, instr):
         raise ToJaxError("JAX 0.10 has neither a predicate nor a copy without a barrier here; 0.11 and 0.12 do")
     oob = f", oob_mode=plgpu.OOBFillMode.{attrs['oob_mode'].text.upper()}" if "oob_mode" in attrs else ""
     leader = _leader_tracked(attrs)
-    return f"plgpu.copy_gmem_to_smem({texts['src']}, {texts['dst']}, {texts['barrier']}{options(attrs, ('oob_mode',))}{leader}{oob})"
+    return (
+        f"plgpu.copy_gmem_to_smem({texts['src']}, {texts['dst']}, "
+        f"{texts['barrier']}{options(attrs, ('oob_mode',))}{leader}{oob})"
+    )
 
 
 def _async_prefetch(block, instr):
@@ -68,14 +79,18 @@ def _async_store_smem(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
     atomic = attrs.pop("atomic", None)
     attrs["atomic"] = None if atomic is None else getattr(atomic, "text", atomic)
-    return (f"plgpu.async_store_smem({texts['src']}, {texts['ref']}, {texts['barrier']}, cluster_idx={texts['cluster_idx']}"
-            f"{options(attrs)})")
-
+    return (
+        f"plgpu.async_store_smem({texts['src']}, {texts['ref']}, {texts['barrier']}, cluster_idx={texts['cluster_idx']}"
+        f"{options(attrs)})"
+    )
 
 
 def _wait_smem_to_gmem(block, instr):
     [count] = instr["args"]
-    return f"plgpu.wait_smem_to_gmem({block.arg(count)}, {reading.attributes(instr['attrs']).get('wait_read_only', False)})"
+    return (
+        f"plgpu.wait_smem_to_gmem({block.arg(count)}, "
+        f"{reading.attributes(instr['attrs']).get('wait_read_only', False)})"
+    )
 
 
 def _set_max_registers(block, instr):
@@ -84,7 +99,10 @@ def _set_max_registers(block, instr):
 
 
 def _deref(block, instr):
-    return f"plgpu.wgmma_accumulator_load({block.arg(instr['args'][0])}, wait_n={reading.attributes(instr['attrs']).get('wait_n', 0)})"
+    return (
+        f"plgpu.wgmma_accumulator_load({block.arg(instr['args'][0])}, "
+        f"wait_n={reading.attributes(instr['attrs']).get('wait_n', 0)})"
+    )
 
 
 def _get_global(block, instr):
@@ -127,13 +145,18 @@ def _print_layout(block, instr):
 
 
 def _signal_parallel(block, instr):
-    refs, incs, devices = ([block.arg(arg) for arg in instr["args"] if arg["arg"] == name] for name in ("ref", "inc", "device_id"))
-    signals = (f"plgpu.SemaphoreSignal({ref}, device_id={device}, inc={inc})" for ref, inc, device in zip(refs, incs, devices))
+    refs, incs, devices = (
+        [block.arg(arg) for arg in instr["args"] if arg["arg"] == name] for name in ("ref", "inc", "device_id")
+    )
+    signals = (
+        f"plgpu.SemaphoreSignal({ref}, device_id={device}, inc={inc})" for ref, inc, device in zip(refs, incs, devices)
+    )
     return f"plgpu.semaphore_signal_parallel({', '.join(signals)})"
 
 
 def _mma(block, instr):
     from jax.experimental.pallas import mosaic_gpu
+
     if not hasattr(mosaic_gpu, "mma"):
         raise ToJaxError(f"JAX {jax.__version__} has no plgpu.mma, which came with 0.11")
     return f"plgpu.mma({', '.join(map(block.arg, instr['args']))})"
@@ -142,7 +165,10 @@ def _mma(block, instr):
 def _multimem_load_reduce(block, instr):
     attrs = reading.attributes(instr["attrs"])
     reduction = getattr(attrs["reduction_op"], "text", attrs["reduction_op"])
-    return f"plgpu.multimem_load_reduce({named(block, instr)['ref']}, collective_axes={attrs['collective_axes']!r}, reduction_op={reduction!r})"
+    return (
+        f"plgpu.multimem_load_reduce({named(block, instr)['ref']}, collective_axes={attrs['collective_axes']!r}, "
+        f"reduction_op={reduction!r})"
+    )
 
 
 def _inline_ptx(text, number=None):
@@ -171,15 +197,23 @@ def _named_barrier(block, instr):
 
 def _query_cluster_cancel(block, instr):
     """JAX gives the indices as one tuple."""
-    names = [block.define(result, kind) if result is not None else "_" for result, kind in zip(instr["results"], instr["types"])]
+    names = [
+        block.define(result, kind) if result is not None else "_"
+        for result, kind in zip(instr["results"], instr["types"])
+    ]
     grid_names = tuple(reading.attributes(instr["attrs"])["grid_names"])
-    block.lines.append(f"{tuple_text(names[:-1])}, {names[-1]} = plgpu.query_cluster_cancel({named(block, instr)['result']}, {grid_names!r})")
+    block.lines.append(
+        f"{tuple_text(names[:-1])}, {names[-1]} = plgpu.query_cluster_cancel({named(block, instr)['result']}, "
+        f"{grid_names!r})"
+    )
 
 
 def _tcgen05_mma(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
     given = [texts[name] for name in ("acc", "a", "b", "barrier") if name in texts]
-    named_too = {name: texts[name] for name in ("a_scale", "b_scale", "a_sparse_metadata", "accumulate") if name in texts}
+    named_too = {
+        name: texts[name] for name in ("a_scale", "b_scale", "a_sparse_metadata", "accumulate") if name in texts
+    }
     words = "".join(f", {name}={text}" for name, text in named_too.items())
     return f"plgpu.tcgen05_mma({', '.join(given)}{words}{options(attrs, ('arrive', 'scaled', 'sparse'))})"
 
@@ -220,8 +254,10 @@ GPU_OPS = {
     "async_load_tmem": _simple("async_load_tmem", "src"),
     "async_store_tmem": _simple("async_store_tmem", "ref", "value"),
     "wait_load_tmem": _simple("wait_load_tmem"),
-    **{name: _simple(name, "smem", "tmem")
-       for name in ("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")},
+    **{
+        name: _simple(name, "smem", "tmem")
+        for name in ("async_copy_smem_to_tmem", "async_copy_scales_to_tmem", "async_copy_sparse_metadata_to_tmem")
+    },
     "named_barrier_arrive": _named_barrier,
     "named_barrier_sync": _named_barrier,
     "try_cluster_cancel": _simple("try_cluster_cancel", "result", "barrier"),

@@ -1,4 +1,6 @@
-"""A kernel over a mesh: `plgpu.kernel`, which allocates scratch around its body, or `pl.kernel` where there is no such scope."""
+"""A kernel over a mesh: `plgpu.kernel`, which allocates scratch around its body,
+or `pl.kernel` where there is no such scope.
+"""
 
 from palladion.base.errors import ToJaxError
 from palladion.jax.jax_source import reading
@@ -13,12 +15,18 @@ def lines(context) -> list:
     """The statements of `kernel`."""
     kernel = context.kernel
     if kernel["mesh"] != "gpu" or len(kernel["bodies"]) != 1:
-        raise ToJaxError(f"a kernel over a mesh {kernel['mesh']} is not written; expected one body over a mesh gpu", "mesh", kernel["line"])
+        raise ToJaxError(
+            f"a kernel over a mesh {kernel['mesh']} is not written; expected one body over a mesh gpu",
+            "mesh",
+            kernel["line"],
+        )
     block = Block(context)
     outputs = [o for o in kernel["operands"] if o["role"] == "out"]
     inputs = [o for o in kernel["operands"] if o["role"] == "in"]
     if len(inputs) + len(outputs) != len(kernel["operands"]) or any(o["block"] for o in kernel["operands"]):
-        raise ToJaxError("a kernel over a mesh has whole arrays in and out, and its scratch in scopes", "mesh", kernel["line"])
+        raise ToJaxError(
+            "a kernel over a mesh has whole arrays in and out, and its scratch in scopes", "mesh", kernel["line"]
+        )
     for operand in inputs:
         block.define(operand["name"], operand["type"])
     mesh = reading.attributes(kernel["mesh_attrs"])
@@ -47,14 +55,24 @@ def lines(context) -> list:
     made = [f"{refs[name]} = jax.new_ref({block.name(name)}, memory_space=plgpu.GMEM)" for name in refs]
     call[0] = "made = iter(" + call[0]
     given = [f"jax.ref.freeze({refs[shared[o['name']]]})" if o["name"] in shared else "next(made)" for o in outputs]
-    inner = define_lines("call", [block.name(o["name"]) for o in inputs], [*made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"])
+    inner = define_lines(
+        "call",
+        [block.name(o["name"]) for o in inputs],
+        [*made, *call[:-1], call[-1] + ")", f"return {tuple_text(given)}"],
+    )
     # JAX makes refs in a memory space under jit alone.
     return [*block.lines, *inner, f"return jax.jit(call)({', '.join(block.name(o['name']) for o in inputs)})"]
 
 
 def _mesh(mesh) -> list:
-    given = [("grid", "grid"), ("grid_names", "grid_names"), ("cluster", "cluster"), ("cluster_names", "cluster_names"),
-             ("num_threads", "threads"), ("thread_name", "thread_name")]
+    given = [
+        ("grid", "grid"),
+        ("grid_names", "grid_names"),
+        ("cluster", "cluster"),
+        ("cluster_names", "cluster_names"),
+        ("num_threads", "threads"),
+        ("thread_name", "thread_name"),
+    ]
     return [f"{option}={attribute_text(mesh[name])}" for option, name in given if mesh.get(name) not in (None, ())]
 
 

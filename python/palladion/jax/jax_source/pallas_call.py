@@ -11,16 +11,25 @@ from palladion.jax.jax_source.writer import Block
 def lines(context) -> list:
     """The statements of `kernel`."""
     kernel = context.kernel
-    operands = {role: [o for o in kernel["operands"] if o["role"] == role] for role in ("bound", "prefetch", "in", "out", "scratch")}
+    operands = {
+        role: [o for o in kernel["operands"] if o["role"] == role]
+        for role in ("bound", "prefetch", "in", "out", "scratch")
+    }
     block = Block(context)
     for operand in (*operands["bound"], *operands["prefetch"], *operands["in"]):
         block.define(operand["name"], operand["type"])
     if len(kernel["bodies"]) != 1:
-        raise ToJaxError(f"a kernel over a grid has one body, this one has {len(kernel['bodies'])}", "kernel", kernel["line"])
+        raise ToJaxError(
+            f"a kernel over a grid has one body, this one has {len(kernel['bodies'])}", "kernel", kernel["line"]
+        )
     region = kernel["bodies"][0]["region"]
     name = block.function(kernel["bodies"][0]["name"], region, region["params"])
     specs = _Specs(block, region, operands)
-    call = ["return tuple(pl.pallas_call(", f"    {name},", f"    out_shape=[{', '.join(out_shape(context, o) for o in operands['out'])}],"]
+    call = [
+        "return tuple(pl.pallas_call(",
+        f"    {name},",
+        f"    out_shape=[{', '.join(out_shape(context, o) for o in operands['out'])}],",
+    ]
     call += [f"    {option}," for option in _grid_options(block, operands, specs)]
     call += [f"    {option}," for option in (*_alias_option(operands), *call_options(context))]
     arguments = [block.name(o["name"]) for o in (*operands["prefetch"], *operands["in"])]
@@ -46,7 +55,9 @@ def shape_dtype(operand: dict) -> str:
 
 def _alias_option(operands) -> list:
     inputs = [o["name"] for o in (*operands["prefetch"], *operands["in"])]
-    aliases = {inputs.index(o["alias"]): position for position, o in enumerate(operands["out"]) if o["alias"] is not None}
+    aliases = {
+        inputs.index(o["alias"]): position for position, o in enumerate(operands["out"]) if o["alias"] is not None
+    }
     return [f"input_output_aliases={aliases!r}"] if aliases else []
 
 
@@ -56,8 +67,11 @@ def _grid_options(block, operands, specs) -> list:
     if kernel["grid_names"]:
         sizes = [f"({name!r}, {size})" if name else size for name, size in zip(kernel["grid_names"], sizes)]
     scratch = [scratch_type(o["type"], block.context.backend) for o in operands["scratch"]]
-    grid = [f"grid={tuple_text(sizes)}", f"in_specs=[{', '.join(map(specs.spec, operands['in']))}]",
-            f"out_specs=[{', '.join(map(specs.spec, operands['out']))}]"]
+    grid = [
+        f"grid={tuple_text(sizes)}",
+        f"in_specs=[{', '.join(map(specs.spec, operands['in']))}]",
+        f"out_specs=[{', '.join(map(specs.spec, operands['out']))}]",
+    ]
     scratch_option = [f"scratch_shapes=[{', '.join(scratch)}]"] if scratch else []
     if not operands["prefetch"]:
         return grid + scratch_option
@@ -72,7 +86,11 @@ class _Specs:
         self.block = block
         ordered = [*operands["prefetch"], *operands["in"], *operands["out"], *operands["scratch"]]
         if len(ordered) != len(region["params"] or ()):
-            raise ToJaxError(f"the body has {len(region['params'] or ())} parameters for {len(ordered)} operands", "body", region["line"])
+            raise ToJaxError(
+                f"the body has {len(region['params'] or ())} parameters for {len(ordered)} operands",
+                "body",
+                region["line"],
+            )
         self.params = {o["name"]: param for o, param in zip(ordered, region["params"])}
 
     def spec(self, operand) -> str:
@@ -111,8 +129,13 @@ def _index(block, arg) -> str:
 
 def _dim(dim) -> str:
     size = dim["size"]
-    return {"blocked": str(size), "squeezed": "None", "element": f"pl.Element({size}, ({dim['low']}, {dim['high']}))",
-            "bounded_slice": f"pl.BoundedSlice({size})", "indirect": f"pl.Indirect({size})"}[dim["kind"]]
+    return {
+        "blocked": str(size),
+        "squeezed": "None",
+        "element": f"pl.Element({size}, ({dim['low']}, {dim['high']}))",
+        "bounded_slice": f"pl.BoundedSlice({size})",
+        "indirect": f"pl.Indirect({size})",
+    }[dim["kind"]]
 
 
 def _buffered(attrs) -> str:

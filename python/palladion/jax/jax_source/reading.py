@@ -1,4 +1,5 @@
-"""Kernel text as Python sees it: the JSON of the library (docs/to-jax.md), and its constants and attributes as Python values.
+"""Kernel text as Python sees it: the JSON of the library (docs/to-jax.md),
+and its constants and attributes as Python values.
 
 C++ has the one parser; nothing here reads kernel text.
 """
@@ -15,7 +16,9 @@ def read_kernel(text: str, name: str | None = None) -> dict:
     """The kernel `name` of the text, or its only one; constants stand where they are used."""
     kernels = _library.text_json(text)["kernels"]
     if name is None and len(kernels) > 1:
-        raise ToJaxError(f"the text has {len(kernels)} kernels ({', '.join(k['name'] for k in kernels)}); say which one with kernel=")
+        raise ToJaxError(
+            f"the text has {len(kernels)} kernels ({', '.join(k['name'] for k in kernels)}); say which one with kernel="
+        )
     found = [kernel for kernel in kernels if name in (None, kernel["name"].removeprefix("@"))]
     if not found:
         raise ToJaxError(f"the text has no kernel {name!r}; it has {', '.join(k['name'] for k in kernels)}")

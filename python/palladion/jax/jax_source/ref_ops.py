@@ -30,7 +30,9 @@ def _named(block, instr) -> str:
     """`, mask=..., other=...` of the operands that have names, and the attributes."""
     words = {"is_volatile": "volatile"}
     text = "".join(f", {arg['arg']}={block.arg(arg)}" for arg in instr["args"] if "arg" in arg)
-    return text + "".join(f", {words.get(name, name)}={value!r}" for name, value in reading.attributes(instr["attrs"]).items())
+    return text + "".join(
+        f", {words.get(name, name)}={value!r}" for name, value in reading.attributes(instr["attrs"]).items()
+    )
 
 
 def _masked_load(block, instr):
@@ -66,7 +68,9 @@ def _empty_ref(block, instr):
     t = instr["types"][0]
     if t["space"] != "default":
         raise ToJaxError(f"an empty ref in {t['space']} is not written")
-    return f"jax.ref.empty_ref(jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])}))"
+    return (
+        f"jax.ref.empty_ref(jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])}))"
+    )
 
 
 def _run_state(block, instr):

@@ -20,7 +20,8 @@ from palladion.jax.jax_source.writer import INDENT, Context
 
 HANDLERS = {**VALUE_OPS, **REF_OPS, **CONTROL_OPS, **TPU_OPS, **GPU_OPS}
 
-_HAS_RANDOM = importlib.util.find_spec("jax._src.random").submodule_search_locations is not None  # a package in newer releases
+# a package in newer releases
+_HAS_RANDOM = importlib.util.find_spec("jax._src.random").submodule_search_locations is not None
 
 _IMPORTS = {
     "jax": "import jax",
@@ -30,7 +31,9 @@ _IMPORTS = {
     "conditionals": "from jax._src.lax.control_flow import conditionals",
     "ad_util": "from jax._src import ad_util",
     "prng": f"from jax._src{'.random' if _HAS_RANDOM else ''} import prng",
-    "threefry2x32": "from jax._src.random import threefry2x32" if _HAS_RANDOM else "from jax._src import prng as threefry2x32",
+    "threefry2x32": "from jax._src.random import threefry2x32"
+    if _HAS_RANDOM
+    else "from jax._src import prng as threefry2x32",
     "lax_internal": "from jax._src.lax import lax as lax_internal",
     "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
     "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",
@@ -62,19 +65,34 @@ def _copy(primitive, src, dst, dst_sem, src_sem, device_id, **params):
 
 '''
 
+
 def source_of(text: str, kernel: str | None = None) -> str:
     """The source of a module with `kernel(*arrays, interpret=False)`."""
     read = folded(read_kernel(text, kernel))
     if any(operand["type"]["kind"] == "array" and operand["type"]["weak"] for operand in read["operands"]):
         raise ToJaxError("an operand of a weak type; arrays have none")
-    context = Context(read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "_copy", "call", "made", "kernel", "interpret"))
+    context = Context(
+        read, backend_of(read), HANDLERS, (*_IMPORTS, "_view", "_copy", "call", "made", "kernel", "interpret")
+    )
     write = mesh_call.lines if read["mesh"] else pallas_call.lines
     lines = write(context)
     body = "\n".join(INDENT + line if line else "" for line in lines)
-    parameters = [*(context.names.of(operand["name"]) for operand in read["operands"] if operand["role"] in ("bound", "prefetch", "in"))]
-    head = f"def kernel({', '.join([*parameters, '*', 'interpret=False'])}):\n" if parameters else "def kernel(*, interpret=False):\n"
+    parameters = [
+        *(
+            context.names.of(operand["name"])
+            for operand in read["operands"]
+            if operand["role"] in ("bound", "prefetch", "in")
+        )
+    ]
+    head = (
+        f"def kernel({', '.join([*parameters, '*', 'interpret=False'])}):\n"
+        if parameters
+        else "def kernel(*, interpret=False):\n"
+    )
     if context.wide:
-        body = f"{INDENT}with jax.enable_x64(True):\n" + "\n".join(INDENT + line if line else "" for line in body.split("\n"))
+        body = f"{INDENT}with jax.enable_x64(True):\n" + "\n".join(
+            INDENT + line if line else "" for line in body.split("\n")
+        )
     prelude = "\n".join(text for name, text in (("_view(", _VIEW), ("_copy(", _COPY)) if name in body)
     return _imports(prelude + body) + prelude + "\n" + head + body + "\n"
 

@@ -60,7 +60,9 @@ def shape_text(shape) -> str:
 
 
 class PythonNames:
-    """Names of Python's own for the values of a kernel: `%0` is `v0`, `%lambda` is `lambda_`, one for each value's name."""
+    """Names of Python's own for the values of a kernel: `%0` is `v0`, `%lambda` is `lambda_`,
+    one for each value's name.
+    """
 
     def __init__(self, taken):
         self._taken = set(taken) | set(keyword.kwlist) | set(dir(builtins))

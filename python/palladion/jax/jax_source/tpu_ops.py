@@ -27,9 +27,16 @@ def _signal(block, instr):
     texts, attrs = named(block, instr), reading.attributes(instr["attrs"])
     device = _device(block, instr, attrs)
     if "memory_scope" in attrs:
-        return f"plgpu.semaphore_signal({texts['ref']}, {texts['inc']}, device_id={device}, memory_scope={attribute_text(attrs['memory_scope'])})"
+        return (
+            f"plgpu.semaphore_signal({texts['ref']}, {texts['inc']}, device_id={device}, "
+            f"memory_scope={attribute_text(attrs['memory_scope'])})"
+        )
     core = texts.get("core_index", "None")
-    where = "" if device == "None" and core == "None" else f", device_id={device}, device_id_type={_device_type(attrs)}, core_index={core}"
+    where = (
+        ""
+        if device == "None" and core == "None"
+        else f", device_id={device}, device_id_type={_device_type(attrs)}, core_index={core}"
+    )
     return f"pl.semaphore_signal({texts['ref']}, {texts['inc']}{where})"
 
 
@@ -49,12 +56,18 @@ def _copy(block, instr, bound: str) -> str:
 
 def _dma_start(block, instr):
     attrs = reading.attributes(instr["attrs"])
-    return _copy(block, instr, "tpu_primitives.dma_start_p") + f", priority={attrs.get('priority', 0)}, add={attrs.get('add', False)})"
+    return (
+        _copy(block, instr, "tpu_primitives.dma_start_p")
+        + f", priority={attrs.get('priority', 0)}, add={attrs.get('add', False)})"
+    )
 
 
 def _dma_wait(block, instr):
     name = _wait_parameter()
-    return _copy(block, instr, "tpu_primitives.dma_wait_p") + f", {name}={reading.attributes(instr['attrs']).get(name, False)})"
+    return (
+        _copy(block, instr, "tpu_primitives.dma_wait_p")
+        + f", {name}={reading.attributes(instr['attrs']).get(name, False)})"
+    )
 
 
 def _wait_parameter() -> str:
@@ -67,19 +80,26 @@ def _wait_parameter() -> str:
 
 def _matmul_push(block, instr):
     attrs = reading.attributes(instr["attrs"])
-    return (f"pltpu.matmul_push_rhs({block.arg(instr['args'][0])}, {attrs['staging_register']}, {attrs['mxu_index']}, "
-            f"transpose={attrs.get('transpose', False)})")
+    return (
+        f"pltpu.matmul_push_rhs({block.arg(instr['args'][0])}, {attrs['staging_register']}, {attrs['mxu_index']}, "
+        f"transpose={attrs.get('transpose', False)})"
+    )
 
 
 def _matmul_acc(block, instr):
     attrs = reading.attributes(instr["attrs"])
-    return f"pltpu.matmul_acc_lhs({attrs['acc_addr']}, {block.arg(instr['args'][0])}, {attrs['mxu_index']}, {attrs.get('load_staged_rhs')})"
+    return (
+        f"pltpu.matmul_acc_lhs({attrs['acc_addr']}, {block.arg(instr['args'][0])}, {attrs['mxu_index']}, "
+        f"{attrs.get('load_staged_rhs')})"
+    )
 
 
 def _matmul_pop(block, instr):
     attrs, result = reading.attributes(instr["attrs"]), instr["types"][0]
-    return (f"pltpu.matmul_pop({attrs['acc_addr']}, {spelling.shape_text(result['shape'])}, {spelling.dtype_text(result['dtype'])}, "
-            f"{attrs['mxu_index']})")
+    return (
+        f"pltpu.matmul_pop({attrs['acc_addr']}, {spelling.shape_text(result['shape'])}, "
+        f"{spelling.dtype_text(result['dtype'])}, {attrs['mxu_index']})"
+    )
 
 
 def _repeat(block, instr):

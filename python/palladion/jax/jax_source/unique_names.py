@@ -1,9 +1,11 @@
-"""Values of a kernel with one name each. In kernel text regions beside each other may use a name again; whoever asks what a name stands
-for, or who uses it, asks for all of the kernel."""
+"""Values of a kernel with one name each. In kernel text regions beside each other may use a name again; whoever asks
+what a name stands for, or who uses it, asks for all of the kernel."""
 
 
 def name_uniquely(kernel: dict):
-    """Changes the kernel in place: a name that is defined again gets a number behind a dot, which no name of the text has."""
+    """Changes the kernel in place: a name that is defined again gets a number behind a dot,
+    which no name of the text has.
+    """
     taken = {}
     scope = {operand["name"]: _defined(operand["name"], taken) for operand in kernel["operands"]}
     for operand in kernel["operands"]:

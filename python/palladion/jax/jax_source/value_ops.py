@@ -1,8 +1,9 @@
 """The table of operations on values: for each the JAX call that is exactly this one operation.
 
-`{0}` is an operand, `{args}` all of them, `{axes}` an attribute, `{shape_of_result}` and `{dtype_of_result}` are of the first result. Where
-lax leaves out a call that changes nothing, the second text of a row binds the primitive itself. An operation without a row is bound as the
-exporter found it, where it writes all of the primitive's parameters; one that works element by element is a function of jax.lax.
+`{0}` is an operand, `{args}` all of them, `{axes}` an attribute, `{shape_of_result}` and `{dtype_of_result}` are of the
+first result. Where lax leaves out a call that changes nothing, the second text of a row binds the primitive itself. An
+operation without a row is bound as the exporter found it, where it writes all of the primitive's parameters; one that
+works element by element is a function of jax.lax.
 """
 
 import string
@@ -30,22 +31,36 @@ _ROWS = {
     "integer_pow": "lax.integer_pow({0}, {y})",
     "round": "lax.round({0}, lax.RoundingMethod({rounding_method}))",
     "reduce_precision": "lax.reduce_precision({0}, {exponent_bits}, {mantissa_bits})",
-    "convert_element_type": ("lax.convert_element_type({0}, {to})",
-                             "lax.convert_element_type_p.bind({0}, new_dtype=np.dtype({to}), weak_type=False, sharding=None)"),
-    "bitcast_convert_type": ("lax.bitcast_convert_type({0}, {to})",
-                             "lax.bitcast_convert_type_p.bind({0}, new_dtype=np.dtype({to}))"),
-    "broadcast_in_dim": ("lax.broadcast_in_dim({0}, {shape}, {dims})",
-                         "lax.broadcast_in_dim_p.bind({0}, shape={shape}, broadcast_dimensions={dims}, sharding=None)"),
-    "broadcast_to": ("state_primitives.broadcast_to({0}, {shape})", "state_primitives.broadcast_to_p.bind({0}, shape={shape})"),
+    "convert_element_type": (
+        "lax.convert_element_type({0}, {to})",
+        "lax.convert_element_type_p.bind({0}, new_dtype=np.dtype({to}), weak_type=False, sharding=None)",
+    ),
+    "bitcast_convert_type": (
+        "lax.bitcast_convert_type({0}, {to})",
+        "lax.bitcast_convert_type_p.bind({0}, new_dtype=np.dtype({to}))",
+    ),
+    "broadcast_in_dim": (
+        "lax.broadcast_in_dim({0}, {shape}, {dims})",
+        "lax.broadcast_in_dim_p.bind({0}, shape={shape}, broadcast_dimensions={dims}, sharding=None)",
+    ),
+    "broadcast_to": (
+        "state_primitives.broadcast_to({0}, {shape})",
+        "state_primitives.broadcast_to_p.bind({0}, shape={shape})",
+    ),
     "reshape": ("lax.reshape({0}, {shape})", "lax.reshape_p.bind({0}, new_sizes={shape}" + _SAME),
     "squeeze": ("lax.squeeze({0}, {dims})", "lax.squeeze_p.bind({0}, dimensions={dims})"),
     "transpose": ("lax.transpose({0}, {perm})", "lax.transpose_p.bind({0}, permutation={perm})"),
     "rev": ("lax.rev({0}, {dims})", "lax.rev_p.bind({0}, dimensions={dims})"),
     "iota": "lax.broadcasted_iota({dtype_of_result}, {shape_of_result}, {dim})",
-    **{f"reduce_{name}": f"lax.reduce_{name}_p.bind({{0}}, axes={{axes}}, out_sharding=None)" for name in ("sum", "prod", "max", "min")},
+    **{
+        f"reduce_{name}": f"lax.reduce_{name}_p.bind({{0}}, axes={{axes}}, out_sharding=None)"
+        for name in ("sum", "prod", "max", "min")
+    },
     **{f"reduce_{name}": f"lax.reduce_{name}({{0}}, {{axes}})" for name in ("and", "or", "xor")},
-    **{name: f"lax.{name}({{0}}, axis={{axis}}, reverse={{reverse}})" for name in
-       "cumsum cumprod cummax cummin cumlogsumexp".split()},
+    **{
+        name: f"lax.{name}({{0}}, axis={{axis}}, reverse={{reverse}})"
+        for name in "cumsum cumprod cummax cummin cumlogsumexp".split()
+    },
     "argmax": "lax.argmax({0}, {axis}, {dtype_of_result})",
     "argmin": "lax.argmin({0}, {axis}, {dtype_of_result})",
     "program_id": "pl.program_id({axis})",
@@ -64,7 +79,8 @@ _ROWS = {
     "tpu.bitcast": "pltpu.bitcast({0}, {to})",
     "tpu.stochastic_round": "pltpu.stochastic_round({0}, {1}, target_dtype={to})",
     "tpu.pack_elementwise": "pltpu.pack_elementwise([{args}], packed_dtype={to})",
-    "tpu.unpack_elementwise": "pltpu.unpack_elementwise({0}, index={index}, packed_dtype={packed}, unpacked_dtype={to})",
+    "tpu.unpack_elementwise": "pltpu.unpack_elementwise({0}, index={index}, packed_dtype={packed}, "
+    "unpacked_dtype={to})",
     "debug_barrier": "pltriton.debug_barrier()",
     "call": "None",  # what is called stands behind it
     "delay": "pl.delay({0})",
@@ -95,7 +111,9 @@ def filled(block, instr, template: str) -> str:
     fields = {name: _attribute(name, value) for name, value in reading.attributes(instr["attrs"]).items()}
     if instr["types"]:
         first = instr["types"][0]
-        fields.update(shape_of_result=spelling.shape_text(first["shape"]), dtype_of_result=spelling.dtype_text(first["dtype"]))
+        fields.update(
+            shape_of_result=spelling.shape_text(first["shape"]), dtype_of_result=spelling.dtype_text(first["dtype"])
+        )
     try:
         return template.format(*args, args=", ".join(args), **fields)
     except (KeyError, IndexError) as error:
@@ -109,7 +127,9 @@ def _same_type(block, instr) -> bool:
 
 def _row(template):
     changing, unchanged = template if isinstance(template, tuple) else (template, template)
-    return lambda block, instr: filled(block, instr, unchanged if _same_type_or_none(block, instr, template) else changing)
+    return lambda block, instr: filled(
+        block, instr, unchanged if _same_type_or_none(block, instr, template) else changing
+    )
 
 
 def _same_type_or_none(block, instr, template) -> bool:
@@ -132,6 +152,7 @@ def _bound(name, parameters):
         spelled, primitive = _primitive(name)
         text = filled(block, instr, f"{spelled}.bind({{args}}{given})")
         return Many(text) if primitive.multiple_results else text
+
     return handler
 
 
@@ -143,6 +164,7 @@ def _elementwise(name):
         if not hasattr(jax.lax, function):
             return _bound(name, {})(block, instr)
         return filled(block, instr, f"lax.{function}({{args}})")
+
     return handler
 
 
@@ -171,13 +193,26 @@ def _dot_general(block, instr):
     attrs = reading.attributes(instr["attrs"])
     a, b = (block.arg(arg) for arg in instr["args"])
     preferred = attrs.get("preferred")
-    return (f"lax.dot_general({a}, {b}, ({attrs['contract']!r}, {attrs['batch']!r}), precision={_precision(attrs.get('precision'))}, "
-            f"preferred_element_type={attribute_text(preferred)})")
+    return (
+        f"lax.dot_general({a}, {b}, ({attrs['contract']!r}, {attrs['batch']!r}), "
+        f"precision={_precision(attrs.get('precision'))}, preferred_element_type={attribute_text(preferred)})"
+    )
 
 
-_GATHER = ("offset_dims", "collapsed_slice_dims", "start_index_map", "operand_batching_dims", "start_indices_batching_dims")
-_SCATTER = ("update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims", "operand_batching_dims",
-            "scatter_indices_batching_dims")
+_GATHER = (
+    "offset_dims",
+    "collapsed_slice_dims",
+    "start_index_map",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+)
+_SCATTER = (
+    "update_window_dims",
+    "inserted_window_dims",
+    "scatter_dims_to_operand_dims",
+    "operand_batching_dims",
+    "scatter_indices_batching_dims",
+)
 _MODES = {"clip": "CLIP", "fill": "FILL_OR_DROP", "drop": "FILL_OR_DROP", "promise": "PROMISE_IN_BOUNDS"}
 
 
@@ -191,17 +226,23 @@ def _gather(block, instr):
     mode = attrs["mode"].text
     fill = attrs.get("fill_value")
     fill = float(fill.text) if isinstance(fill, Word) else fill
-    return (f"lax.gather_p.bind({x}, {indices}, dimension_numbers=lax.GatherDimensionNumbers({_dimensions(attrs, _GATHER)}), "
-            f"slice_sizes={attrs['slice_sizes']!r}, indices_are_sorted=False, unique_indices=False, "
-            f"mode=lax.GatherScatterMode.{_MODES[mode]}, fill_value={attribute_text(fill)})")
+    return (
+        f"lax.gather_p.bind({x}, {indices}, "
+        f"dimension_numbers=lax.GatherDimensionNumbers({_dimensions(attrs, _GATHER)}), "
+        f"slice_sizes={attrs['slice_sizes']!r}, indices_are_sorted=False, unique_indices=False, "
+        f"mode=lax.GatherScatterMode.{_MODES[mode]}, fill_value={attribute_text(fill)})"
+    )
 
 
 def _scatter(name):
     def handler(block, instr):
         attrs = reading.attributes(instr["attrs"])
         args = ", ".join(block.arg(arg) for arg in instr["args"])
-        return (f"lax.{name}({args}, lax.ScatterDimensionNumbers({_dimensions(attrs, _SCATTER)}), "
-                f"mode=lax.GatherScatterMode.{_MODES[attrs['mode'].text]})")
+        return (
+            f"lax.{name}({args}, lax.ScatterDimensionNumbers({_dimensions(attrs, _SCATTER)}), "
+            f"mode=lax.GatherScatterMode.{_MODES[attrs['mode'].text]})"
+        )
+
     return handler
 
 
@@ -229,10 +270,15 @@ def _debug_print(block, instr):
 
 def _inline_asm(block, instr):
     attrs = reading.attributes(instr["attrs"])
-    types = ", ".join(f"jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])})" for t in instr["types"])
+    types = ", ".join(
+        f"jax.ShapeDtypeStruct({spelling.shape_text(t['shape'])}, {spelling.dtype_text(t['dtype'])})"
+        for t in instr["types"]
+    )
     args = ", ".join(block.arg(arg) for arg in instr["args"])
-    return Many(f"pltriton.elementwise_inline_asm({attrs['asm']!r}, args=[{args}], constraints={attrs['constraints']!r}, "
-                f"pack={attrs['pack']}, result_shape_dtypes=[{types}])")
+    return Many(
+        f"pltriton.elementwise_inline_asm({attrs['asm']!r}, args=[{args}], constraints={attrs['constraints']!r}, "
+        f"pack={attrs['pack']}, result_shape_dtypes=[{types}])"
+    )
 
 
 VALUE_OPS = {

@@ -45,7 +45,10 @@ def _cluster(block, t):
 def _alias(block, t):
     attrs = reading.attributes(t["attrs"])
     layout = tensor_memory_layout(attrs, attrs["shape"]) if "layout" in attrs else None
-    return f"gpu_core.ExtractAliasedRef(np.dtype({attribute_text(attrs['dtype'])}), {attrs['shape']!r}, {attrs['offset']}, 0, {layout})"
+    return (
+        f"gpu_core.ExtractAliasedRef(np.dtype({attribute_text(attrs['dtype'])}), {attrs['shape']!r}, "
+        f"{attrs['offset']}, 0, {layout})"
+    )
 
 
 def _ints(t) -> str:

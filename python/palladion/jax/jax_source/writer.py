@@ -1,7 +1,8 @@
 """Writes the instructions of one region as statements of a Python function.
 
-Values keep their names as far as Python lets them. Regions inside become functions that use the values around them, as kernel text
-says they do. What each operation looks like is in the tables (value_ops.py, ref_ops.py, control_ops.py, tpu_ops.py, gpu_ops.py).
+Values keep their names as far as Python lets them. Regions inside become functions that use the values around them, as
+kernel text says they do. What each operation looks like is in the tables (value_ops.py, ref_ops.py, control_ops.py,
+tpu_ops.py, gpu_ops.py).
 """
 
 import dataclasses
@@ -29,7 +30,8 @@ class Context:
         self.kernel, self.backend, self.handlers = kernel, backend, handlers
         self.names = spelling.PythonNames(taken)
         self.types = {}
-        self.wide = any(t.get("dtype") in _WIDE for t in reading.all_types(kernel))  # then Python's own numbers have 64 bits in JAX
+        # then Python's own numbers have 64 bits in JAX
+        self.wide = any(t.get("dtype") in _WIDE for t in reading.all_types(kernel))
 
 
 class Block:
@@ -101,7 +103,9 @@ class Block:
             self.lines.append(f"{names[0]} = {text}")
 
     def function(self, hint: str, region: dict, params=None) -> str:
-        """Writes `def hint_N(...)` of the region here and returns its name; it gives back a tuple of the region's results."""
+        """Writes `def hint_N(...)` of the region here and returns its name;
+        it gives back a tuple of the region's results.
+        """
         name = self.context.names.fresh(hint)
         params = region["params"] or () if params is None else params
         names = [self.define(param["name"], param["type"]) for param in params]
