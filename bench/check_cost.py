@@ -1,11 +1,13 @@
-"""What a check costs: every kernel of palladion.real_kernels checked beside its plain run, by group of checks; and its memory.
+"""What a check costs: every kernel of palladion.real_kernels checked beside its plain run, by group of checks;
+and its memory.
 
     ./dev bench checks [--filter X] [--quick] [--no-memory] [--json FILE] [--no-docs]
 
-All of one kernel is measured in this process, in turns, through the C ABI: a plain run, checks on one host thread with one group
-of checks each and with all, and the whole check on all threads. Least times count, and only their ratios are kept. Memory is the
-peak of `palladion check` in a process of its own. Then the ratios become a part of docs/benchmarks.md. Exit code 1 when a
-kernel gave no times. What this does not show: the time of reading files, of parsing and of preparing.
+All of one kernel is measured in this process, in turns, through the C ABI: a plain run, checks on one host thread with
+one group of checks each and with all, and the whole check on all threads. Least times count, and only their ratios are
+kept. Memory is the peak of `palladion check` in a process of its own. Then the ratios become a part of
+docs/benchmarks.md. Exit code 1 when a kernel gave no times.
+What this does not show: the time of reading files, of parsing and of preparing.
 """
 
 import argparse
@@ -21,15 +23,20 @@ sys.path[:0] = [os.path.join(ROOT, "tools"), os.path.join(ROOT, "python")]
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import measure_case  # noqa: E402
-import numpy as np  # noqa: E402
 import measured_part  # noqa: E402
+import numpy as np  # noqa: E402
 from palladion.real_kernels import table  # noqa: E402
 
 ROUNDS, SECONDS = 40, 2.0  # as many rounds for a kernel as that, or as long; at least three
 _OFF = {"races": 0, "definedness": 0, "contracts": 0, "threads": 1, "seeds": 1}
 # One schedule: what of a check on one thread takes how long for each of its schedules. Whole: as a user waits for it.
-SCHEDULE = {"bounds": _OFF, "races": {**_OFF, "races": 1}, "definedness": {**_OFF, "definedness": 1},
-            "contracts": {**_OFF, "contracts": 1}, "all": {"threads": 1, "seeds": 1}}
+SCHEDULE = {
+    "bounds": _OFF,
+    "races": {**_OFF, "races": 1},
+    "definedness": {**_OFF, "definedness": 1},
+    "contracts": {**_OFF, "contracts": 1},
+    "all": {"threads": 1, "seeds": 1},
+}
 WHOLE = {"whole check": {"seeds": 1}}
 COLUMNS = [*SCHEDULE, "whole, one thread", *WHOLE, "memory"]
 
@@ -95,15 +102,24 @@ def scattered_memory() -> list:
         text = SCATTERED.format(programs=elements // each, elements=elements, each=each, dtype=dtype)
         run = (_Text(text), [np.zeros(1, np.int32)], [np.zeros(64 << 20, np.uint8)])
         found = measure_case.check_memory(run)
-        rows.append({"what": f"{elements // each} programs store {each} single elements each, {dtype}", "memory": found["used"] / found["allowed"]})
+        rows.append(
+            {
+                "what": f"{elements // each} programs store {each} single elements each, {dtype}",
+                "memory": found["used"] / found["allowed"],
+            }
+        )
     return rows
 
 
 # ---- the page
 
-AIMS = [("a schedule with every check, median", "all", "median", 1.3), ("a schedule with every check, worst", "all", "worst", 2.0),
-        ("a whole check on all threads, median", "whole check", "median", 1.3),
-        ("a whole check on all threads, worst", "whole check", "worst", 2.0), ("memory, most", "memory", "worst", 1.0)]
+AIMS = [
+    ("a schedule with every check, median", "all", "median", 1.3),
+    ("a schedule with every check, worst", "all", "worst", 2.0),
+    ("a whole check on all threads, median", "whole check", "median", 1.3),
+    ("a whole check on all threads, worst", "whole check", "worst", 2.0),
+    ("memory, most", "memory", "worst", 1.0),
+]
 
 
 def aim_lines(rows) -> list:
@@ -115,14 +131,20 @@ def aim_lines(rows) -> list:
         value, where = max(values)
         if kind == "median":
             value, where = statistics.median(v for v, _ in values), ""
-        lines.append(f"| {what} | {limit:g} | {value:.2f}{f' ({where})' if where else ''} | {'met' if value <= limit else 'missed'} |")
+        lines.append(
+            f"| {what} | {limit:g} | {value:.2f}{f' ({where})' if where else ''} | "
+            f"{'met' if value <= limit else 'missed'} |"
+        )
     return lines
 
 
 def page_lines(rows) -> list:
     lines = ["| | " + " | ".join(COLUMNS) + " |", "|---" * (1 + len(COLUMNS)) + "|"]
     for name, choose in (("median", statistics.median), ("worst", max)):
-        cells = [f"{choose([row[c] for row in rows if c in row]):.2f}" if any(c in row for row in rows) else "" for c in COLUMNS]
+        cells = [
+            f"{choose([row[c] for row in rows if c in row]):.2f}" if any(c in row for row in rows) else ""
+            for c in COLUMNS
+        ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     lines += ["", "| kernel | schedules | " + " | ".join(COLUMNS) + " |", "|---" * (2 + len(COLUMNS)) + "|"]
     for row in rows:
@@ -133,7 +155,8 @@ def page_lines(rows) -> list:
 
 def line(row) -> str:
     return f"{row['name'] + ', ' + row['kernel']:90} {row['run'] * 1e6:9.0f} us " + "".join(
-        f" {column} {row[column]:.2f}" for column in COLUMNS if column in row)
+        f" {column} {row[column]:.2f}" for column in COLUMNS if column in row
+    )
 
 
 def scattered_lines(scattered) -> list:
@@ -142,8 +165,20 @@ def scattered_lines(scattered) -> list:
 
 def write(page: str, rows: list, scattered: list, subset: bool):
     scope = "A part of the cases." if subset else f"{len(rows)} kernels of all cases."
-    text = "\n".join([f"{measured_part.host_sentence()} {scope}", "", *aim_lines(rows), "", *scattered_lines(scattered), "",
-                      *page_lines(rows)]) + "\n"
+    text = (
+        "\n".join(
+            [
+                f"{measured_part.host_sentence()} {scope}",
+                "",
+                *aim_lines(rows),
+                "",
+                *scattered_lines(scattered),
+                "",
+                *page_lines(rows),
+            ]
+        )
+        + "\n"
+    )
     measured_part.write(page, "checks", text)
 
 

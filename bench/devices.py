@@ -2,12 +2,13 @@
 
     ./dev bench devices [--only tpu|gpu] [--no-docs]
 
-TPUs, here and in JAX's TPU interpreter, with and without race detection. Each row runs in a process of its own with 8 host devices: the same
-jitted program (python/tests/device_programs.py), compiled, the fastest of some later calls. With race detection ours has every check on,
-and one schedule, as JAX's has.
+TPUs, here and in JAX's TPU interpreter, with and without race detection. Each row runs in a process of its own with 8
+host devices: the same jitted program (python/tests/device_programs.py), compiled, the fastest of some later calls. With
+race detection ours has every check on, and one schedule, as JAX's has.
 
-GPUs, on 1, 2, 4 and 8 devices: what a device costs more than one alone. The collective matmul of the JAX wheel, each device with the same
-product however many there are (its rows are gathered from all of them); a process for each number of devices, in turns, the fastest of all.
+GPUs, on 1, 2, 4 and 8 devices: what a device costs more than one alone. The collective matmul of the JAX wheel, each
+device with the same product however many there are (its rows are gathered from all of them);
+a process for each number of devices, in turns, the fastest of all.
 """
 
 import argparse
@@ -32,16 +33,20 @@ def program(name, devices):
     import device_programs as programs
     import jax.numpy as jnp
     from jax.experimental.pallas import tpu as pltpu
+
     dma = [programs.DMA, programs.DMA]
     slots = pltpu.VMEM((2, programs.ROWS, 128), jnp.float32)
-    kernel, scratch = {"right permute": (functools.partial(programs.permute, meets=False), dma),
-                       "ring sum": (functools.partial(programs.ring_sum, capacity=True), [slots, *dma, programs.COUNT]),
-                       "all to all": (programs.everyone, dma)}[name]
+    kernel, scratch = {
+        "right permute": (functools.partial(programs.permute, meets=False), dma),
+        "ring sum": (functools.partial(programs.ring_sum, capacity=True), [slots, *dma, programs.COUNT]),
+        "all to all": (programs.everyone, dma),
+    }[name]
     return functools.partial(kernel, n=devices), scratch
 
 
 def fastest(function, x) -> float:
     import jax
+
     times = []
     for _ in range(CALLS + 1):  # the first compiles
         start = time.perf_counter()
@@ -54,10 +59,13 @@ def measure(name, devices) -> dict:
     import device_programs as programs
     import palladion
     from jax.experimental.pallas import tpu as pltpu
+
     kernel, scratch = program(name, devices)
     x, found = programs.numbers(devices), {}
     for races in (False, True):
-        theirs = programs.on_mesh(kernel, programs.line(devices), scratch=scratch, interpret=pltpu.InterpretParams(detect_races=races))
+        theirs = programs.on_mesh(
+            kernel, programs.line(devices), scratch=scratch, interpret=pltpu.InterpretParams(detect_races=races)
+        )
         their_time = fastest(theirs, x)
         ours = programs.on_mesh(kernel, programs.line(devices), scratch=scratch)
         with palladion.emulate("v5e", **({"seeds": 1} if races else {})):
@@ -69,6 +77,7 @@ def measure_gpus(devices, rows, depth, columns) -> dict:
     """Seconds of a plain run and of a schedule with every check."""
     import gpu_device_kernels as kernels
     import palladion
+
     kernels.all_devices_are(devices)
     function, args, _ = kernels.multiplied(devices, rows // devices, depth, columns)
     found = {}
@@ -87,7 +96,10 @@ def child(name, *numbers) -> dict:
 
 
 def tpu_lines():
-    yield f"| kernel | devices | plain run: JAX's time over ours | with race detection (aim {AIM}, never below {LEAST}) | |"
+    yield (
+        f"| kernel | devices | plain run: JAX's time over ours | with race detection (aim {AIM}, never below "
+        f"{LEAST}) | |"
+    )
     yield "|---|---|---|---|---|"
     for name, devices in ROWS:
         found = child(name, devices)
@@ -96,11 +108,17 @@ def tpu_lines():
 
 
 def gpu_lines():
-    yield f"| each device's product | GPUs | plain run over as many times one | checked, one schedule (aim: at most {GPU_AIM}) | |"
+    yield (
+        "| each device's product | GPUs | plain run over as many times one | checked, one schedule (aim: at most "
+        f"{GPU_AIM}) | |"
+    )
     yield "|---|---|---|---|---|"
     for product in PRODUCTS:
         turns = [{devices: child("gpu", devices, *product) for devices in GPUS} for _ in range(ROUNDS)]
-        least = {devices: {name: min(turn[devices][name] for turn in turns) for name in turns[0][devices]} for devices in GPUS}
+        least = {
+            devices: {name: min(turn[devices][name] for turn in turns) for name in turns[0][devices]}
+            for devices in GPUS
+        }
         for devices in GPUS:
             plain, checked = (least[devices][name] / (devices * least[1][name]) for name in ("plain", "checked"))
             met = "met" if checked <= GPU_AIM else "missed"
@@ -121,6 +139,7 @@ def main() -> int:
         print(json.dumps(measure_gpus(*numbers) if name == "gpu" else measure(name, *numbers)))
         return 0
     import measured_part
+
     for kind in [options.only] if options.only else PARTS:
         part, rows = PARTS[kind]
         lines = []

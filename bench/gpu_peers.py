@@ -1,7 +1,7 @@
 """Hopper kernels here and in JAX's GPU interpreter: what `./dev bench peers` adds to docs/benchmarks.md for them.
 
-Each case of gpu_cases.py gets a process of its own (measure_gpu_case.py): the interpreter keeps state that an exception spoils, and waits
-for ever where one of its threads fails while others wait for it.
+Each case of gpu_cases.py gets a process of its own (measure_gpu_case.py): the interpreter keeps state that an exception
+spoils, and waits for ever where one of its threads fails while others wait for it.
 """
 
 import concurrent.futures
@@ -39,7 +39,11 @@ def cells(row) -> list:
         ours = "clean" if "ours" in row.get("ours", {}) else f"failed: {row['ours']['error']}"
         return ["", "", f"{reason(row['races']['error'])} (here: {ours})"]
     plain = row["plain"]
-    return [f"{ratio(row['races']):.0f}x", f"{ratio(plain):.0f}x" if ratio(plain) else "not measured: " + reason(plain["error"]), ""]
+    return [
+        f"{ratio(row['races']):.0f}x",
+        f"{ratio(plain):.0f}x" if ratio(plain) else "not measured: " + reason(plain["error"]),
+        "",
+    ]
 
 
 def reason(error: str) -> str:
@@ -52,15 +56,23 @@ def aim_lines(rows) -> list:
         return []
     least, name = min(ratios)
     lines = ["| what | aim | measured | |", "|---|---|---|---|"]
-    for what, value, where in (("median", statistics.median(value for value, _ in ratios), ""), ("least", least, f" ({name})")):
-        lines.append(f"| race detection, {what} | at least {AIM} | {value:.0f}x{where} | {'met' if value >= AIM else 'missed'} |")
+    for what, value, where in (
+        ("median", statistics.median(value for value, _ in ratios), ""),
+        ("least", least, f" ({name})"),
+    ):
+        lines.append(
+            f"| race detection, {what} | at least {AIM} | {value:.0f}x{where} | {'met' if value >= AIM else 'missed'} |"
+        )
     return lines
 
 
 def write(page: str, rows: list, subset: bool):
     scope = "A part of the cases." if subset else f"{len(rows)} cases."
     lines = [f"{peers_page.measured_part.host_sentence()} {scope}", "", *aim_lines(rows), ""]
-    lines += ["| kernel | race detection over a check | interpreter over a run | why the interpreter does not run it |", "|---|---|---|---|"]
+    lines += [
+        "| kernel | race detection over a check | interpreter over a run | why the interpreter does not run it |",
+        "|---|---|---|---|",
+    ]
     lines += ["| " + " | ".join([row["name"], *cells(row)]) + " |" for row in rows]
     peers_page.measured_part.write(page, "gpu-peers", "\n".join(lines) + "\n")
 

@@ -1,10 +1,12 @@
-"""What emulation inside JAX programs costs: each call, and making a kernel ready. Writes its part of docs/benchmarks.md.
+"""What emulation inside JAX programs costs: each call, and making a kernel ready.
+Writes its part of docs/benchmarks.md.
 
     ./dev bench jax [--no-docs]
 
-Calls: one operation on f32[8,128], jitted, from the call to its result being there; beside a jitted function that does nothing, in
-turns in one process, median of many. Readiness: flash attention's kernel for a TPU, from JAX's traced function: our text and our
-preparation (cold, no kernel kept), beside XLA's compilation of the same with interpret=True; lowering is in neither.
+Calls: one operation on f32[8,128], jitted, from the call to its result being there; beside a jitted function that does
+nothing, in turns in one process, median of many. Readiness: flash attention's kernel for a TPU, from JAX's traced
+function: our text and our preparation (cold, no kernel kept),
+beside XLA's compilation of the same with interpret=True; lowering is in neither.
 """
 
 import argparse
@@ -15,11 +17,10 @@ import time
 
 import jax
 import jax.numpy as jnp
+import palladion
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas.ops.tpu import flash_attention
-
-import palladion
 from palladion import _library
 from palladion.bridge import rules, transport
 
@@ -45,7 +46,8 @@ def call_times() -> dict:
     for name, options, environment in (("run", {}, ""), ("check", {"seeds": 16}, ""), ("callback", {}, "callback")):
         os.environ["PALLADION_TRANSPORT"] = environment
         with palladion.emulate(**options):
-            functions[name] = jax.jit(add_one).lower(x).compile()  # called after it: its reports are folded, outside of any session
+            # called after it: its reports are folded, outside of any session
+            functions[name] = jax.jit(add_one).lower(x).compile()
     os.environ["PALLADION_TRANSPORT"] = ""
     functions["interpret=True"] = jax.jit(lambda v: add_one(v, interpret=True))
     times = {name: [] for name in functions}
@@ -72,6 +74,7 @@ def ready_times() -> dict:
             spent.append(time.perf_counter() - start)
 
     for number in range(5):
+
         def attention(q, k, v, scale=1.0 + number):  # another kernel each time, so that none is known
             return flash_attention.flash_attention(q, k, v, causal=True, sm_scale=scale)
 
@@ -100,13 +103,22 @@ def main() -> int:
     calls, ready = call_times(), ready_times()
     lines = [measured_part.host_sentence(), "", "| what | aim | measured | |", "|---|---|---|---|"]
     beyond = calls["run"] - calls["empty"]
-    lines.append(f"| a call of a one-operation kernel beyond an empty jitted call, microseconds | at most {AIM_MICROSECONDS} | {beyond:.3g} | "
-                 f"{'met' if beyond <= AIM_MICROSECONDS else 'missed'} |")
+    lines.append(
+        f"| a call of a one-operation kernel beyond an empty jitted call, microseconds | at most {AIM_MICROSECONDS} | "
+        f"{beyond:.3g} | {'met' if beyond <= AIM_MICROSECONDS else 'missed'} |"
+    )
     ratio = ready["ours"] / ready["xla"]
-    lines.append(f"| flash attention: text and preparation over XLA's compilation with interpret=True | below 1 | {ratio:.3g} | "
-                 f"{'met' if ratio < 1 else 'missed'} |")
+    lines.append(
+        f"| flash attention: text and preparation over XLA's compilation with interpret=True | below 1 | {ratio:.3g} | "
+        f"{'met' if ratio < 1 else 'missed'} |"
+    )
     lines += ["", "| one call, over the empty jitted call | ratio |", "|---|---|"]
-    names = {"run": "run, custom call", "check": "checked, 16 seeds", "callback": "run, Python callback", "interpret=True": "JAX's interpret=True"}
+    names = {
+        "run": "run, custom call",
+        "check": "checked, 16 seeds",
+        "callback": "run, Python callback",
+        "interpret=True": "JAX's interpret=True",
+    }
     lines += [f"| {title} | {calls[name] / calls['empty']:.3g} |" for name, title in names.items()]
     print("\n".join(lines))
     if not options.no_docs:

@@ -6,13 +6,13 @@
     measure_case.py races NAME            a check and JAX's TPU interpreter with detect_races=True
 
 What is in a time:
-    cold           the first call after jax.clear_caches(): trace, lower, compile, run. For Palladion also write the kernel
-                   text, parse, verify and prepare it. Imports are excluded: both sides have run before, and the caches of
-                   JAX are cleared between.
-    cold kernels   Palladion only: export (trace and lower the function, write the texts), parse, verify, prepare, and run
-                   the kernels; without XLA's compilation of what is around them.
-    warm           a later call. JAX: the compiled function. Palladion: its kernels, prepared, through the C ABI on arrays;
-                   what the function does around its kernels counts for JAX only.
+    cold           the first call after jax.clear_caches(): trace, lower, compile, run. For Palladion also write the
+                   kernel text, parse, verify and prepare it. Imports are excluded: both sides have run before, and the
+                   caches of JAX are cleared between.
+    cold kernels   Palladion only: export (trace and lower the function, write the texts), parse, verify, prepare, and
+                   run the kernels; without XLA's compilation of what is around them.
+    warm           a later call. JAX: the compiled function. Palladion: its kernels, prepared, through the C ABI on
+                   arrays; what the function does around its kernels counts for JAX only.
     warm call      Palladion only: the compiled function, its kernels answered through Python callbacks.
     check          as warm: each kernel checked, with every check and all the schedules it needs, through the C ABI.
 """
@@ -28,10 +28,10 @@ from unittest import mock
 
 import jax
 import numpy as np
-
 import palladion
-from palladion import _library, running
-from palladion.exporter.scalars import numpy_dtype
+from palladion import _library
+from palladion.api import running
+from palladion.base.scalars import numpy_dtype
 from palladion.real_kernels import table
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -150,6 +150,7 @@ def tpu_interpreter(problem, **params) -> float:
 
 
 # ---- memory
+
 
 def memory(runs) -> dict:
     """Peak memory of `palladion run` above that of `palladion doctor`, and what the aim allows; of the worst kernel."""

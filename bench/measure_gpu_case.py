@@ -2,14 +2,15 @@
 
     measure_gpu_case.py list
     measure_gpu_case.py plain NAME     our run and the compiled function in JAX's GPU interpreter
-    measure_gpu_case.py races NAME     a check of one schedule, with every check, and the interpreter with detect_races=True
+    measure_gpu_case.py races NAME     a check of one schedule, with every check, and the interpreter with
+                                       detect_races=True
     measure_gpu_case.py ours NAME      the check alone: where the interpreter cannot run the kernel
 
-Both are traced with palladion.target("h100"), which answers what kernels ask of the device; on a host without one the interpreter
-could not trace the shipped kernels at all. hopper_matmul is told that there are FEW_SMS: it starts a cluster on each of 132, and the
-interpreter compiles the threads of each cluster anew.
-Processor time: the interpreter has a host thread for each thread of a block, and what else the host does is in neither. A later call
-counts, unless the first took long. Ours is the least of several, the kernels prepared, through the C ABI.
+Both are traced with palladion.target("h100"), which answers what kernels ask of the device; on a host without one the
+interpreter could not trace the shipped kernels at all. hopper_matmul is told that there are FEW_SMS: it starts a
+cluster on each of 132, and the interpreter compiles the threads of each cluster anew.
+Processor time: the interpreter has a host thread for each thread of a block, and what else the host does is in neither.
+A later call counts, unless the first took long. Ours is the least of several, the kernels prepared, through the C ABI.
 """
 
 import contextlib
@@ -89,7 +90,9 @@ def measure(case, what: str) -> dict:
 
 
 def same(runs, theirs):
-    """Both must have computed the same thing; what a kernel does around its kernels is left out where there are several."""
+    """Both must have computed the same thing; what a kernel does around its kernels is left out where there are
+    several.
+    """
     program, inputs, outputs = runs[-1]
     written = [np.array(a) for a in outputs]
     program.run(inputs, written)

@@ -1,10 +1,12 @@
-"""The shipped kernels in Palladion beside JAX's own interpreters: the same function, the same inputs, one run of this file.
+"""The shipped kernels in Palladion beside JAX's own interpreters: the same function, the same inputs,
+one run of this file.
 
     ./dev bench peers [--filter X] [--quick] [--tpu-interpreter none|quick|all] [--only-races | --only-gpu]
                       [--json FILE] [--no-docs]
 
-Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces; then the
-ratios become the page docs/benchmarks.md. Kernels for GPUs are beside JAX's GPU interpreter (gpu_peers.py). Ratios compare times of one process only. Exit code 1 when a case gave no times.
+Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces;
+then the ratios become the page docs/benchmarks.md. Kernels for GPUs are beside JAX's GPU interpreter (gpu_peers.py).
+Ratios compare times of one process only. Exit code 1 when a case gave no times.
 """
 
 import argparse
@@ -40,11 +42,14 @@ def measure(name: str, what: str, limit: float, script: str = "measure_case.py")
 
 def measure_gpu(options) -> list:
     """The part of the page about kernels for GPUs, and its rows."""
+
     def run(name, what, limit):
         return measure(name, what, limit, "measure_gpu_case.py")
 
     cases = run("", "list", 120)["cases"]
-    rows = gpu_peers.measure_all(run, [c for c in cases if options.filter in c["name"] and (c["quick"] or not options.quick)])
+    rows = gpu_peers.measure_all(
+        run, [c for c in cases if options.filter in c["name"] and (c["quick"] or not options.quick)]
+    )
     print("\n".join(gpu_peers.aim_lines(rows)))
     if rows and not options.no_docs:
         gpu_peers.write(os.path.join(ROOT, "docs/benchmarks.md"), rows, bool(options.filter or options.quick))
@@ -55,9 +60,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="only the cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="one case of each kernel")
-    parser.add_argument("--tpu-interpreter", choices=["none", "quick", "all"], default="quick",
-                        help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise")
-    parser.add_argument("--only-races", action="store_true", help="only the race detection of JAX's TPU interpreter beside a check")
+    parser.add_argument(
+        "--tpu-interpreter",
+        choices=["none", "quick", "all"],
+        default="quick",
+        help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise",
+    )
+    parser.add_argument(
+        "--only-races", action="store_true", help="only the race detection of JAX's TPU interpreter beside a check"
+    )
     parser.add_argument("--only-gpu", action="store_true", help="only kernels for GPUs, beside JAX's GPU interpreter")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers as JSON")
     parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
@@ -71,7 +82,9 @@ def main() -> int:
     cases = [c for c in listed["cases"] if options.filter in c["name"] and (c["quick"] or not options.quick)]
     rows = []
     for case in cases:
-        in_tpu = case["tpu"] and (options.tpu_interpreter == "all" or (options.tpu_interpreter == "quick" and case["quick"]))
+        in_tpu = case["tpu"] and (
+            options.tpu_interpreter == "all" or (options.tpu_interpreter == "quick" and case["quick"])
+        )
         row = {"name": case["name"]}
         if in_tpu:
             row["races"] = measure(case["name"], "races", TPU_SECONDS)

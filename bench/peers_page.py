@@ -45,7 +45,10 @@ def line(row) -> str:
 
 def _aim_rows(rows) -> list:
     """(what, aim, measured, met) of every aim that was measured."""
-    values = {column: [(ratios(row)[column], row["name"]) for row in rows if ratios(row)[column] is not None] for column in COLUMNS}
+    values = {
+        column: [(ratios(row)[column], row["name"]) for row in rows if ratios(row)[column] is not None]
+        for column in COLUMNS
+    }
     found = []
 
     def aim(what, column, choose, bound, text, unit=""):
@@ -69,7 +72,10 @@ def _aim_rows(rows) -> list:
 
 def _aim_lines(rows) -> list:
     lines = ["| what | aim | measured | |", "|---|---|---|---|"]
-    lines += [f"| {what} | {aim} | {measured} | {'met' if met else 'missed'} |" for what, aim, measured, met in _aim_rows(rows)]
+    lines += [
+        f"| {what} | {aim} | {measured} | {'met' if met else 'missed'} |"
+        for what, aim, measured, met in _aim_rows(rows)
+    ]
     return lines
 
 
@@ -87,24 +93,38 @@ def write(page: str, rows: list, subset: bool):
 
 # ---- race detection: JAX's TPU interpreter with detect_races=True beside a check
 
+
 def race_cell(races: dict) -> str:
     return f"{races['tpu_races'] / races['check']:.0f}x" if "check" in races else "not measured: " + races["error"]
 
 
 def race_aims(rows) -> list:
-    ratios_of = [(row["races"]["tpu_races"] / row["races"]["check"], row["name"]) for row in rows if "check" in row.get("races", {})]
+    ratios_of = [
+        (row["races"]["tpu_races"] / row["races"]["check"], row["name"])
+        for row in rows
+        if "check" in row.get("races", {})
+    ]
     if not ratios_of:
         return []
     median, (least, name) = statistics.median(value for value, _ in ratios_of), min(ratios_of)
     lines = ["| what | aim | measured | |", "|---|---|---|---|"]
     for what, value, where in (("median", median, ""), ("least", least, f" ({name})")):
-        lines.append(f"| race detection, {what} | at least 300 | {value:.0f}x{where} | {'met' if value >= 300 else 'missed'} |")
+        lines.append(
+            f"| race detection, {what} | at least 300 | {value:.0f}x{where} | {'met' if value >= 300 else 'missed'} |"
+        )
     return lines
 
 
 def write_races(page: str, rows: list, subset: bool):
     rows = [row for row in rows if "races" in row]
     scope = "A part of the cases." if subset else f"{len(rows)} cases."
-    lines = [f"{measured_part.host_sentence()} {scope}", "", *race_aims(rows), "", "| kernel | JAX's time over a check's |", "|---|---|"]
+    lines = [
+        f"{measured_part.host_sentence()} {scope}",
+        "",
+        *race_aims(rows),
+        "",
+        "| kernel | JAX's time over a check's |",
+        "|---|---|",
+    ]
     lines += [f"| {row['name']} | {race_cell(row['races'])} |" for row in rows]
     measured_part.write(page, "races", "\n".join(lines) + "\n")

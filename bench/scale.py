@@ -1,12 +1,13 @@
-"""How time and memory grow with a launch: programs, blocks, threads, clusters, devices, copies in flight, loop iterations, bytes.
+"""How time and memory grow with a launch: programs, blocks, threads, clusters, devices, copies in flight,
+loop iterations, bytes.
 
     ./dev bench scale [--filter X] [--json FILE] [--no-docs]
 
 Each kernel is made in several sizes and run by `palladion run` and `palladion check --seeds 1` in
-a process of its own. What counts is the processor time and the peak of resident memory for one unit (a block, an iteration, a
-kilobyte), without what the same kernel of one unit takes, over the same at the smallest size: 1 is linear. Then these ratios become
-a part of docs/benchmarks.md. Exit code 1 when a kernel failed or none was chosen. What this does not show: other schedules than
-the first, and host threads.
+a process of its own. What counts is the processor time and the peak of resident memory for one unit (a block, an
+iteration, a kilobyte), without what the same kernel of one unit takes, over the same at the smallest size: 1 is linear.
+Then these ratios become a part of docs/benchmarks.md. Exit code 1 when a kernel failed or none was chosen. What this
+does not show: other schedules than the first, and host threads.
 """
 
 import argparse
@@ -58,8 +59,16 @@ kernel @k {{
 
 def mesh(body: str, rows, columns=32, grid="", cluster="", threads="") -> str:
     return _MESH.format(
-        rows=rows, columns=columns, grid=grid, grid_name='"i"' if grid else "", cluster=cluster, cluster_name='"c"' if cluster else "",
-        threads=threads or "none", thread_name='thread_name="wg"' if threads else "thread_name=none", body=body)
+        rows=rows,
+        columns=columns,
+        grid=grid,
+        grid_name='"i"' if grid else "",
+        cluster=cluster,
+        cluster_name='"c"' if cluster else "",
+        threads=threads or "none",
+        thread_name='thread_name="wg"' if threads else "thread_name=none",
+        body=body,
+    )
 
 
 _SCOPE = """    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[32]> as "s", %b: ref<smem,barrier{arrivals=1}[1]> as "b") {
@@ -145,7 +154,11 @@ def iterations(n: int) -> str:
 
 
 def operand(kilobytes: int) -> str:
-    return mesh("    %v = get(%xr) : i32[{n},256];\n    _ = swap(%or, %v) : i32[{n},256];".replace("{n}", str(kilobytes)), kilobytes, columns=256)
+    return mesh(
+        "    %v = get(%xr) : i32[{n},256];\n    _ = swap(%or, %v) : i32[{n},256];".replace("{n}", str(kilobytes)),
+        kilobytes,
+        columns=256,
+    )
 
 
 def devices(n: int) -> str:
@@ -161,7 +174,10 @@ def devices(n: int) -> str:
 
 
 def blocks_of_devices(count: int):
-    """Each block tells the one with its number on the next device, and writes there: blocks of all devices by their number."""
+    """Each block tells the one with its number on the next device,
+    and writes there: blocks of all devices by their number.
+    """
+
     def text(n: int) -> str:
         body = f"""    %i = axis_index{{axis="i"}}() : i32[];
     %d = axis_index{{axis="d"}}() : i32[];
@@ -177,7 +193,10 @@ def blocks_of_devices(count: int):
       return;
     }};"""
         each = max(1, n // count)
-        return mesh(body, each, grid=each).replace("backend mosaic_gpu;", f"backend mosaic_gpu;\n  devices {{d={count}}};")
+        return mesh(body, each, grid=each).replace(
+            "backend mosaic_gpu;", f"backend mosaic_gpu;\n  devices {{d={count}}};"
+        )
+
     return text
 
 
@@ -238,12 +257,23 @@ CASES = {
     "clusters": Case("cluster of two blocks, multicast and barrier", clusters, (1 << 12, 1 << 14, 1 << 16, 1 << 18)),
     "copies in flight": Case("copy of one block, all under way at once", in_flight, (1 << 10, 1 << 11, 1 << 12)),
     "devices": Case("GPU of a ring: store to the next one, signal, wait", devices, (1 << 7, 1 << 8, 1 << 9, 1 << 10)),
-    "blocks of two devices": Case("block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(2), (1 << 13, 1 << 15, 1 << 17)),
-    "blocks of eight devices": Case("block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(8), (1 << 13, 1 << 15, 1 << 17)),
+    "blocks of two devices": Case(
+        "block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(2), (1 << 13, 1 << 15, 1 << 17)
+    ),
+    "blocks of eight devices": Case(
+        "block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(8), (1 << 13, 1 << 15, 1 << 17)
+    ),
     "tensor memory": Case("TMEM store, product, load in one block", tensor_memory, (1 << 7, 1 << 9, 1 << 11)),
-    "blocks with tensor memory": Case("block: TMEM store, product, load", tensor_memory_blocks, (1 << 6, 1 << 8, 1 << 10)),
+    "blocks with tensor memory": Case(
+        "block: TMEM store, product, load", tensor_memory_blocks, (1 << 6, 1 << 8, 1 << 10)
+    ),
     # Of a check each operation knows all before it that histories remember.
-    "loop iterations": Case("iteration with a scope, copy, wait, store", iterations, (1 << 14, 1 << 16, 1 << 18), (1 << 12, 1 << 14, 1 << 16)),
+    "loop iterations": Case(
+        "iteration with a scope, copy, wait, store",
+        iterations,
+        (1 << 14, 1 << 16, 1 << 18),
+        (1 << 12, 1 << 14, 1 << 16),
+    ),
     "operand bytes": Case("kilobyte, copied by one block", operand, (1 << 12, 1 << 14, 1 << 16)),
 }
 
@@ -254,11 +284,15 @@ def measure_once(what: str, text: str) -> tuple:
         path = os.path.join(folder, "k.pkir")
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
-        inputs = [word for name in re.findall(r"^  in %(\w+):", text, re.MULTILINE) for word in ("--in", f"{name}=iota")]
+        inputs = [
+            word for name in re.findall(r"^  in %(\w+):", text, re.MULTILINE) for word in ("--in", f"{name}=iota")
+        ]
         command = [os.path.join(ROOT, "build/palladion"), what, path, *inputs]
         command += ["--out", folder] if what == "run" else ["--seeds", "1", "--no-contracts"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run([os.path.join(ROOT, "build/bench/peak_memory"), *command], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [os.path.join(ROOT, "build/bench/peak_memory"), *command], capture_output=True, text=True, check=False
+        )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
         raise RuntimeError(f"{what} of\n{text}\nended with {done.returncode}\n{done.stderr}")
@@ -281,7 +315,9 @@ def measure(name: str, case: Case) -> list:
         sizes = case.check_sizes if what == "check" and case.check_sizes else case.sizes
         for size in sizes:
             found = measure_least(what, case.text(size), 3 if size == sizes[0] else 1)
-            row["sizes"].append({"size": size, "seconds": (found[0] - base[0]) / size, "bytes": (found[1] - base[1]) / size})
+            row["sizes"].append(
+                {"size": size, "seconds": (found[0] - base[0]) / size, "bytes": (found[1] - base[1]) / size}
+            )
         for of in ("seconds", "bytes"):
             row[of] = row["sizes"][-1][of] / row["sizes"][0][of]
         rows.append(row)
@@ -291,7 +327,8 @@ def measure(name: str, case: Case) -> list:
 
 def line(row: dict) -> str:
     return f"{row['name']:18} {row['what']:6}" + "".join(
-        f"  {s['size']}: {s['seconds'] * 1e6:.2f} us {s['bytes']:.0f} B" for s in row["sizes"])
+        f"  {s['size']}: {s['seconds'] * 1e6:.2f} us {s['bytes']:.0f} B" for s in row["sizes"]
+    )
 
 
 def curve(row: dict, of: str) -> str:
@@ -300,12 +337,18 @@ def curve(row: dict, of: str) -> str:
 
 
 def page_lines(rows: list) -> list:
-    lines = ["| what | for each | sizes | microseconds | time for one at the larger sizes | bytes | memory at these | |", "|---" * 8 + "|"]
+    lines = [
+        "| what | for each | sizes | microseconds | time for one at the larger sizes | bytes | memory at these | |",
+        "|---" * 8 + "|",
+    ]
     for row in rows:
         first, last = row["sizes"][0], row["sizes"][-1]
         met = "met" if row["seconds"] <= AIM and row["bytes"] <= AIM else "missed"
-        lines.append(f"| {row['name']}, {row['what']} | {row['unit']} | {first['size']} … {last['size']} | {first['seconds'] * 1e6:.2f} | "
-                     f"{curve(row, 'seconds')} | {first['bytes']:.0f} | {curve(row, 'bytes')} | {met} |")
+        lines.append(
+            f"| {row['name']}, {row['what']} | {row['unit']} | {first['size']} … {last['size']} | "
+            f"{first['seconds'] * 1e6:.2f} | {curve(row, 'seconds')} | {first['bytes']:.0f} | {curve(row, 'bytes')} | "
+            f"{met} |"
+        )
     return lines
 
 
@@ -323,8 +366,17 @@ def main() -> int:
         with open(options.json, "w", encoding="utf-8") as stream:
             json.dump(rows, stream, indent=1)
     if not options.no_docs and not options.filter:
-        text = "\n".join([f"{measured_part.host_sentence()} Aim for one unit at the largest size over the smallest: at most {AIM:g}.", "",
-                          *page_lines(rows)]) + "\n"
+        text = (
+            "\n".join(
+                [
+                    f"{measured_part.host_sentence()} Aim for one unit at the largest size over the smallest: at most "
+                    f"{AIM:g}.",
+                    "",
+                    *page_lines(rows),
+                ]
+            )
+            + "\n"
+        )
         measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "scale", text)
     print("\n".join(page_lines(rows)))
     return 0

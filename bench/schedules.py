@@ -2,9 +2,10 @@
 
     ./dev bench schedules [--schedules N] [--no-docs]
 
-The kernels are those of jax.experimental.pallas.ops.gpu as installed, of f16. hopper_matmul_mgpu: tiles of 64 x 128 x 64 in a ring of 4, one
-warpgroup that fetches and two that multiply. blackwell_matmul_mgpu, collective: tiles of 256 x 256 x 64 of two blocks in a ring of 4, an
-epilogue of 32 columns at a time. They are exported here and measured by schedules_main.cc, in processor time.
+The kernels are those of jax.experimental.pallas.ops.gpu as installed, of f16. hopper_matmul_mgpu: tiles of 64 x 128 x
+64 in a ring of 4, one warpgroup that fetches and two that multiply. blackwell_matmul_mgpu, collective: tiles of 256 x
+256 x 64 of two blocks in a ring of 4, an epilogue of 32 columns at a time.
+They are exported here and measured by schedules_main.cc, in processor time.
 """
 
 import argparse
@@ -40,19 +41,32 @@ class Case:
 
 
 def on_hopper(a, b):
-    config = hopper.TuningConfig(tile_m=64, tile_n=128, tile_k=64, max_concurrent_steps=4, epi_tile_m=64, epi_tile_n=64,
-                                 wg_dimension=hopper.MatmulDimension.N)
+    config = hopper.TuningConfig(
+        tile_m=64,
+        tile_n=128,
+        tile_k=64,
+        max_concurrent_steps=4,
+        epi_tile_m=64,
+        epi_tile_n=64,
+        wg_dimension=hopper.MatmulDimension.N,
+    )
     return hopper.matmul(a, b, None, config)
 
 
 def on_blackwell(a, b):
-    config = blackwell.TuningConfig(tile_m=128, tile_n=128, tile_k=64, max_concurrent_steps=4, collective=True, epilogue_tile_n=32)
+    config = blackwell.TuningConfig(
+        tile_m=128, tile_n=128, tile_k=64, max_concurrent_steps=4, collective=True, epilogue_tile_n=32
+    )
     return blackwell.matmul_kernel(a, b, config)
 
 
-CASES = (Case("Hopper, 512", "h100", 512, on_hopper, 1.5, True),
-         *(Case(f"Blackwell, collective, {size}", "b200", size, on_blackwell, 3, False, ("NOT_AWAITED",))
-           for size in (1024, 2048)))
+CASES = (
+    Case("Hopper, 512", "h100", 512, on_hopper, 1.5, True),
+    *(
+        Case(f"Blackwell, collective, {size}", "b200", size, on_blackwell, 3, False, ("NOT_AWAITED",))
+        for size in (1024, 2048)
+    ),
+)
 
 
 def write_kernel(case: Case, folder: str):
@@ -72,8 +86,13 @@ def page_lines(case: Case, found: dict) -> list:
     schedules, threads = found["schedules"], found["threads"]
     rows = [("one schedule with every check, over the multiply", case.aim, found["check"] / found["eigen"])]
     if case.many:
-        rows.append((f"{schedules} schedules on {threads} cores, over {schedules} multiplies on one", 1 / 3,
-                     found["all"] / threads / (schedules * found["eigen"])))
+        rows.append(
+            (
+                f"{schedules} schedules on {threads} cores, over {schedules} multiplies on one",
+                1 / 3,
+                found["all"] / threads / (schedules * found["eigen"]),
+            )
+        )
     rows.append(("a plain run, over the multiply", None, found["run"] / found["eigen"]))
     lines = []
     for what, aim, value in rows:
@@ -85,8 +104,13 @@ def page_lines(case: Case, found: dict) -> list:
 def measure(case: Case, schedules: int) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         write_kernel(case, folder)
-        command = [os.path.join(ROOT, "build/bench/schedules_bench"), folder, *3 * [str(case.size)],
-                   str(schedules if case.many else 1), *case.wrong]
+        command = [
+            os.path.join(ROOT, "build/bench/schedules_bench"),
+            folder,
+            *3 * [str(case.size)],
+            str(schedules if case.many else 1),
+            *case.wrong,
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{case.name}: {done.stderr.strip()}")
@@ -104,7 +128,11 @@ def main() -> int:
         lines += page_lines(case, measure(case, options.schedules))
     print("\n".join(lines))
     if not options.no_docs:
-        measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "schedules", "\n".join([measured_part.host_sentence(), "", *lines]) + "\n")
+        measured_part.write(
+            os.path.join(ROOT, "docs/benchmarks.md"),
+            "schedules",
+            "\n".join([measured_part.host_sentence(), "", *lines]) + "\n",
+        )
     return 0
 
 

@@ -9,6 +9,7 @@ function(palladion_check name)
 endfunction()
 
 palladion_check(include_arrows conformance/include_arrows_test.py)
+palladion_check(import_arrows conformance/import_arrows_test.py)
 palladion_check(one_definition conformance/one_definition_test.py)
 palladion_check(namespaces conformance/namespaces_test.py)
 palladion_check(standard_includes conformance/standard_includes_test.py)

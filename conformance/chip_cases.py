@@ -1,7 +1,7 @@
 """Cases of one kernel on several chips: legal where it fits, refused where it does not.
 
-The sizes are those of the chips' own documents, as JAX's tpu_info.py has them (emu/chip/machines/chip.cc). Does not catch: what
-a compiler needs of the memory itself.
+The sizes are those of the chips' own documents, as JAX's tpu_info.py has them (emu/chip/machines/chip.cc). Does not
+catch: what a compiler needs of the memory itself.
 """
 
 import dataclasses
@@ -30,8 +30,17 @@ class ScratchCase:
         if self.asks:
             lines.append(f"# {self.mebibytes} MiB of scratch in the {VMEM[self.chip]} MiB of a core of a {self.chip}.")
         else:
-            lines.append(f"# {self.mebibytes} MiB of scratch in the {DEFAULT[self.chip]} MiB of a kernel that asks for no more on a {self.chip}.")
-        lines += [f"# target: mosaic_tpu/{self.chip}", *["# exit: 1"] * (not fits), "# schedules: 1", "--- kernel", "pkir 1;"]
+            lines.append(
+                f"# {self.mebibytes} MiB of scratch in the {DEFAULT[self.chip]} MiB of a kernel that asks for no more "
+                f"on a {self.chip}."
+            )
+        lines += [
+            f"# target: mosaic_tpu/{self.chip}",
+            *["# exit: 1"] * (not fits),
+            "# schedules: 1",
+            "--- kernel",
+            "pkir 1;",
+        ]
         lines.append("kernel @k {" + "  //~ CAPACITY" * (not fits))
         lines += ["  backend mosaic_tpu;", *[f"  params {{vmem_limit_bytes={VMEM[self.chip] << 20}}};"] * self.asks]
         lines += ["  grid [];", "  in %x: i32[8,128] space vmem;", "  out %o: i32[8,128] space vmem;"]

@@ -6,18 +6,20 @@ docs/spec/grid.md. Does not catch: targets whose blocks have memory of their own
 
 import dataclasses
 import itertools
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 from case_writer import NUMPY_TYPES, dims
-from family_writer import ALL, FamilyCase, generator, poison, type_of, values
+from family_writer import ALL, FamilyCase, generator, poison, values
 
 SIZE, PROGRAMS = 5, 3  # of each dimension of the array and of the grid
 
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """`block`: its text; `map`: text of the index for the grid index %p; `elements`: of program p, squeezed where `gone`."""
+    """`block`: its text; `map`: text of the index for the grid index %p;
+    `elements`: of program p, squeezed where `gone`.
+    """
 
     block: str
     index: Callable
@@ -36,7 +38,12 @@ CUTS = {
     "again": Cut("2", lambda p, v: (f"{v} = rem({p}, 2:i32) : i32[]; ", v), lambda p: tile(p % 2), "order.2"),
     "same": Cut("2", lambda p, v: ("", "1:i32"), lambda p: tile(1), "order.2"),
     "whole": Cut(str(SIZE), lambda p, v: ("", "0:i32"), lambda p: list(range(SIZE)), "blocks.1"),
-    "window": Cut("el(3,1,1)", lambda p, v: (f"{v} = mul({p}, 2:i32) : i32[]; ", v), lambda p: [2 * p - 1, 2 * p, 2 * p + 1], "element"),
+    "window": Cut(
+        "el(3,1,1)",
+        lambda p, v: (f"{v} = mul({p}, 2:i32) : i32[]; ", v),
+        lambda p: [2 * p - 1, 2 * p, 2 * p + 1],
+        "element",
+    ),
     "squeezed": Cut("sq", lambda p, v: ("", p), lambda p: [p], "squeezed", gone=True),
 }
 PAIRS = list(itertools.product(CUTS, CUTS))
@@ -84,11 +91,23 @@ def seen():
         name = f"block_seen_{cuts[0]}_{cuts[1]}_{dtype}"
         block = block_of(cuts)
         x = values(name, dtype, (SIZE, SIZE))
-        flat = [x[place] if inside else poison(dtype)
-                for program in np.ndindex(PROGRAMS, PROGRAMS) for place, inside in places(cuts, program)]
+        flat = [
+            x[place] if inside else poison(dtype)
+            for program in np.ndindex(PROGRAMS, PROGRAMS)
+            for place, inside in places(cuts, program)
+        ]
         out = np.array(flat, NUMPY_TYPES[dtype]).reshape(PROGRAMS, PROGRAMS, *block[1])
-        yield FamilyCase(name, rules(cuts), "What each program sees; outside of the array is poison. Oracle: the rules, in NumPy.",
-                         {"x": x}, out, copied(block[1], dtype), (PROGRAMS, PROGRAMS), {"x": block, "o": slot_of(block[1])}, target)
+        yield FamilyCase(
+            name,
+            rules(cuts),
+            "What each program sees; outside of the array is poison. Oracle: the rules, in NumPy.",
+            {"x": x},
+            out,
+            copied(block[1], dtype),
+            (PROGRAMS, PROGRAMS),
+            {"x": block, "o": slot_of(block[1])},
+            target,
+        )
 
 
 def left():
@@ -103,8 +122,17 @@ def left():
             for value, (place, inside) in zip(x[program].ravel(), places(cuts, program)):
                 if inside:
                     out[place] = value
-        yield FamilyCase(name, rules(cuts), "What all programs leave; what lies outside is discarded, and nobody's is poison. Oracle: the rules, in NumPy.",
-                         {"x": x}, out, copied(block[1], dtype), (PROGRAMS, PROGRAMS), {"x": slot_of(block[1]), "o": block})
+        yield FamilyCase(
+            name,
+            rules(cuts),
+            "What all programs leave; what lies outside is discarded, and nobody's is poison. Oracle: the rules, in "
+            "NumPy.",
+            {"x": x},
+            out,
+            copied(block[1], dtype),
+            (PROGRAMS, PROGRAMS),
+            {"x": slot_of(block[1]), "o": block},
+        )
 
 
 FAMILIES = (seen, left)

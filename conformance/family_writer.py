@@ -49,8 +49,8 @@ def type_of(array):
 
 @dataclasses.dataclass(frozen=True)
 class FamilyCase:
-    """`body`: kernel text over the refs %xr, …, %or of the inputs and of the output o; `blocks` name -> text of its block
-    and the shape that the ref has then."""
+    """`body`: kernel text over the refs %xr, …, %or of the inputs and of the output o; `blocks` name -> text of its
+    block and the shape that the ref has then."""
 
     name: str
     spec: str

@@ -1,10 +1,10 @@
 """Cases of the finding codes: for each page of `palladion explain` its wrong kernel and the one that is mended.
 
-The kernels are those of emu/front/reports/explain/*.txt; why the first is wrong and the other is not says the page, from the
-documentation of the hardware and of JAX. A table here says at which lines each finding is, both of its accesses where it
-has two, and NumPy what the mended kernel computes. Not here, and written by hand: PEER_LIFETIME,
-whose page's kernel is found beyond the end of its text, and WGMMA_ORDER, whose operands do not count up. Does not catch: a page and a table
-that are wrong in the same way.
+The kernels are those of emu/front/reports/explain/*.txt; why the first is wrong and the other is not says the page,
+from the documentation of the hardware and of JAX. A table here says at which lines each finding is, both of its
+accesses where it has two, and NumPy what the mended kernel computes. Not here, and written by hand: PEER_LIFETIME,
+whose page's kernel is found beyond the end of its text, and WGMMA_ORDER, whose operands do not count up. Does not
+catch: a page and a table that are wrong in the same way.
 """
 
 import dataclasses

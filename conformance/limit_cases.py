@@ -1,9 +1,10 @@
 """Cases of the limits of backends: for each row of docs/spec/tpu-limits.md and gpu-limits.md a kernel that breaks it.
 
 Kernels are those of conformance/golden: of a TPU what JAX 0.10.2 refused to lower (tpu_legality.txt), of a GPU what the
-rule's source forbids (gpu_limits.txt) or JAX refused (gpu_legality.txt). A table says for each limit which kernel, and the lines of its findings. Limits
-that no kernel of JAX's breaks are written by hand, in conformance/cases/limits_tpu. Does not catch: a kernel that breaks
-another limit first; the name in brackets, which each case asks for, would not be found then.
+rule's source forbids (gpu_limits.txt) or JAX refused (gpu_legality.txt). A table says for each limit which kernel, and
+the lines of its findings. Limits that no kernel of JAX's breaks are written by hand, in conformance/cases/limits_tpu.
+Does not catch: a kernel that breaks another limit first;
+the name in brackets, which each case asks for, would not be found then.
 """
 
 import dataclasses

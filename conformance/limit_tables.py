@@ -23,13 +23,19 @@ TPU = {
     "tpu.access.space": ("mesh_load", {8: "ILLEGAL", 9: "ILLEGAL"}),
     "tpu.access.smem-scalar": ("mesh_smem_array", {5: "OUT_MISSING", 11: "ILLEGAL", 12: "ILLEGAL"}),
     "tpu.access.rank-0": ("scratch_0_0", {5: "OUT_MISSING", 11: "ILLEGAL"}),
-    "tpu.access.store-scalar": ("access_store_element_int8", {8: "OUT_MISSING", 9: "OUT_MISSING", 18: "ILLEGAL UNINIT"}),
+    "tpu.access.store-scalar": (
+        "access_store_element_int8",
+        {8: "OUT_MISSING", 9: "OUT_MISSING", 18: "ILLEGAL UNINIT"},
+    ),
     "tpu.access.load-mask": ("access_masked_load_int8", {9: "OUT_MISSING", 18: "ILLEGAL"}),
     "tpu.access.mask-bits": ("access_masked_store_int8", {9: "OUT_MISSING", 19: "ILLEGAL"}),
     "tpu.access.mask-step": ("access_masked_strided_float32", {8: "OUT_MISSING", 9: "OUT_MISSING", 19: "ILLEGAL"}),
     "tpu.copy.bool": ("copy_of_bool", {5: "OUT_MISSING", 19: "ILLEGAL"}),
     "tpu.copy.types": ("copy_bitcast", {19: "ILLEGAL", 20: "ILLEGAL"}),
-    "tpu.copy.shapes": ("part_copy_whole", {4: "RACE_ASYNC", 5: "OUT_MISSING", 13: "ILLEGAL NOT_AWAITED RACE_WW SEM_LEAK"}),
+    "tpu.copy.shapes": (
+        "part_copy_whole",
+        {4: "RACE_ASYNC", 5: "OUT_MISSING", 13: "ILLEGAL NOT_AWAITED RACE_WW SEM_LEAK"},
+    ),
     "tpu.value.bits": ("wide_float64", {9: "ILLEGAL"}),
     "tpu.value.bool": ("clamp_bool", {16: "ILLEGAL"}),
     "tpu.value.f32": ("erf_inv_float16", {9: "ILLEGAL"}),
@@ -287,7 +293,9 @@ GPU_REFUSED = {
 
 # The leader waits, and the other blocks for the leader.
 _WAIT_OF_LEADER = (
-    '%i = axis_index{axis="c"}() : i32[]', "cond(%i) { barrier_wait(barrier=%b); return; } { return; }", "barrier_arrive(barrier=%d)",
+    '%i = axis_index{axis="c"}() : i32[]',
+    "cond(%i) { barrier_wait(barrier=%b); return; } { return; }",
+    "barrier_arrive(barrier=%d)",
     "barrier_wait(barrier=%d)",
 )
 
@@ -323,7 +331,8 @@ MENDED = {
     "wgmma.tile": ("wgmma_wait(0:i32)",),
     "wgmma.swizzle": ("wgmma_wait(0:i32)",),
     "wgmma.transpose": ("wgmma_wait(0:i32)",),
-    "wgmma.mixed": ("wgmma_wait(0:i32)",), "wgmma.mixed-8-bit": ("wgmma_wait(0:i32)",),
+    "wgmma.mixed": ("wgmma_wait(0:i32)",),
+    "wgmma.mixed-8-bit": ("wgmma_wait(0:i32)",),
     "wgmma.types": ("wgmma_wait(0:i32)",),
     "wgmma.view": ("wgmma_wait(0:i32)",),
     "wgmma.registers": ("wgmma_wait(0:i32)",),
@@ -374,6 +383,9 @@ UNPRINTED = ("access.tile-rank", "view.tile-point")
 
 # What a broken debug_print prints all the same, of zeros, or each warp of memory that nobody has written.
 POISON = "[" + " ".join(["-2147483648"] * 8) + "]"
-PRINTED = {"tpu.print.scalar": ("x false",), "tpu.print.spec": ("x 0",), "warp.closure": (POISON,) * 4,
-           "layout.printed": (f"[{' '.join(['0.0'] * 128)}]",)}
-
+PRINTED = {
+    "tpu.print.scalar": ("x false",),
+    "tpu.print.spec": ("x 0",),
+    "warp.closure": (POISON,) * 4,
+    "layout.printed": (f"[{' '.join(['0.0'] * 128)}]",),
+}

@@ -31,8 +31,19 @@ CASES = pathlib.Path(__file__).resolve().parent / "cases"
 GENERATED = ("chips", "compiler_tpu", "families", "findings", "limits_gpu")
 BY_HAND = {f"findings/{code}_{word}.case" for code in ("peer_lifetime", "wgmma_order") for word in ("wrong", "right")}
 TABLES = (
-    arithmetic_cases, value_cases, random_cases, shape_cases, reduce_cases, tpu_cases, limit_cases, finding_cases, family_cases,
-    family_blocks, chip_cases, compiler_cases, flow_cases,
+    arithmetic_cases,
+    value_cases,
+    random_cases,
+    shape_cases,
+    reduce_cases,
+    tpu_cases,
+    limit_cases,
+    finding_cases,
+    family_cases,
+    family_blocks,
+    chip_cases,
+    compiler_cases,
+    flow_cases,
 )
 
 

@@ -1,4 +1,6 @@
-"""Writes the GPU corpus' cases (conformance/gpu_corpus) to a folder: python conformance/make_gpu_cases.py FOLDER [PART OF A NAME]."""
+"""Writes the GPU corpus' cases (conformance/gpu_corpus) to a folder: python conformance/make_gpu_cases.py FOLDER [PART
+OF A NAME].
+"""
 
 import os
 import sys

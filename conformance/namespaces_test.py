@@ -18,7 +18,9 @@ _OPENS = re.compile(r"^namespace (palladion\S*) \{$", re.MULTILINE)
 
 
 def own_namespace(path: str) -> str | None:
-    """The namespace that a file's folder has for itself; None: it has none, or defines what a header of emu/ declares."""
+    """The namespace that a file's folder has for itself;
+    None: it has none, or defines what a header of emu/ declares.
+    """
     folder = path.rsplit("/", 1)[0] + "/"
     if folder.startswith(SHARED) or folder == "emu/":
         return None
@@ -41,7 +43,11 @@ class Namespaces(unittest.TestCase):
         self.assertIsNone(own_namespace("semantics/base/ids.h"))
 
     def test_every_file_is_in_the_namespace_of_its_folder(self):
-        files = [path for path in includes.cpp_files() if path.startswith(("semantics/", "memory_model/", "scheduler/", "emu/"))]
+        files = [
+            path
+            for path in includes.cpp_files()
+            if path.startswith(("semantics/", "memory_model/", "scheduler/", "emu/"))
+        ]
         self.assertGreater(len(files), 400, "no files were read: the test looks in the wrong place")
         owned = {name for name in map(own_namespace, files) if name is not None}
         wrong = []

@@ -13,14 +13,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import includes  # noqa: E402
 
 _LINE = re.compile(
-    r"^(?:template <.*> *)?(?:struct|class|enum class|enum|union) (?:PALLADION_EXPORT )?(?P<name>\w+)(?!\w|::)(?P<rest>[^;{]*(?:\{.*)?)$"
+    r"^(?:template <.*> *)?(?:struct|class|enum class|enum|union) (?:PALLADION_EXPORT )?"
+    r"(?P<name>\w+)(?!\w|::)(?P<rest>[^;{]*(?:\{.*)?)$"
     r"|^namespace (?P<opens>[\w:]*) ?\{"
     r"|^\}  // namespace(?: (?P<closes>[\w:]+))?$"
 )
 
 
 def definitions(text: str) -> list[str]:
-    """The types that the text defines outside unnamed namespaces, with their namespace; nested types are the outer one's."""
+    """The types that the text defines outside unnamed namespaces, with their namespace;
+    nested types are the outer one's.
+    """
     found, inside = [], []
     for line in text.splitlines():
         match = _LINE.match(line)
@@ -38,8 +41,12 @@ def definitions(text: str) -> list[str]:
 
 class OneDefinition(unittest.TestCase):
     maxDiff = None
+
     def test_what_counts_as_a_definition(self):
-        text = "namespace a {\nnamespace {\nstruct Own {\n};\n}  // namespace\nclass B final : public C {\nstruct D;\n}  // namespace a\n"
+        text = (
+            "namespace a {\nnamespace {\nstruct Own {\n};\n}  // namespace\nclass B final : public C {\nstruct "
+            "D;\n}  // namespace a\n"
+        )
         self.assertEqual(definitions(text), ["a::B"])
         self.assertEqual(definitions("namespace a {\nclass PALLADION_EXPORT E {\n};\n"), ["a::E"])
         self.assertEqual(definitions("namespace a {\nenum class F : int { kG, kH };\nenum class I : int;\n"), ["a::F"])

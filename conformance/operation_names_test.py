@@ -1,11 +1,11 @@
 """Fails where an operation of the registry is known by its name, as a string, outside the registry and the operations.
 
-What others decide by are facts of the row (semantics/registry/op_row.h). The names are those that the rows themselves give
-(semantics/ops, the anchor of each row's paragraph). Looked at is every string literal of the C++ sources that is exactly a
-name, alone or with its dialect, and every search of an instruction's name for a part of one. Not looked at: the registry and
-the operations, tests, generators of kernel text for tests (emu/tools/hunt, emu/testing), and in emu/check/legality and
-emu/chip/layouts what a RuleRow or RuleRows looks up, since that is keyed by the row from then on. What else may stand is in ALLOWED, each with its reason; an
-entry that nothing needs is an error too.
+What others decide by are facts of the row (semantics/registry/op_row.h). The names are those that the rows themselves
+give (semantics/ops, the anchor of each row's paragraph). Looked at is every string literal of the C++ sources that is
+exactly a name, alone or with its dialect, and every search of an instruction's name for a part of one. Not looked at:
+the registry and the operations, tests, generators of kernel text for tests (emu/tools/hunt, emu/testing), and in
+emu/check/legality and emu/chip/layouts what a RuleRow or RuleRows looks up, since that is keyed by the row from then
+on. What else may stand is in ALLOWED, each with its reason; an entry that nothing needs is an error too.
 
 Standard library only, so it runs without .venv: python3 conformance/operation_names_test.py
 """
@@ -20,20 +20,48 @@ OWN = ("semantics/ops/", "semantics/registry/", "emu/tools/hunt/", "emu/testing/
 
 # File, words, why they are no operation's name there, or why no row can say it. "*": every word.
 ALLOWED = [
-    ("emu/tools/advice/change_grid.cc", "program_id num_programs", "dimensions of the grid change places, and with them what asks for one by its number"),
+    (
+        "emu/tools/advice/change_grid.cc",
+        "program_id num_programs",
+        "dimensions of the grid change places, and with them what asks for one by its number",
+    ),
     ("emu/tools/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
-    ("emu/tools/advice/known_numbers.cc", "add sub mul eq ne lt le gt ge select_n convert_element_type", "computes what is known of scalars, in plain arithmetic"),
+    (
+        "emu/tools/advice/known_numbers.cc",
+        "add sub mul eq ne lt le gt ge select_n convert_element_type",
+        "computes what is known of scalars, in plain arithmetic",
+    ),
     ("emu/tools/advice/made.cc", "cond convert_element_type", "makes instructions"),
-    ("emu/tools/advice/origins.cc", "add sub mul convert_element_type", "reads what a step of a ring is, in plain arithmetic"),
-    ("emu/tools/advice/ring.cc", "rem lt le gt ge eq ne", "reads what slots and steps are compared with, in plain arithmetic"),
-    ("emu/run/agents/rounded_copies.cc", "multiple_of", "a promise of the kernel about a size, which no row says of itself"),
+    (
+        "emu/tools/advice/origins.cc",
+        "add sub mul convert_element_type",
+        "reads what a step of a ring is, in plain arithmetic",
+    ),
+    (
+        "emu/tools/advice/ring.cc",
+        "rem lt le gt ge eq ne",
+        "reads what slots and steps are compared with, in plain arithmetic",
+    ),
+    (
+        "emu/run/agents/rounded_copies.cc",
+        "multiple_of",
+        "a promise of the kernel about a size, which no row says of itself",
+    ),
     ("emu/front/bridge/bridge_options.cc", "check", "an option of the Python bridge"),
     ("emu/front/command/command.cc", "check log", "commands"),
     ("emu/front/command/command_table.cc", "check log", "commands"),
     ("emu/tools/golden/error_kernel.cc", "get swap", "makes instructions"),
     ("emu/tools/golden/error_rules.cc", "eq lt", "makes instructions"),
-    ("emu/tools/golden/hypotheses.cc", "and copy eq num_programs program_id", "makes instructions, and counts dimensions anew"),
-    ("emu/tools/golden/hypotheses_blocks.cc", "add div eq max min mul rem reshape select_n transpose", "makes instructions"),
+    (
+        "emu/tools/golden/hypotheses.cc",
+        "and copy eq num_programs program_id",
+        "makes instructions, and counts dimensions anew",
+    ),
+    (
+        "emu/tools/golden/hypotheses_blocks.cc",
+        "add div eq max min mul rem reshape select_n transpose",
+        "makes instructions",
+    ),
     ("emu/tools/golden/hypotheses_epilogue.cc", "add neg sub", "makes instructions"),
     ("emu/tools/golden/hypotheses_operands.cc", "and", "makes an instruction"),
     ("emu/tools/golden/hypotheses_programs.cc", "cond", "makes an instruction"),
@@ -45,7 +73,11 @@ ALLOWED = [
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
     ("emu/run/threads/thread_waits.cc", "wgmma", "a word of a message"),
     ("emu/check/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
-    ("emu/check/legality/legality.cc", "checkpoint closed_call custom_jvp_call custom_vjp_call", "which of JAX's calls it was, an attribute"),
+    (
+        "emu/check/legality/legality.cc",
+        "checkpoint closed_call custom_jvp_call custom_vjp_call",
+        "which of JAX's calls it was, an attribute",
+    ),
     ("emu/check/legality/gpu/access.cc", "add min max", "the kind of an atomic update, an attribute"),
     ("emu/check/legality/gpu/barriers.cc", "barrier", "the name of an operand"),
     ("emu/check/legality/gpu/copies.cc", "add min max", "the reduction of a copy, an attribute"),
@@ -58,7 +90,11 @@ ALLOWED = [
     ("emu/tools/mutation/mutation_sites.cc", "add", "makes an instruction"),
     ("emu/tools/mutation/mutation_sync.cc", "add rem", "makes instructions"),
     ("emu/tools/reduce/pass_instructions.cc", "broadcast_in_dim", "makes an instruction"),
-    ("emu/tools/reduce/pass_launch.cc", "program_id num_programs axis_index", "a dimension of the launch goes, and with it what asks for it by its number or name"),
+    (
+        "emu/tools/reduce/pass_launch.cc",
+        "program_id num_programs axis_index",
+        "a dimension of the launch goes, and with it what asks for it by its number or name",
+    ),
     ("emu/tools/reduce/pass_words.cc", "iota", "a filling of an array"),
     ("emu/front/reports/report_text.cc", "call", "a member of a report"),
     ("emu/front/reports/report_view_json.cc", "call", "a member of a report"),
@@ -75,7 +111,9 @@ ALLOWED = [
 LITERALS = re.compile(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*')
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 # Whatever looks for a part of an instruction's name: op.name.starts_with("atomic_"), instr->name.find("bitcast").
-PART = re.compile(r'name\s*(?:\.|->)\s*(?:starts_with|ends_with|find|rfind|compare|contains|substr)\s*\([^;{}]*?"([^"\n]+)"')
+PART = re.compile(
+    r'name\s*(?:\.|->)\s*(?:starts_with|ends_with|find|rfind|compare|contains|substr)\s*\([^;{}]*?"([^"\n]+)"'
+)
 RULE_ROWS = re.compile(r"\bRule(?:Row|Rows(?:\s+\w+)?)\s*\(\s*\"[^()]*\)")
 
 
@@ -93,7 +131,9 @@ def sources(parts):
 
 
 def operation_names() -> set[str]:
-    """ "wgmma_ref", "mgpu.load" and "load": every name that a row of semantics/ops has; those of functions stand in math.h."""
+    """ "wgmma_ref", "mgpu.load" and "load": every name that a row of semantics/ops has;
+    those of functions stand in math.h.
+    """
     names = set(re.findall(r'\{MathOp::k\w+, "(\w+)"', read("semantics/simd/math.h")))
     for path in sources(["semantics/ops"]):
         for full in re.findall(r'"[\w-]+\.md#([\w.]+)"', read(path)):
@@ -184,12 +224,18 @@ class OperationNames(unittest.TestCase):
                 entries = allowed(path, word)
                 used |= {(i, "*" if ALLOWED[i][1] == "*" else word) for i in entries}
                 if not entries:
-                    wrong.append(f'{path}:{line}: "{word}": an operation by its name; decide by a fact of its row, '
-                                 "semantics/registry/op_row.h (in a rule about kernel text, by a RuleRow)")
+                    wrong.append(
+                        f'{path}:{line}: "{word}": an operation by its name; decide by a fact of its row, '
+                        "semantics/registry/op_row.h (in a rule about kernel text, by a RuleRow)"
+                    )
         self.assertGreater(looked, 300, "hardly any source was read: the test looks in the wrong place")
         self.assertEqual([], wrong)
-        stale = [f"{file}: {word}" for i, (file, words, _) in enumerate(ALLOWED) for word in words.split()
-                 if (i, word) not in used]
+        stale = [
+            f"{file}: {word}"
+            for i, (file, words, _) in enumerate(ALLOWED)
+            for word in words.split()
+            if (i, word) not in used
+        ]
         self.assertEqual([], stale, "entries of ALLOWED that nothing needs")
 
 

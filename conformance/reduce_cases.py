@@ -126,8 +126,12 @@ def contractions():
 
     a, b = (F32, (1, 2, 3, 4, 5, 6), (2, 3)), (F32, (1, 0, 2, -1, 1, 3), (3, 2))
     yield case("Rows of a by columns of b. Oracle: JAX.", [a, b], (((1,), (0,)), ((), ())))
-    yield case("b transposed: rows by rows. Oracle: JAX.", [a, (F32, (1, 2, 0, 3, 1, -1), (2, 3))],
-               (((1,), (1,)), ((), ())), "_transposed")
+    yield case(
+        "b transposed: rows by rows. Oracle: JAX.",
+        [a, (F32, (1, 2, 0, 3, 1, -1), (2, 3))],
+        (((1,), (1,)), ((), ())),
+        "_transposed",
+    )
     batched = [(I32, tuple(range(12)), (2, 2, 3)), (I32, tuple(range(12)), (3, 2, 2))]
     yield case("Batch dimension 0 of a with 2 of b. Oracle: JAX.", batched, (((2,), (0,)), ((0,), (2,))), "_batch")
     yield case(
@@ -148,7 +152,8 @@ def contractions():
         ),
     )
     yield case(
-        "The precision says what hardware may do; here 1 + 2^-23 is not rounded to fewer bits. Oracle: exact sums in NumPy.",
+        "The precision says what hardware may do; here 1 + 2^-23 is not rounded to fewer bits. Oracle: exact sums in "
+        "NumPy.",
         [(F32, ("0x3f800001", 3), (1, 2)), (F32, (1, 0), (2, 1))],
         (((1,), (0,)), ((), ())),
         "_precision",
@@ -159,15 +164,25 @@ def contractions():
 
 def sums_of_products():
     def case(prose, operands, suffix=""):
-        wide = lambda acc, a, b: (acc.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)).astype(acc.dtype)
+        wide = lambda acc, a, b: (acc.astype(np.float64) + a.astype(np.float64) @ b.astype(np.float64)).astype(
+            acc.dtype
+        )
         return one_instruction("dot", "mma", prose, operands, wide, suffix=suffix)
 
     a, b = ("f16", (65504, 1, 65504, 2, 3, 4), (2, 3)), ("f16", (65504, 2, -65504, 1, 5, -1), (3, 2))
-    yield case("An accumulator of f32; products are exact. Oracle: NumPy in f64.", [(F32, (1, -2, 0.5, 0.25), (2, 2)), a, b])
-    yield case("An accumulator of f16: 1 + 2048 is rounded once. Oracle: NumPy in f64.",
-               [("f16", (1,), (1, 1)), ("f16", (1024, 1024), (1, 2)), ("f16", (1, 1), (2, 1))], "_f16")
-    yield case("i8 into i32. Oracle: NumPy in f64, which is exact here.",
-               [(I32, (7, -9), (1, 2)), ("i8", (127, -128), (1, 2)), ("i8", (127, -128, 1, 2), (2, 2))], "_i8")
+    yield case(
+        "An accumulator of f32; products are exact. Oracle: NumPy in f64.", [(F32, (1, -2, 0.5, 0.25), (2, 2)), a, b]
+    )
+    yield case(
+        "An accumulator of f16: 1 + 2048 is rounded once. Oracle: NumPy in f64.",
+        [("f16", (1,), (1, 1)), ("f16", (1024, 1024), (1, 2)), ("f16", (1, 1), (2, 1))],
+        "_f16",
+    )
+    yield case(
+        "i8 into i32. Oracle: NumPy in f64, which is exact here.",
+        [(I32, (7, -9), (1, 2)), ("i8", (127, -128), (1, 2)), ("i8", (127, -128, 1, 2), (2, 2))],
+        "_i8",
+    )
 
 
 FAMILIES = (sums, extremes, indices, cumulative, contractions, sums_of_products)

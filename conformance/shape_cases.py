@@ -137,9 +137,7 @@ def slices():
 def gathers():
     def case(mode, prose, fill=None, suffix=""):
         modes = {"clip": "clip", "fill": "fill", "promise": "promise_in_bounds"}
-        numbers = jax.lax.GatherDimensionNumbers(
-            offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,)
-        )
+        numbers = jax.lax.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
         attrs = (
             "{offset_dims=[1], collapsed_slice_dims=[0], operand_batching_dims=[], start_indices_batching_dims=[], "
             f"start_index_map=[0], slice_sizes=[1,2], mode={mode}, fill_value={'none' if fill is None else fill}}}"
@@ -187,7 +185,9 @@ SCATTERS = {
 
 
 def scatter_case(name, prose, operands, numbers, mode, suffix=""):
-    """`numbers`: update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims and, if any, the batching ones."""
+    """`numbers`: update_window_dims, inserted_window_dims, scatter_dims_to_operand_dims and, if any,
+    the batching ones.
+    """
     window, inserted, start_map, batching, indices_batching = (*numbers, (), ())[:5]
     dims = jax.lax.ScatterDimensionNumbers(
         update_window_dims=window,
@@ -198,8 +198,9 @@ def scatter_case(name, prose, operands, numbers, mode, suffix=""):
     )
     ints = lambda values: "[" + ",".join(map(str, values)) + "]"
     attrs = (
-        f"{{update_window_dims={ints(window)}, inserted_window_dims={ints(inserted)}, operand_batching_dims={ints(batching)}, "
-        f"scatter_indices_batching_dims={ints(indices_batching)}, scatter_dims_to_operand_dims={ints(start_map)}, mode={mode}}}"
+        f"{{update_window_dims={ints(window)}, inserted_window_dims={ints(inserted)}, "
+        f"operand_batching_dims={ints(batching)}, scatter_indices_batching_dims={ints(indices_batching)}, "
+        f"scatter_dims_to_operand_dims={ints(start_map)}, mode={mode}}}"
     )
     modes = {"clip": "clip", "drop": "fill", "promise": "promise_in_bounds"}
     oracle = lambda x, i, u: np.asarray(SCATTERS[name](x, i, u, dims, mode=modes[mode]))

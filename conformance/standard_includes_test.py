@@ -12,8 +12,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("semantics", "memory_model", "scheduler", "emu", "conformance", "bench")
 HEADERS = {
-    "algorithm": "sort stable_sort find find_if find_if_not any_of all_of none_of copy_n copy fill fill_n min max minmax clamp reverse "
-    "lower_bound upper_bound equal_range binary_search remove_if count_if max_element min_element transform unique mismatch",
+    "algorithm": "sort stable_sort find find_if find_if_not any_of all_of none_of copy_n copy fill fill_n min max "
+    "minmax clamp reverse lower_bound upper_bound equal_range binary_search remove_if count_if "
+    "max_element min_element transform unique mismatch",
     "array": "array",
     "atomic": "atomic atomic_flag",
     "bit": "bit_cast popcount countr_zero countl_zero has_single_bit bit_width bit_ceil",
@@ -47,8 +48,16 @@ HEADERS = {
 }
 HEADER_OF = {name: header for header, names in HEADERS.items() for name in names.split()}
 # Headers that promise what another has.
-ALSO = {"string": ("string_view",), "iostream": ("string",), "sstream": ("string",), "fstream": ("string",),
-        "map": ("utility",), "set": ("utility",), "unordered_map": ("utility",), "tuple": ("utility",)}
+ALSO = {
+    "string": ("string_view",),
+    "iostream": ("string",),
+    "sstream": ("string",),
+    "fstream": ("string",),
+    "map": ("utility",),
+    "set": ("utility",),
+    "unordered_map": ("utility",),
+    "tuple": ("utility",),
+}
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 
 

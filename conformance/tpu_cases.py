@@ -25,9 +25,7 @@ def moves():
         "{axis=1, stride=2, stride_axis=0}",
         suffix="_stride",
     )
-    yield tpu_case(
-        "repeat", "The whole array again.", [x], lambda v: np.tile(v, (1, 2)), "{repeats=2, axis=1}"
-    )
+    yield tpu_case("repeat", "The whole array again.", [x], lambda v: np.tile(v, (1, 2)), "{repeats=2, axis=1}")
 
 
 def bits():

@@ -29,6 +29,11 @@ cpp_files() {
   git -C "$ROOT" ls-files --cached --others --exclude-standard -- '*.cc' '*.h'
 }
 
+# ruff COMMAND [ARGUMENT...]: on the Python that is formatted (pyproject.toml), from python/requirements.txt's version.
+ruff() {
+  (cd "$ROOT" && "$ROOT/.venv/bin/ruff" "$@" --no-cache .)
+}
+
 # The SIMD targets that this host can run, slowest first; scalar is always there.
 host_simd_targets() {
   local flags has

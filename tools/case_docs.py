@@ -1,5 +1,5 @@
-"""The table of docs/spec/coverage.md: each rule with the conformance cases that name it, and each finding code with those
-that announce it. Read from the headers of the cases; that each rule has one, conformance/coverage_test.cc tests.
+"""The table of docs/spec/coverage.md: each rule with the conformance cases that name it, and each finding code with
+those that announce it. Read from the headers of the cases; that each rule has one, conformance/coverage_test.cc tests.
 """
 
 import collections
@@ -28,7 +28,11 @@ def _in_order(rule: str) -> list:
 
 
 def rule_cases() -> str:
-    pages, codes, count = collections.defaultdict(lambda: collections.defaultdict(list)), collections.defaultdict(list), 0
+    pages, codes, count = (
+        collections.defaultdict(lambda: collections.defaultdict(list)),
+        collections.defaultdict(list),
+        0,
+    )
     for path in glob.glob(os.path.join(CASES, "*/*.case")):
         with open(path, encoding="utf-8") as file:
             text = file.read()

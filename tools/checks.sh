@@ -117,6 +117,7 @@ run_light_checks() {
   check links python3 tools/links.py
   check prose python3 tools/prose.py
   check include-arrows python3 conformance/include_arrows_test.py
+  check import-arrows python3 conformance/import_arrows_test.py
   check one-definition python3 conformance/one_definition_test.py
   check namespaces python3 conformance/namespaces_test.py
   check standard-includes python3 conformance/standard_includes_test.py
@@ -161,6 +162,7 @@ run_lint() {
       _ "$JOBS" <<<"$files"
   fi
   check format command_fmt --check
+  check ruff ruff check
   run_light_checks
   report_results
 }

@@ -1,7 +1,8 @@
 """Reads the JUnit file of a test runner and prints "passed failed skipped name"; exits 1 if anything failed.
 
-A runner that exits nonzero without naming a failed test, or that wrote no file, counts as one failure. ctest marks a test
-whose binary is missing as "notrun", which looks like a skip: only a skip that the test itself asked for is one here.
+A runner that exits nonzero without naming a failed test, or that wrote no file, counts as one failure. ctest marks a
+test whose binary is missing as "notrun", which looks like a skip: only a skip that the test itself asked for is one
+here.
 """
 
 import sys

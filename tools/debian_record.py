@@ -1,5 +1,5 @@
-"""Writes what `./dev test-debian` found into docs/contributing.md, between `measured:debian-N` comments: when, at which commit,
-with which compilers and JAX, and how many tests passed.
+"""Writes what `./dev test-debian` found into docs/contributing.md, between `measured:debian-N` comments: when, at which
+commit, with which compilers and JAX, and how many tests passed.
 
     python3 tools/debian_record.py RELEASE RESULTS DOCTOR
 

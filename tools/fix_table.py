@@ -1,9 +1,11 @@
-"""Makes the fixes of findings that are a change of the kernel text, and says how many of them work: the table of docs/reports.md.
+"""Makes the fixes of findings that are a change of the kernel text,
+and says how many of them work: the table of docs/reports.md.
 
-    python3 tools/fix_table.py [--mutants]   of the conformance cases; of right kernels that lack one wait, arrival, signal or fence
+    python3 tools/fix_table.py [--mutants]   of the conformance cases; of right kernels that lack one wait, arrival,
+                                             signal or fence
 
-A fix works when the finding is gone afterwards and no other is there; one that does not work is an error. The changes are the
-findings' own `edits`; python/tests/fix_edits.py puts them into the text.
+A fix works when the finding is gone afterwards and no other is there; one that does not work is an error. The changes
+are the findings' own `edits`; python/tests/fix_edits.py puts them into the text.
 """
 
 import argparse
@@ -29,7 +31,11 @@ def main() -> int:
     counts = collections.defaultdict(collections.Counter)
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)
-        source = (one for name in FOLDERS for one in fix_edits.mutants(at, f"{name}/*.case")) if arguments.mutants else fix_edits.kernels(*FOLDERS)
+        source = (
+            (one for name in FOLDERS for one in fix_edits.mutants(at, f"{name}/*.case"))
+            if arguments.mutants
+            else fix_edits.kernels(*FOLDERS)
+        )
         for one in source:
             for judged in fix_edits.judge(*one, at):
                 counts[judged.finding["code"]][judged.outcome] += 1

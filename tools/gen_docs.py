@@ -3,9 +3,9 @@
     python3 tools/gen_docs.py --check --palladion build/palladion
     python3 tools/gen_docs.py --write --palladion build/palladion
 
-A generated part stands between the two comments `generated:NAME` and `/generated:NAME`, of HTML or behind #; BLOCKS has one function per NAME.
---check also fails on a marker that no function knows and on a function that no page uses. Blocks that ask the command
-(the operation list) need a built `palladion`; without one --check is an error, never a pass.
+A generated part stands between the two comments `generated:NAME` and `/generated:NAME`, of HTML or behind #; BLOCKS has
+one function per NAME. --check also fails on a marker that no function knows and on a function that no page uses. Blocks
+that ask the command (the operation list) need a built `palladion`; without one --check is an error, never a pass.
 """
 
 import argparse
@@ -30,8 +30,12 @@ import scoreboard
 import verdict_docs
 
 ROOT = includes.ROOT
-MARKER = re.compile(r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)(?P<close>(?:<!--| *#) /generated:(?P=name)\b)", re.DOTALL)
-OTHER_FILES = ("python/palladion/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
+MARKER = re.compile(
+    r"(?P<open>(?:<!--| *#) generated:(?P<name>[\w-]+)(?: -->)?\n)(?P<body>.*?)"
+    r"(?P<close>(?:<!--| *#) /generated:(?P=name)\b)",
+    re.DOTALL,
+)
+OTHER_FILES = ("python/palladion/jax/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
 
 
 def include_arrows() -> str:
@@ -58,7 +62,9 @@ def include_arrows() -> str:
 
 def findings(palladion: str) -> str:
     """The pages of `palladion explain`, a section for each code, behind a table of all."""
-    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    pages = json.loads(
+        subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout
+    )
     lines = ["| code | severity | rule |", "|---|---|---|"]
     for page in pages:
         lines.append(f"| [{page['code']}](#{links.slug(page['code'])}) | {page['severity']} | {page['rule']} |")
@@ -70,8 +76,12 @@ def findings(palladion: str) -> str:
 
 
 def _limits(palladion: str, part: slice, prefix: str = "") -> str:
-    """The rules of emu/check/legality whose names begin with `prefix`, as `palladion explain` has them; a section for each family of names."""
-    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    """The rules of emu/check/legality whose names begin with `prefix`, as `palladion explain` has them;
+    a section for each family of names.
+    """
+    pages = json.loads(
+        subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout
+    )
     families = collections.defaultdict(list)
     for limit in next(page for page in pages if page["code"] == "ILLEGAL")["limits"]:
         if limit["name"].startswith("tpu.") == (prefix == "tpu."):
@@ -95,10 +105,21 @@ def tpu_limits(palladion: str) -> str:
 
 def tpu_compiler(palladion: str) -> str:
     """The tables of emu/check/legality/refusals_*.cc."""
-    pages = json.loads(subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout)
+    pages = json.loads(
+        subprocess.run([palladion, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout
+    )
     rules = next(page for page in pages if page["code"] == "COMPILER")["limits"]
-    lines = [f"{len(rules)} rules.", "", "| rule | chips | what it says | severity, how sure | from | what to do |", "|---|---|---|---|---|---|"]
-    lines += [f"| `{one['name']}` | {one['chips']} | {one['rule']} | {one['severity']}: {one['certainty']} | {one['source']} | {one['fix']} |" for one in rules]
+    lines = [
+        f"{len(rules)} rules.",
+        "",
+        "| rule | chips | what it says | severity, how sure | from | what to do |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| `{one['name']}` | {one['chips']} | {one['rule']} | {one['severity']}: {one['certainty']} | {one['source']} "
+        f"| {one['fix']} |"
+        for one in rules
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -169,9 +190,17 @@ def hunted() -> str:
         names = file.readline().rstrip("\n").split("\t")
         for line in file:
             row = dict(zip(names, line.rstrip("\n").split("\t"), strict=True))
-            sums[row["family"], row["commit"]].update({name: int(row[name]) for name in names if name not in ("commit", "family", "first")})
-    lines = ["| family | commit | " + " | ".join(name.replace("_", " ") for name in names[3:]) + " |", "|---" * (len(names) - 1) + "|"]
-    lines += [f"| {family} | `{commit}` | " + " | ".join(str(count[name]) for name in names[3:]) + " |" for (family, commit), count in sorted(sums.items())]
+            sums[row["family"], row["commit"]].update(
+                {name: int(row[name]) for name in names if name not in ("commit", "family", "first")}
+            )
+    lines = [
+        "| family | commit | " + " | ".join(name.replace("_", " ") for name in names[3:]) + " |",
+        "|---" * (len(names) - 1) + "|",
+    ]
+    lines += [
+        f"| {family} | `{commit}` | " + " | ".join(str(count[name]) for name in names[3:]) + " |"
+        for (family, commit), count in sorted(sums.items())
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -200,16 +229,26 @@ def reduced_kernels() -> str:
     """From conformance/reduced_kernels.json, which python/tests/reduced_kernels.py writes."""
     with open(os.path.join(ROOT, "conformance/reduced_kernels.json"), encoding="utf-8") as stream:
         rows = json.load(stream)["rows"]
-    lines = ["| kernel | mistake | finding | instructions | programs | input elements | candidates |", "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| kernel | mistake | finding | instructions | programs | input elements | candidates |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         pairs = [f"{before} → {after}" for before, after in zip(row["sizes"][::2], row["sizes"][1::2])]
-        lines.append(f"| {row['kernel']} | {row['mistake']} | {row['finding']} | " + " | ".join(pairs) + f" | {row['candidates']} |")
+        lines.append(
+            f"| {row['kernel']} | {row['mistake']} | {row['finding']} | "
+            + " | ".join(pairs)
+            + f" | {row['candidates']} |"
+        )
     return "\n".join(lines) + "\n"
 
 
 def mutation_score() -> str:
     """From conformance/mutation_score.json, which `python -m palladion.real_kernels --check --record-score` writes."""
-    return _score("conformance/mutation_score.json", lambda outcomes: [f"- {name}: {what}." for name, what in outcomes.items()] + [""])
+    return _score(
+        "conformance/mutation_score.json",
+        lambda outcomes: [f"- {name}: {what}." for name, what in outcomes.items()] + [""],
+    )
 
 
 def documented_score() -> str:
@@ -226,14 +265,23 @@ def _score(path, meanings) -> str:
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         score = json.load(file)["all"]
     outcomes = score["outcomes"]
-    lines = [f"{score['mutants']} mutants of {score['kernels']} kernels, each checked with {score['seeds']} seeds on the inputs of its original.", ""]
-    lines += [*meanings(outcomes), "| mutation | mutants | " + " | ".join(outcomes) + " | reported or refused, of those that are not equivalent |"]
+    lines = [
+        f"{score['mutants']} mutants of {score['kernels']} kernels, each checked with {score['seeds']} seeds on the "
+        "inputs of its original.",
+        "",
+    ]
+    lines += [
+        *meanings(outcomes),
+        "| mutation | mutants | " + " | ".join(outcomes) + " | reported or refused, of those that are not equivalent |",
+    ]
     lines.append("|---" * (len(outcomes) + 3) + "|")
     rows = score["counts"] | {"all": {name: sum(row[name] for row in score["counts"].values()) for name in outcomes}}
     for kind, row in rows.items():
         wrong = sum(row.values()) - row["equivalent"]
         share = f"{100 * (row['reported'] + row['refused']) / wrong:.0f} %" if wrong else ""
-        lines.append(f"| {kind} | {sum(row.values())} | " + " | ".join(str(row[name]) for name in outcomes) + f" | {share} |")
+        lines.append(
+            f"| {kind} | {sum(row.values())} | " + " | ".join(str(row[name]) for name in outcomes) + f" | {share} |"
+        )
     lines += ["", "Those that survived:" if score["survived"] else "None survived.", ""]
     lines += [f"- {one['case']}, `{one['kernel']}`: {one['what']} ({one['why']})" for one in score["survived"]]
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -241,11 +289,15 @@ def _score(path, meanings) -> str:
 
 def gpu_corpus() -> str:
     """The patterns of conformance/gpu_corpus/patterns.py and the cases that are there."""
-    spec = importlib.util.spec_from_file_location("patterns_of_corpus", os.path.join(ROOT, "conformance/gpu_corpus/patterns.py"))
+    spec = importlib.util.spec_from_file_location(
+        "patterns_of_corpus", os.path.join(ROOT, "conformance/gpu_corpus/patterns.py")
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     lines = ["| number | the mistake | finding | racy | clean | |", "|---|---|---|---|---|---|"]
-    groups = list(module.PATTERNS.items()) + [("litmus", "litmus tests: message passing, store buffering, independent reads, 2+2W")]
+    groups = list(module.PATTERNS.items()) + [
+        ("litmus", "litmus tests: message passing, store buffering, independent reads, 2+2W")
+    ]
     for number, what in groups:
         paths = sorted(glob.glob(os.path.join(ROOT, f"conformance/cases/gpu_corpus/{number}_*.case")))
         racy, codes = [path for path in paths if path.endswith("_racy.case")], set()
@@ -254,7 +306,10 @@ def gpu_corpus() -> str:
                 codes |= set(re.findall(r"//~ .*", file.read()))
         names = sorted({name for marks in codes for name in re.findall(r"[A-Z]+(?:_[A-Z0-9]+)*", marks)})
         missing = "" if paths else module.INEXPRESSIBLE.get(number, "no case")
-        lines.append(f"| {number} | {what} | {', '.join(names)} | {len(racy) or ''} | {len(paths) - len(racy) or ''} | {missing} |")
+        lines.append(
+            f"| {number} | {what} | {', '.join(names)} | {len(racy) or ''} | {len(paths) - len(racy) or ''} | "
+            f"{missing} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -287,6 +342,7 @@ BLOCKS = {
     "rule-cases": case_docs.rule_cases,
 }
 
+
 @functools.cache
 def all_commands(palladion: str) -> dict:
     table = subprocess.run([palladion, "help", "--format=json"], check=True, capture_output=True, text=True).stdout
@@ -299,7 +355,9 @@ def options_of(name: str, palladion: str) -> str:
     lines = ["| option | |", "|---|---|"]
     for option in all_commands(palladion)[name]["options"]:
         choices = option["value"].split("|")
-        value = " or ".join([", ".join(f"`{one}`" for one in choices[:-1]), f"`{choices[-1]}`"]) if len(choices) > 1 else ""
+        value = (
+            " or ".join([", ".join(f"`{one}`" for one in choices[:-1]), f"`{choices[-1]}`"]) if len(choices) > 1 else ""
+        )
         letter = f"`-{option['letter']} {option['value']}`, " if option["letter"] else ""
         spelled = f"--{option['name']}" + (f" {option['value']}" if option["value"] and not value else "")
         text = "As of `run`." if name != "run" and known.get(option["name"]) == option["help"] else option["help"]
@@ -309,11 +367,35 @@ def options_of(name: str, palladion: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-COMMANDS_WITH_OPTIONS = ("run", "check", "trace", "why", "log", "diff", "golden", "compare", "mutate", "reduce", "explain", "show", "print", "conformance",
-                         "machines", "time", "advise", "fit", "ops", "help")
+COMMANDS_WITH_OPTIONS = (
+    "run",
+    "check",
+    "trace",
+    "why",
+    "log",
+    "diff",
+    "golden",
+    "compare",
+    "mutate",
+    "reduce",
+    "explain",
+    "show",
+    "print",
+    "conformance",
+    "machines",
+    "time",
+    "advise",
+    "fit",
+    "ops",
+    "help",
+)
 
-COMMAND_BLOCKS = {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS} | {
-    "findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits, "tpu-compiler": tpu_compiler} | machine_docs.BLOCKS | operation_docs.BLOCKS
+COMMAND_BLOCKS = (
+    {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS}
+    | {"findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits, "tpu-compiler": tpu_compiler}
+    | machine_docs.BLOCKS
+    | operation_docs.BLOCKS
+)
 
 
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:
@@ -341,7 +423,9 @@ def main() -> int:
     blocks = BLOCKS | {name: functools.partial(block, palladion) for name, block in COMMAND_BLOCKS.items()}
     used: set[str] = set()
     stale = 0
-    for path in sorted(glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True)) + [os.path.join(ROOT, name) for name in ("README.md", *OTHER_FILES)]:
+    for path in sorted(glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True)) + [
+        os.path.join(ROOT, name) for name in ("README.md", *OTHER_FILES)
+    ]:
         page = os.path.relpath(path, ROOT)
         with open(path, encoding="utf-8") as file:
             old = file.read()

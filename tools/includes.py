@@ -1,5 +1,6 @@
-"""Every #include of the C++ sources, and which part of the tree may include which. Read by the include-arrows test and by
-the generator of docs/architecture.md. It reads text, not the preprocessor's result: an include inside #if counts too.
+"""Every #include of the C++ sources, and which part of the tree may include which. Read by the include-arrows test and
+by the generator of docs/architecture.md. It reads text,
+not the preprocessor's result: an include inside #if counts too.
 """
 
 import os
@@ -19,11 +20,12 @@ PARTS = {
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
-        emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch emu/run/watch
-        emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu emu/check/legality/triton
+        emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch
+        emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu emu/check/legality/triton
         emu/check/legality/sparsecore emu/timing emu/timing/figures
-        emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice emu/tools/fit
-        emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command emu/testing
+        emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
+        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command
+        emu/testing
         python conformance bench
     """.split()
 }
@@ -31,21 +33,33 @@ PARTS = {
 _PORT = {"semantics/base", "semantics/tensor", "semantics/port"}
 _VALUES = _PORT | {"semantics/simd", "semantics/ir", "semantics/registry", "semantics/ops"}
 _STEPS = _VALUES | {"semantics/program"}
-_MEMORY = _PORT | {"memory_model", "memory_model/sets", "memory_model/bytes", "memory_model/order", "memory_model/sync",
-                   "memory_model/engine", "memory_model/sweep"}
+_MEMORY = _PORT | {
+    "memory_model",
+    "memory_model/sets",
+    "memory_model/bytes",
+    "memory_model/order",
+    "memory_model/sync",
+    "memory_model/engine",
+    "memory_model/sweep",
+}
 _WHO = {"semantics/base", "scheduler", "scheduler/policies", "scheduler/search"}
 # The wings of the emulator, from below; each adds its own folders to what it may see.
 _KERNEL = _STEPS | {"semantics/prepare", "emu.h"}
 _CHIP = _KERNEL | {"emu/kernel", "emu/chip/machines", "emu/chip/layouts"}
 _RUN = _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "emu/run/threads", "emu/run/launch", "emu/run/watch"}
-_LEGALITY = {"emu/check/legality", "emu/check/legality/gpu", "emu/check/legality/tpu", "emu/check/legality/triton",
-             "emu/check/legality/sparsecore"}
+_LEGALITY = {
+    "emu/check/legality",
+    "emu/check/legality/gpu",
+    "emu/check/legality/tpu",
+    "emu/check/legality/triton",
+    "emu/check/legality/sparsecore",
+}
 _CHECKED = _RUN | _LEGALITY | {"emu/check"}
 _TIMED = _CHECKED | {"emu/timing"}
 _TOOLS = {f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit")}
 
-# One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself, which its
-# folders may see; in conformance, bench and python it means emu/public_headers.txt.
+# One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself,
+# which its folders may see; in conformance, bench and python it means emu/public_headers.txt.
 ALLOWED = {
     "semantics/base": set(),
     "semantics/tensor": {"semantics/base"},
@@ -58,13 +72,15 @@ ALLOWED = {
     "semantics/ops/value": _VALUES,
     "semantics/ops/shape": _VALUES | {"semantics/ops/value"},
     "semantics/ops/matrix": _STEPS | {"semantics/ops/shape"},
-    "semantics/ops/tpu": _STEPS | {"semantics/ops/value", "semantics/ops/shape", "semantics/ops/ref", "semantics/ops/matrix"},
+    "semantics/ops/tpu": _STEPS
+    | {"semantics/ops/value", "semantics/ops/shape", "semantics/ops/ref", "semantics/ops/matrix"},
     "semantics/ops/flow": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
     "semantics/ops/ref": _STEPS,
     "semantics/ops/scope": _STEPS | {"semantics/ops/ref"},
     "semantics/ops/gpu": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/matrix"},
     "semantics/ops/control": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/gpu"},
-    "semantics/prepare": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/tpu", "semantics/ops/control"},
+    "semantics/prepare": _STEPS
+    | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/tpu", "semantics/ops/control"},
     "memory_model/sets": _PORT,
     "memory_model/bytes": _PORT | {"memory_model/sets"},
     "memory_model/order": _PORT | {"memory_model/sets"},
@@ -217,7 +233,9 @@ def complaint(include: Include) -> str | None:
         return None
     source, target = part_of(include.source), part_of(include.target)
     if source is None:
-        return None if include.source.startswith("tests/") else "this file is in no part of the tree (tools/includes.py)"
+        return (
+            None if include.source.startswith("tests/") else "this file is in no part of the tree (tools/includes.py)"
+        )
     if target is None:
         return "neither in a part of the tree, named from the root, nor of a known library"
     if TEST_HEADER.match(include.target) and not TEST_OR_TOOL.match(include.source):

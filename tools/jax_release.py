@@ -1,14 +1,16 @@
-"""Lists what the installed JAX has for Pallas kernels and Palladion does not know: primitives, their parameters, views of refs, effects,
-types, fields and their defaults, public names, shipped kernels.
+"""Lists what the installed JAX has for Pallas kernels and Palladion does not know: primitives, their parameters, views
+of refs, effects, types, fields and their defaults, public names, shipped kernels.
 
 Usage: python tools/jax_release.py [--all] [--diff FILE] [--write]      (with PYTHONPATH=python and the JAX to look at)
 
-Exit 0: everything is known or refused by name; 1: what is printed is neither. What Palladion knows of primitives stands in the exporter's
-tables and in the registry; of the rest, in tools/jax_known.txt, where a line says what becomes of it. --all prints what this JAX has,
---diff what it has more or less than such a print of another one, --write adds what is new to tools/jax_known.txt, to be looked at.
+Exit 0: everything is known or refused by name; 1: what is printed is neither. What Palladion knows of primitives stands
+in the exporter's tables and in the registry; of the rest, in tools/jax_known.txt, where a line says what becomes of it.
+--all prints what this JAX has, --diff what it has more or less than such a print of another one, --write adds what is
+new to tools/jax_known.txt, to be looked at.
 
-Based on: the lowering tables of the three backends, the calls of `bind` in JAX's sources (parsed, not run) and the signatures of lowering
-rules. Not caught: a parameter that JAX gives only by `**kwargs`, and a name that stays and changes its meaning.
+Based on: the lowering tables of the three backends, the calls of `bind` in JAX's sources (parsed, not run) and the
+signatures of lowering rules. Not caught: a parameter that JAX gives only by `**kwargs`,
+and a name that stays and changes its meaning.
 """
 
 import argparse
@@ -26,8 +28,22 @@ import warnings
 KNOWN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jax_known.txt")
 PUBLIC = {"pl": "", "pltpu": ".tpu", "plgpu": ".mosaic_gpu", "pltriton": ".triton", "plsc": ".tpu_sc"}
 # Classes whose fields a kernel's author sets.
-SET_BY_USERS = ("CompilerParams", "InterpretParams", "InterpretGPUParams", "GridSpec", "PrefetchScalarGridSpec", "BlockSpec", "Buffered",
-                "Barrier", "ClusterBarrier", "Mesh", "WarpMesh", "TensorCoreMesh", "ScalarSubcoreMesh", "VectorSubcoreMesh")
+SET_BY_USERS = (
+    "CompilerParams",
+    "InterpretParams",
+    "InterpretGPUParams",
+    "GridSpec",
+    "PrefetchScalarGridSpec",
+    "BlockSpec",
+    "Buffered",
+    "Barrier",
+    "ClusterBarrier",
+    "Mesh",
+    "WarpMesh",
+    "TensorCoreMesh",
+    "ScalarSubcoreMesh",
+    "VectorSubcoreMesh",
+)
 MADE_OF_CALLS = ("GridMapping", "BlockMapping")  # what the exporter reads of a call
 
 
@@ -57,6 +73,7 @@ def lowering_rules() -> list:
     from jax._src.pallas.mosaic import lowering as tpu
     from jax._src.pallas.mosaic_gpu import lowering as gpu
     from jax._src.pallas.triton import lowering as triton
+
     tables = [*tpu.lowering_rules.values(), *gpu.mosaic_lowering_rules.values(), triton.triton_lowering_rules]
     return [pair for table in tables for pair in table.items()]
 
@@ -73,14 +90,20 @@ def keyword_parameters(rule) -> set:
 def bound_parameters(primitives) -> dict:
     """Primitive -> the keywords it is bound with, wherever JAX's sources bind it by a module's own name."""
     found = collections.defaultdict(set)
-    for module in [m for name, m in sorted(sys.modules.items()) if name.startswith("jax.") and getattr(m, "__file__", None)]:
+    for module in [
+        m for name, m in sorted(sys.modules.items()) if name.startswith("jax.") and getattr(m, "__file__", None)
+    ]:
         with open(module.__file__, encoding="utf-8") as file:
             tree = ast.parse(file.read())
         for node in ast.walk(tree):
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "bind"):
                 continue
             owner = node.func.value
-            holder = vars(module).get(owner.value.id) if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name) else module
+            holder = (
+                vars(module).get(owner.value.id)
+                if isinstance(owner, ast.Attribute) and isinstance(owner.value, ast.Name)
+                else module
+            )
             name = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
             primitive = getattr(holder, name, None)
             if primitive in primitives:
@@ -95,17 +118,32 @@ def _in_dicts(keywords) -> set:
 
 
 def primitives_of_pallas(modules) -> dict:
-    """Name -> parameters of what a kernel may contain. SparseCore's have names of others, so they are `sc.load`, as in the registry."""
+    """Name -> parameters of what a kernel may contain. SparseCore's have names of others, so they are `sc.load`,
+    as in the registry.
+    """
     from jax._src import core
-    defined = {v: module.__name__ for module in modules for name, v in vars(module).items()
-               if isinstance(v, core.Primitive) and name.endswith("_p")}
-    sparse = {v for module in modules if module.__name__.endswith(".sc_primitives")
-              for v in vars(module).values() if isinstance(v, core.Primitive)}
+
+    defined = {
+        v: module.__name__
+        for module in modules
+        for name, v in vars(module).items()
+        if isinstance(v, core.Primitive) and name.endswith("_p")
+    }
+    sparse = {
+        v
+        for module in modules
+        if module.__name__.endswith(".sc_primitives")
+        for v in vars(module).values()
+        if isinstance(v, core.Primitive)
+    }
     rules = lowering_rules()
     every = set(defined) | {primitive for primitive, _ in rules}
     bound = bound_parameters(every)
     found = collections.defaultdict(set)
-    for primitive, parameters in [*((p, bound[p]) for p in every), *((p, keyword_parameters(rule)) for p, rule in rules)]:
+    for primitive, parameters in [
+        *((p, bound[p]) for p in every),
+        *((p, keyword_parameters(rule)) for p, rule in rules),
+    ]:
         found[f"sc.{primitive.name}" if primitive in sparse else primitive.name] |= parameters
     return found
 
@@ -123,8 +161,9 @@ def _default(field) -> str:
 
 
 def fields(public) -> set:
-    """"plgpu.CompilerParams.lowering_semantics = Warpgroup": a default that changes is a line that is new."""
+    """ "plgpu.CompilerParams.lowering_semantics = Warpgroup": a default that changes is a line that is new."""
     from jax._src.pallas import core
+
     found = set()
     for short, module in (*public.items(), ("core", core)):
         for name in MADE_OF_CALLS if module is core else SET_BY_USERS:
@@ -136,6 +175,7 @@ def fields(public) -> set:
 
 def shipped_kernels() -> set:
     from jax.experimental.pallas import ops
+
     prefix = ops.__name__ + "."
     return {info.name.removeprefix(prefix) for info in pkgutil.walk_packages(ops.__path__, prefix) if not info.ispkg}
 
@@ -147,6 +187,7 @@ def surface() -> set:
     import jax._src.state
     from jax._src import dtypes, effects
     from jax._src.state import types as state_types
+
     pallas = modules_below(jax._src.pallas)
     state = modules_below(jax._src.state)
     lines = set()
@@ -157,15 +198,20 @@ def surface() -> set:
     lines |= {f"effect {name}" for name in classes(pallas + state, effects.Effect)}
     lines |= {f"type {name}" for name in classes(pallas, dtypes.extended)}
     lines |= {f"field {field}" for field in fields(public)}
-    lines |= {f"name {short}.{name}" for short, module in public.items() for name in dir(module) if not name.startswith("_")}
+    lines |= {
+        f"name {short}.{name}" for short, module in public.items() for name in dir(module) if not name.startswith("_")
+    }
     return lines | {f"kernel {name}" for name in shipped_kernels()}
 
 
 def known_by_tables() -> set:
-    """What the exporter's tables and the registry know or refuse; "parameter p.*" is a primitive refused whatever its parameters are."""
+    """What the exporter's tables and the registry know or refuse;
+    "parameter p.*" is a primitive refused whatever its parameters are.
+    """
     from palladion import _library
-    from palladion.exporter.kernel import HANDLERS, pallas_call_text
-    from palladion.exporter.views import VIEWS
+    from palladion.jax.exporter.kernel import HANDLERS, pallas_call_text
+    from palladion.jax.exporter.views import VIEWS
+
     lines = {f"view {name}" for name in VIEWS}
     for name, handler in (*HANDLERS.items(), ("pallas_call", pallas_call_text)):
         lines.add(f"primitive {name}")
@@ -195,7 +241,9 @@ def canonical(line: str) -> str:
 
 def unlisted(lines) -> list:
     tables, listed = known_by_tables(), set(read_known())
-    refused = {line.replace("primitive ", "parameter ") + ".*" for line in listed - tables if line.startswith("primitive ")}
+    refused = {
+        line.replace("primitive ", "parameter ") + ".*" for line in listed - tables if line.startswith("primitive ")
+    }
     known = tables | listed | refused
     missing = {line for line in map(canonical, lines) if line not in known}
     return sorted(line for line in missing if not _told_by_its_primitive(line, known, missing))
@@ -222,13 +270,18 @@ def main() -> int:
     if options.diff:
         with open(options.diff, encoding="utf-8") as file:
             before = set(file.read().splitlines())
-        print("\n".join([f"+ {line}" for line in sorted(lines - before)] + [f"- {line}" for line in sorted(before - lines)]))
+        print(
+            "\n".join(
+                [f"+ {line}" for line in sorted(lines - before)] + [f"- {line}" for line in sorted(before - lines)]
+            )
+        )
         return 0
     missing = unlisted(lines)
     if options.write:
         with open(KNOWN, "a", encoding="utf-8") as file:
             file.writelines(line + "\n" for line in missing)
     import jax
+
     print("\n".join(missing) if missing else f"JAX {jax.__version__}: {len(lines)} names, all known or refused by name")
     return 1 if missing else 0
 

@@ -1,11 +1,11 @@
-"""Fails on C++ functions over 60 lines, unless tools/limits_waivers.txt says why, and on C++ functions with more than five parameters
-always, but for those of the C ABI (emu/c_api.h), which has no struct that may grow.
+"""Fails on C++ functions over 60 lines, unless tools/limits_waivers.txt says why, and on C++ functions with more than
+five parameters always, but for those of the C ABI (emu/c_api.h), which has no struct that may grow.
 
 A file is as long as its idea: `--files` lists those over 400 lines, longest first, to look at whether one holds two.
 
-A function is found by layout, which clang-format fixes: in a namespace, a definition starts in column 0 (in a class, deeper)
-and its closing brace stands alone in the column of its first line. Lambdas count towards their function. A waiver that is
-no longer needed is an error too, so the list can only shrink to what is true.
+A function is found by layout, which clang-format fixes: in a namespace, a definition starts in column 0 (in a class,
+deeper) and its closing brace stands alone in the column of its first line. Lambdas count towards their function. A
+waiver that is no longer needed is an error too, so the list can only shrink to what is true.
 """
 
 import os
@@ -21,7 +21,9 @@ C_ABI = os.path.join(ROOT, "emu/c_api.h")
 LONG_FILE, FUNCTION_LINES, PARAMETERS = 400, 60, 5
 
 # Blocks that open with a brace and are no function.
-_NOT_A_FUNCTION = re.compile(r"\s*(//|namespace|class|struct|enum|union|extern|using|if|for|while|switch|else|do|try|case|default|return)\b|\s*//")
+_NOT_A_FUNCTION = re.compile(
+    r"\s*(//|namespace|class|struct|enum|union|extern|using|if|for|while|switch|else|do|try|case|default|return)\b|\s*//"
+)
 _NO_NAME = {"decltype", "noexcept", "requires", "alignas", "explicit", "constexpr"}
 
 
@@ -117,7 +119,9 @@ def main() -> int:
         return 0
     over, waived = measure(), waivers()
     wrong = [message for key, (_, message) in sorted(over.items()) if key not in waived]
-    wrong += [f"tools/limits_waivers.txt: {key} is within the limits now: remove it" for key in waived if key not in over]
+    wrong += [
+        f"tools/limits_waivers.txt: {key} is within the limits now: remove it" for key in waived if key not in over
+    ]
     wrong += too_many_parameters()
     print("\n".join(wrong))
     return bool(wrong)

@@ -4,9 +4,9 @@ includes whom").
     link_arrows.py BUILD_FOLDER
 
 An include is seen in the text; what is declared low and defined high is seen here only. Read is what nm says of the
-archives: undefined symbols of one that another defines. A weak symbol (an inline function, a template) counts as defined by
-each that has it. The order is that of WINGS; what a wing may see by include is tools/includes.py's to say. Not seen: circles
-between folders of one wing.
+archives: undefined symbols of one that another defines. A weak symbol (an inline function, a template) counts as
+defined by each that has it. The order is that of WINGS; what a wing may see by include is tools/includes.py's to say.
+Not seen: circles between folders of one wing.
 """
 
 import os
@@ -15,7 +15,11 @@ import sys
 
 # From below. Each may need what stands before it.
 WINGS = ("kernel", "chip", "run", "check", "timing", "tools", "front")
-BELOW = ("semantics/libpalladion_semantics.a", "memory_model/libpalladion_memory_model.a", "scheduler/libpalladion_scheduler.a")
+BELOW = (
+    "semantics/libpalladion_semantics.a",
+    "memory_model/libpalladion_memory_model.a",
+    "scheduler/libpalladion_scheduler.a",
+)
 
 
 def symbols(archive: str) -> tuple[set[str], set[str]]:
@@ -38,8 +42,13 @@ def wrong_needs(archives: list[tuple[str, str]]) -> list[str]:
         below = set().union(*(defined for _, defined, _ in read[:at]), set())
         for above, defined, _ in read[at + 1 :]:
             found += [(name, symbol, above) for symbol in sorted(needed & defined - below)]
-    names = subprocess.run(["c++filt"], input="\n".join(symbol for _, symbol, _ in found), capture_output=True, text=True, check=True)
-    return [f"{name} needs {text}, which {above} defines" for (name, _, above), text in zip(found, names.stdout.splitlines())]
+    names = subprocess.run(
+        ["c++filt"], input="\n".join(symbol for _, symbol, _ in found), capture_output=True, text=True, check=True
+    )
+    return [
+        f"{name} needs {text}, which {above} defines"
+        for (name, _, above), text in zip(found, names.stdout.splitlines())
+    ]
 
 
 def main() -> int:

@@ -25,8 +25,13 @@ def main() -> None:
     described = os.path.join(packages, f"palladion-{project['version']}.dist-info")
     write_in(described, "METADATA", f"Metadata-Version: 2.1\nName: palladion\nVersion: {project['version']}\n")
     groups = project.get("entry-points", {}).items()
-    write_in(described, "entry_points.txt", "".join(
-        f"[{group}]\n" + "".join(f"{name} = {entry}\n" for name, entry in rows.items()) for group, rows in groups))
+    write_in(
+        described,
+        "entry_points.txt",
+        "".join(
+            f"[{group}]\n" + "".join(f"{name} = {entry}\n" for name, entry in rows.items()) for group, rows in groups
+        ),
+    )
     for name, entry in project.get("scripts", {}).items():
         module, _, function = entry.partition(":")
         path = os.path.join(sysconfig.get_path("scripts"), name)

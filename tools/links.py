@@ -1,6 +1,6 @@
-"""Fails on a relative link in README.md or docs/ whose file, or whose heading, does not exist, and on a page in docs/ that
-docs/index.md does not reach; and on a page or heading of docs/ that a source file names and that does not exist. Links to
-other sites are not followed.
+"""Fails on a relative link in README.md or docs/ whose file, or whose heading, does not exist, and on a page in docs/
+that docs/index.md does not reach; and on a page or heading of docs/ that a source file names and that does not exist.
+Links to other sites are not followed.
 """
 
 import glob
@@ -28,7 +28,9 @@ def anchors(text: str) -> set[str]:
 
 
 def rules(text: str) -> set[str]:
-    """What cases name besides headings (docs/spec/cases.md): numbered rules of a paragraph, rows of tables of limits and of flows."""
+    """What cases name besides headings (docs/spec/cases.md): numbered rules of a paragraph,
+    rows of tables of limits and of flows.
+    """
     found = set(re.findall(r"^\| `([\w.-]+)` \|", text, re.MULTILINE))
     found |= {f"flow.{name}" for name in found}
     for part in re.split(r"^#+ +", FENCE.sub("", text), flags=re.MULTILINE):

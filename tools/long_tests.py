@@ -54,7 +54,12 @@ PARTS = (
     hunt("cancel", 2000, "of cluster launch control"),
     hunt("lanes", 10000, "whose lanes meet in memory"),
     Part("metamorphic", "every case with every harmless operation", "all pairs", ("metamorphic",)),
-    Part("metamorphic-shipped", "JAX's own kernels with every harmless operation", "all pairs", ("metamorphic", "--shipped")),
+    Part(
+        "metamorphic-shipped",
+        "JAX's own kernels with every harmless operation",
+        "all pairs",
+        ("metamorphic", "--shipped"),
+    ),
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
     Part("mutants", "which tests notice a broken place", "200 places", ("mutants",)),
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
@@ -103,14 +108,18 @@ def stale(record: dict, today: datetime.date) -> list[str]:
             found.append(f"{part.name} {last['result']} at {last['commit']}: mend it, then {again}")
         elif (today - datetime.date.fromisoformat(date)).days > DAYS:
             was = "was last run" if "date" in last else "has never run and was listed"
-            found.append(f"{part.name} {was} on {date}, more than {DAYS} days before the last commit ({today}): {again}")
+            found.append(
+                f"{part.name} {was} on {date}, more than {DAYS} days before the last commit ({today}): {again}"
+            )
     return found
 
 
 def waiting(record: dict, at: str) -> list[Part]:
     """The parts that have not passed at the commit `at`; in a tree with changes all of them, as it has no name."""
+
     def passed(last):
         return not at.endswith("-dirty") and last.get("commit") == at and last.get("result") == PASSED
+
     return [part for part in PARTS if not passed(record.get(part.name, {}))]
 
 
@@ -121,8 +130,9 @@ def run(part: Part, dev: str) -> str:
     began = time.monotonic()
     print(f"{part.name}: ./dev {' '.join(part.command)} (log: build/logs/long-{part.name}.log)", flush=True)
     with open(log, "w", encoding="utf-8") as stream:
-        status = subprocess.run([dev, *part.command], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT,
-                                check=False).returncode
+        status = subprocess.run(
+            [dev, *part.command], stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT, check=False
+        ).returncode
     result = PASSED if status == 0 else f"failed (exit code {status})"
     print(f"{part.name}: {result} in {(time.monotonic() - began) / 60:.0f} min", flush=True)
     return result

@@ -5,7 +5,9 @@ import subprocess
 
 
 def _told(palladion: str) -> dict:
-    return json.loads(subprocess.run([palladion, "machines", "--json"], check=True, capture_output=True, text=True).stdout)
+    return json.loads(
+        subprocess.run([palladion, "machines", "--json"], check=True, capture_output=True, text=True).stdout
+    )
 
 
 def _named(rows: list, head: str) -> str:
@@ -35,7 +37,10 @@ def _table(palladion: str, wanted) -> str:
     told = _told(palladion)
     machines = [machine for machine in told["machines"] if wanted(machine["family"])]
     families = {machine["family"] for machine in machines}
-    lines = ["| number | " + " | ".join(machine["name"] for machine in machines) + " | |", "|---" * (len(machines) + 2) + "|"]
+    lines = [
+        "| number | " + " | ".join(machine["name"] for machine in machines) + " | |",
+        "|---" * (len(machines) + 2) + "|",
+    ]
     for row in told["numbers"]:
         if families.isdisjoint(row["families"]):
             continue

@@ -10,7 +10,9 @@ import re
 
 def host_sentence() -> str:
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
-        host = next((line.split(":", 1)[1].strip() for line in stream if line.startswith("model name")), "an unknown processor")
+        host = next(
+            (line.split(":", 1)[1].strip() for line in stream if line.startswith("model name")), "an unknown processor"
+        )
     return f"Measured {datetime.date.today().isoformat()} on {host}, {os.cpu_count()} cores."
 
 

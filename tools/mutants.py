@@ -1,15 +1,19 @@
-"""The test of our own tests: breaks places in semantics/, memory_model/ and scheduler/ one at a time, and tells which tests notice.
+"""The test of our own tests: breaks places in semantics/, memory_model/ and scheduler/ one at a time,
+and tells which tests notice.
 
-    python3 tools/mutants.py make [--seed N] [--places N]   a copy of the tree in build/mutants/src, with the places as switches
+    python3 tools/mutants.py make [--seed N] [--places N]   a copy of the tree in build/mutants/src, with the places as
+                                                            switches
     python3 tools/mutants.py build [--jobs N]               its tests, once; places that do not compile are taken back
-    python3 tools/mutants.py run [--jobs N] [--tests NAME...] for each place the quick tests until one fails; goes on where it was
+    python3 tools/mutants.py run [--jobs N] [--tests NAME...]
+                                                            for each place the quick tests until one fails; goes on
+                                                            where it was
     python3 tools/mutants.py report                         docs/mutants.md from the results
 
-A place is `palladion_mutant(N) ? broken : original`; the environment variable PALLADION_MUTANT says which N is broken, so one
-build serves all. Places are found in tokens, not in a syntax tree: conditions, what is returned or assigned, and whole
-statements of .cc files. Left out: headers, code that the compiler evaluates, the loops of each SIMD target (they are held
-against MPFR and each other over every input), and tests that take more than a second. A survivor is a hole in the tests or a
-place where broken means the same; which of the two, somebody has to look.
+A place is `palladion_mutant(N) ? broken : original`; the environment variable PALLADION_MUTANT says which N is broken,
+so one build serves all. Places are found in tokens, not in a syntax tree: conditions, what is returned or assigned, and
+whole statements of .cc files. Left out: headers, code that the compiler evaluates, the loops of each SIMD target (they
+are held against MPFR and each other over every input), and tests that take more than a second. A survivor is a hole in
+the tests or a place where broken means the same; which of the two, somebody has to look.
 """
 
 import argparse
@@ -41,8 +45,16 @@ PARTS = ("semantics", "memory_model", "scheduler")
 PER_FILE = 4
 SLOW_TEST_SECONDS = 1.0
 # Nearest first: most places are noticed by the first that reaches them.
-BINARIES = ("semantics_port_test", "semantics_simd_test", "semantics_test", "memory_model_test", "scheduler_test", "conformance_test",
-            "emu_test", "hunt_test")
+BINARIES = (
+    "semantics_port_test",
+    "semantics_simd_test",
+    "semantics_test",
+    "memory_model_test",
+    "scheduler_test",
+    "conformance_test",
+    "emu_test",
+    "hunt_test",
+)
 SWITCH = """// Which place is broken, and which places a process came by. Written by tools/mutants.py.
 #pragma once
 #include <atomic>
@@ -93,7 +105,9 @@ def sources() -> list[str]:
 
 
 def choose(seed: int, count: int) -> list[dict]:
-    """`count` places that do not overlap, every kind equally often as far as there are enough, at most PER_FILE in a file."""
+    """`count` places that do not overlap, every kind equally often as far as there are enough,
+    at most PER_FILE in a file.
+    """
     by_kind = collections.defaultdict(list)
     for path in sources():
         for place in find_places(read(os.path.join(ROOT, path))):
@@ -106,7 +120,9 @@ def choose(seed: int, count: int) -> list[dict]:
             while by_kind[kind] and len(chosen) < count:
                 place = by_kind[kind].pop()
                 near = in_file[place["file"]]
-                if len(near) < PER_FILE and all(place["end"] < one["begin"] or one["end"] < place["begin"] for one in near):
+                if len(near) < PER_FILE and all(
+                    place["end"] < one["begin"] or one["end"] < place["begin"] for one in near
+                ):
                     near.append(place)
                     chosen.append(place)
                     break
@@ -129,7 +145,12 @@ def write_mutated(plan: list[dict]) -> None:
 
 def make(arguments: argparse.Namespace) -> None:
     plan = choose(arguments.seed, arguments.places)
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     mutated = {place["file"] for place in plan}
     for path in filter(None, listed.stdout.decode().split("\0")):
         origin, copy = os.path.join(ROOT, path), os.path.join(SOURCE, path)
@@ -147,7 +168,10 @@ def make(arguments: argparse.Namespace) -> None:
     if os.path.exists(RESULTS):
         os.remove(RESULTS)
     kinds = collections.Counter(place["kind"] for place in plan)
-    print(f"{len(plan)} places in {len(mutated)} files: " + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items())))
+    print(
+        f"{len(plan)} places in {len(mutated)} files: "
+        + ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    )
 
 
 def configure() -> None:
@@ -155,7 +179,15 @@ def configure() -> None:
     cache = os.path.join(ROOT, "build/CMakeCache.txt")
     werror = re.search(r"PALLADION_WERROR:\w+=(\w+)", read(cache))[1] if os.path.exists(cache) else "OFF"
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    command = ["cmake", "--preset", "release", "-DPALLADION_BENCH=OFF", "-DPALLADION_PYTHON=OFF", f"-DPALLADION_WERROR={werror}", *launcher]
+    command = [
+        "cmake",
+        "--preset",
+        "release",
+        "-DPALLADION_BENCH=OFF",
+        "-DPALLADION_PYTHON=OFF",
+        f"-DPALLADION_WERROR={werror}",
+        *launcher,
+    ]
     subprocess.run(command, cwd=SOURCE, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -173,16 +205,23 @@ def build(arguments: argparse.Namespace) -> None:
         drop_refused(plan, done.stdout + done.stderr)
         write_mutated(plan)
         write(PLAN, json.dumps(plan, indent=1))
-    raise SystemExit("the tests do not build though nothing is left to take back; see the last messages:\n" + done.stdout[-4000:])
+    raise SystemExit(
+        "the tests do not build though nothing is left to take back; see the last messages:\n" + done.stdout[-4000:]
+    )
 
 
 def drop_refused(plan: list[dict], messages: str) -> None:
-    errors = {(path, int(line)) for path, line in re.findall(r"((?:%s)/[\w/.-]+\.cc):(\d+):\d+: error" % "|".join(PARTS), messages)}
+    errors = {
+        (path, int(line))
+        for path, line in re.findall(r"((?:%s)/[\w/.-]+\.cc):(\d+):\d+: error" % "|".join(PARTS), messages)
+    }
     if not errors:
         raise SystemExit("the tests do not build, and no place is why:\n" + messages[-4000:])
     for path in {path for path, _ in errors}:
         there = [place for place in plan if place["file"] == path and not place.get("dropped")]
-        guilty = [one for one in there if any(one["line"] <= line <= one["last_line"] for at, line in errors if at == path)]
+        guilty = [
+            one for one in there if any(one["line"] <= line <= one["last_line"] for at, line in errors if at == path)
+        ]
         for place in guilty or there:
             place["dropped"] = True
             print(f"does not compile: {path}:{place['line']} {place['what']}")
@@ -209,8 +248,12 @@ class Tests:
             if done.returncode != 0:
                 raise SystemExit(f"{name} fails with nothing broken:\n{done.stdout[-3000:]}")
             suites = json.loads(read(record))["testsuites"]
-            slow = [f"{suite['name']}.{test['name']}" for suite in suites for test in suite["testsuite"]
-                    if float(test["time"].rstrip("s")) > SLOW_TEST_SECONDS]
+            slow = [
+                f"{suite['name']}.{test['name']}"
+                for suite in suites
+                for test in suite["testsuite"]
+                if float(test["time"].rstrip("s")) > SLOW_TEST_SECONDS
+            ]
             self.filters[name] = "-" + ":".join(slow) if slow else "*"
             began = time.monotonic()
             if os.path.exists(log):
@@ -218,26 +261,50 @@ class Tests:
             self.start(name, [f"--gtest_filter={self.filters[name]}"], {"PALLADION_MUTANTS_REACHED": log}, 600)
             self.seconds[name] = time.monotonic() - began
             self.reached[name] = sorted({int(line) for line in read(log).split()}) if os.path.exists(log) else []
-        print(f"{name}: {self.seconds[name]:.1f} s, comes by {len(self.reached[name])} places; {len(slow)} slow tests are left out", flush=True)
+        print(
+            f"{name}: {self.seconds[name]:.1f} s, comes by {len(self.reached[name])} places; {len(slow)} slow tests "
+            "are left out",
+            flush=True,
+        )
 
     @staticmethod
     def start(name: str, options: list[str], variables: dict, limit: float) -> subprocess.CompletedProcess:
-        binary = next(path for path in glob.glob(f"{BUILD}/**/{name}", recursive=True) if os.access(path, os.X_OK) and os.path.isfile(path))
+        binary = next(
+            path
+            for path in glob.glob(f"{BUILD}/**/{name}", recursive=True)
+            if os.access(path, os.X_OK) and os.path.isfile(path)
+        )
         with tempfile.TemporaryDirectory() as folder:
             environment = os.environ | variables | {"TEST_TMPDIR": folder, "TMPDIR": folder}
-            return subprocess.run([binary, "--gtest_color=no", *options], cwd=folder, env=environment, timeout=limit, text=True, errors="replace",
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=heed_signals)
+            return subprocess.run(
+                [binary, "--gtest_color=no", *options],
+                cwd=folder,
+                env=environment,
+                timeout=limit,
+                text=True,
+                errors="replace",
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                preexec_fn=heed_signals,
+            )
 
     def killer(self, number: int) -> str:
         """The first test that fails, "BINARY: SUITE.TEST", or "" where all pass, or "not reached"."""
         reaching = [name for name in self.names if number in self.reached[name]]
         for name in reaching:
             try:
-                done = self.start(name, ["--gtest_fail_fast", f"--gtest_filter={self.filters[name]}"], {"PALLADION_MUTANT": str(number)},
-                                  20 + 6 * self.seconds[name])
+                done = self.start(
+                    name,
+                    ["--gtest_fail_fast", f"--gtest_filter={self.filters[name]}"],
+                    {"PALLADION_MUTANT": str(number)},
+                    20 + 6 * self.seconds[name],
+                )
             except subprocess.TimeoutExpired as late:
                 output = late.stdout or b""
-                return f"{name}: {last_test(output if isinstance(output, str) else output.decode(errors='replace'))} (does not end)"
+                return (
+                    f"{name}: {last_test(output if isinstance(output, str) else output.decode(errors='replace'))} "
+                    "(does not end)"
+                )
             if done.returncode != 0:
                 failed = re.search(r"\[  FAILED  \] ([\w./]+)", done.stdout)
                 return f"{name}: {failed[1]}" if failed else f"{name}: {last_test(done.stdout)} (crash)"
@@ -261,7 +328,10 @@ def run(arguments: argparse.Namespace) -> None:
             place, killer = futures[future], future.result()
             results[str(place["number"])] = killer
             write(RESULTS, json.dumps(results, indent=1))
-            print(f"{len(results)}/{len(plan)} {place['file']}:{place['line']} {place['what']}: {killer or 'SURVIVES'}", flush=True)
+            print(
+                f"{len(results)}/{len(plan)} {place['file']}:{place['line']} {place['what']}: {killer or 'SURVIVES'}",
+                flush=True,
+            )
 
 
 def same() -> dict[tuple[str, str], str]:
@@ -273,18 +343,34 @@ def same() -> dict[tuple[str, str], str]:
 def report(_: argparse.Namespace) -> None:
     """Without numbers of lines: the page outlives the tree that was broken."""
     results = json.loads(read(RESULTS))
-    plan = [place | {"killer": results[str(place["number"])]} for place in json.loads(read(PLAN)) if str(place["number"]) in results]
-    lines = [f"Seed {read(SEED).strip()}, {len(plan)} places.", "", "| part | places | noticed | survive | not reached |", "|---|---|---|---|---|"]
+    plan = [
+        place | {"killer": results[str(place["number"])]}
+        for place in json.loads(read(PLAN))
+        if str(place["number"]) in results
+    ]
+    lines = [
+        f"Seed {read(SEED).strip()}, {len(plan)} places.",
+        "",
+        "| part | places | noticed | survive | not reached |",
+        "|---|---|---|---|---|",
+    ]
     for part in (*PARTS, "all"):
         ours = [one["killer"] for one in plan if part in ("all", one["file"].split("/")[0])]
         missed, lost = ours.count(""), ours.count("not reached")
         lines.append(f"| {part} | {len(ours)} | {len(ours) - missed - lost} | {missed} | {lost} |")
     noticed = collections.Counter(one["killer"].split(":")[0] for one in plan if ":" in one["killer"])
-    lines += ["", "Who noticed first: " + ", ".join(f"`{name}` {count}" for name, count in noticed.most_common()) + ".", ""]
+    lines += [
+        "",
+        "Who noticed first: " + ", ".join(f"`{name}` {count}" for name, count in noticed.most_common()) + ".",
+        "",
+    ]
     reasons, survivors = same(), [one for one in plan if one["killer"] == ""]
     told = [one for one in survivors if (one["file"], one["what"]) in reasons]
-    groups = (("Survive", [one for one in survivors if one not in told]), ("Survive, for they mean the same when broken", told),
-              ("Not reached by a quick test", [one for one in plan if one["killer"] == "not reached"]))
+    groups = (
+        ("Survive", [one for one in survivors if one not in told]),
+        ("Survive, for they mean the same when broken", told),
+        ("Not reached by a quick test", [one for one in plan if one["killer"] == "not reached"]),
+    )
     for title, ones in groups:
         lines += [f"{title}:", ""]
         for one in ones:
@@ -292,7 +378,11 @@ def report(_: argparse.Namespace) -> None:
             lines.append(f"- `{one['file']}` {one['what']}" + (f": {why}" if why else ""))
         lines.append("")
     lines += ["| place | broken | noticed by |", "|---|---|---|"]
-    lines += [f"| `{one['file']}` | {one['what']} | {one['killer']} |".replace("||", "\\|\\|") for one in plan if ":" in one["killer"]]
+    lines += [
+        f"| `{one['file']}` | {one['what']} | {one['killer']} |".replace("||", "\\|\\|")
+        for one in plan
+        if ":" in one["killer"]
+    ]
     measured_part.write(os.path.join(ROOT, "docs/mutants.md"), "mutants", "\n".join(lines) + "\n")
 
 

@@ -1,9 +1,10 @@
-"""Writes docs/one-mistake.md anew, or says how it differs: one wrong kernel as text, in Python, in a notebook, under pytest, in SARIF.
+"""Writes docs/one-mistake.md anew, or says how it differs: one wrong kernel as text, in Python, in a notebook,
+under pytest, in SARIF.
 
     .venv/bin/python tools/one_mistake.py --write      (./dev docs does)
 
-The page's blocks after a comment `shown:NAME` are what really is printed. Hashes of kernels and inputs, times and folders are left out
-of the comparison (python/tests/test_one_mistake.py), because they say nothing of the shape.
+The page's blocks after a comment `shown:NAME` are what really is printed. Hashes of kernels and inputs, times and
+folders are left out of the comparison (python/tests/test_one_mistake.py), because they say nothing of the shape.
 """
 
 import argparse
@@ -19,7 +20,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/one-mistake.md"
 PICTURE = ROOT / "docs/one-mistake.svg"
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
-BLOCK = re.compile(r"(<!-- shown:(?P<name>[\w-]+) -->\n\n?)(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<body>.*?)^(?P=fence)$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"(<!-- shown:(?P<name>[\w-]+) -->\n\n?)(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<body>.*?)^(?P=fence)$",
+    re.DOTALL | re.MULTILINE,
+)
 PROGRAM = re.compile(r"^```python[^\n]*\n(?P<program>import jax\n.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -34,7 +38,9 @@ def python(folder: str, *arguments: str) -> str:
     # pytest prints the whole message in its summary where CI or BUILD_NUMBER is set: the page is the same everywhere.
     for of_the_caller in ("PYTEST_ADDOPTS", "CI", "BUILD_NUMBER"):
         environment.pop(of_the_caller, None)
-    done = subprocess.run([sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     if done.stderr:
         raise SystemExit(done.stderr)
     return plain(done.stdout, os.path.realpath(folder))
@@ -45,20 +51,50 @@ def shown(program: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.realpath(folder)
         (pathlib.Path(folder) / "scan.py").write_text(program, encoding="utf-8")
-        (pathlib.Path(folder) / "test_scan.py").write_text("import scan\n\n\ndef test_last():\n    scan.last(scan.x)\n", encoding="utf-8")
-        told = {"python": python(folder, "-c", "import palladion, scan\nprint(palladion.check(scan.last, scan.x, target='triton/h100'))\n")}
-        python(folder, "-c", "import numpy, palladion, scan\nopen('scan.pkir', 'w').write(palladion.export(scan.last, scan.x))\n"
-                             "numpy.save('x.npy', scan.x)\n")
+        (pathlib.Path(folder) / "test_scan.py").write_text(
+            "import scan\n\n\ndef test_last():\n    scan.last(scan.x)\n", encoding="utf-8"
+        )
+        told = {
+            "python": python(
+                folder,
+                "-c",
+                "import palladion, scan\nprint(palladion.check(scan.last, scan.x, target='triton/h100'))\n",
+            )
+        }
+        python(
+            folder,
+            "-c",
+            "import numpy, palladion, scan\nopen('scan.pkir', 'w').write(palladion.export(scan.last, scan.x))\n"
+            "numpy.save('x.npy', scan.x)\n",
+        )
         command = [COMMAND, "check", "scan.pkir", "--in", "x=x.npy", "--target", "triton/h100"]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.stderr:
             raise SystemExit(done.stderr)
         told["text"] = plain(done.stdout, folder)
-        told["pytest"] = pytest_failure(python(folder, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "palladion", "--palladion=triton/h100",
-                                               "--palladion-seeds=4", "--palladion-sarif=found.sarif", "test_scan.py"))
+        told["pytest"] = pytest_failure(
+            python(
+                folder,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "-p",
+                "palladion",
+                "--palladion=triton/h100",
+                "--palladion-seeds=4",
+                "--palladion-sarif=found.sarif",
+                "test_scan.py",
+            )
+        )
         told["sarif"] = sarif_result((pathlib.Path(folder) / "found.sarif").read_text(encoding="utf-8"))
-        page = python(folder, "-c", "import palladion, scan\nwith palladion.emulate('triton/h100', seeds=4, on_defect='collect') as session:\n"
-                                    "    scan.last(scan.x)\nprint(session.report._repr_html_())\n")
+        page = python(
+            folder,
+            "-c",
+            "import palladion, scan\nwith palladion.emulate('triton/h100', seeds=4, on_defect='collect') as session:\n"
+            "    scan.last(scan.x)\nprint(session.report._repr_html_())\n",
+        )
     told["notebook"] = notebook_part(page)
     told["picture"] = picture(page)
     return told
@@ -66,7 +102,7 @@ def shown(program: str) -> dict:
 
 def pytest_failure(text: str) -> str:
     """From the first finding to the summary; the second finding is as above."""
-    lines = text[text.index("E   ") if "E   " in text else 0:].splitlines()
+    lines = text[text.index("E   ") if "E   " in text else 0 :].splitlines()
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -79,11 +115,11 @@ def notebook_part(page: str) -> str:
     """The words of the first finding, without tags."""
     import html
 
-    words = re.sub(r"<svg.*?</svg>", "", page[page.index("<details"):], flags=re.DOTALL)
+    words = re.sub(r"<svg.*?</svg>", "", page[page.index("<details") :], flags=re.DOTALL)
     words = re.sub(r"<pre[^>]*>", "\n", re.sub(r"</?(?:div|summary|details)[^>]*>", "\n", words))
     words = html.unescape(re.sub(r"<[^>]*>", "", words))
     lines = [line for line in words.split("\n") if line.strip() and line != "callers"]
-    return "\n".join(lines[:next(i for i, line in enumerate(lines) if line.startswith("rule"))]) + "\n"
+    return "\n".join(lines[: next(i for i, line in enumerate(lines) if line.startswith("rule"))]) + "\n"
 
 
 def picture(page: str) -> str:
@@ -94,7 +130,10 @@ def picture(page: str) -> str:
         parts.append(f"<g transform='translate({left:g} 0)'>{body}</g>")
         left += float(width) + 24
     height = max(float(height) for _, height, _ in found)
-    return f"<svg xmlns='http://www.w3.org/2000/svg' width='{left:g}' height='{height:g}' color='#808080'>{''.join(parts)}</svg>\n"
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{left:g}' height='{height:g}' "
+        f"color='#808080'>{''.join(parts)}</svg>\n"
+    )
 
 
 def renewed(page: str, told: dict) -> str:

@@ -27,7 +27,9 @@ def full_name(row: dict) -> str:
 
 
 def operations(palladion: str) -> str:
-    """The registry, a table for each page of the specification. What `palladion ops` does not print is not invented here."""
+    """The registry, a table for each page of the specification.
+    What `palladion ops` does not print is not invented here.
+    """
     rows = all_operations(palladion)
     families = collections.defaultdict(list)
     for row in rows:
@@ -35,14 +37,21 @@ def operations(palladion: str) -> str:
     done = sum(row["status"] == "implemented" for row in rows)
     lines = [f"{len(rows)} operations, {done} implemented, {len(rows) - done} not."]
     for page, members in sorted(families.items()):
-        lines += ["", f"## {page.removesuffix('.md')}", "", "| operation | " + " | ".join(BACKENDS.values()) + " | status |"]
+        lines += [
+            "",
+            f"## {page.removesuffix('.md')}",
+            "",
+            "| operation | " + " | ".join(BACKENDS.values()) + " | status |",
+        ]
         lines.append("|---" * (2 + len(BACKENDS)) + "|")
         for row in sorted(members, key=lambda row: (row["dialect"], row["name"])):
             name = full_name(row)
             marks = ["yes" if backend in row["backends"] else "" for backend in BACKENDS]
             status = row["status"] if row["status"] == "implemented" else f"{row['status']}: {row['reason']}"
             page_name, _, heading = row["spec"].partition("#")
-            lines.append(f"| [`{name}`](spec/{page_name}#{links.slug(heading)}) | " + " | ".join(marks) + f" | {status} |")
+            lines.append(
+                f"| [`{name}`](spec/{page_name}#{links.slug(heading)}) | " + " | ".join(marks) + f" | {status} |"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -65,7 +74,9 @@ def plain_elementwise(palladion: str) -> list[str]:
     """JAX's operations that work element by element."""
     flows = ("elementwise", "mask", "select")
     rows = all_operations(palladion)
-    return sorted(row["name"] for row in rows if not row["dialect"] and row["status"] == "implemented" and row["flow"] in flows)
+    return sorted(
+        row["name"] for row in rows if not row["dialect"] and row["status"] == "implemented" and row["flow"] in flows
+    )
 
 
 def elementwise_names(palladion: str) -> str:
@@ -73,7 +84,10 @@ def elementwise_names(palladion: str) -> str:
 
 
 def dictionary_operations(palladion: str) -> str:
-    return "".join(f'"{name}"\n' for name in sorted({full_name(row) for row in all_operations(palladion) if row["status"] == "implemented"}))
+    return "".join(
+        f'"{name}"\n'
+        for name in sorted({full_name(row) for row in all_operations(palladion) if row["status"] == "implemented"})
+    )
 
 
 def attributeless(palladion: str) -> str:
@@ -90,5 +104,10 @@ def attributeless(palladion: str) -> str:
     return "\n".join(f"- {words[count]}: {' '.join(names)}" for count, names in sorted(by_operands.items())) + "\n"
 
 
-BLOCKS = {"operations": operations, "definedness": definedness, "attributeless": attributeless, "elementwise-names": elementwise_names,
-          "dictionary-operations": dictionary_operations}
+BLOCKS = {
+    "operations": operations,
+    "definedness": definedness,
+    "attributeless": attributeless,
+    "elementwise-names": elementwise_names,
+    "dictionary-operations": dictionary_operations,
+}

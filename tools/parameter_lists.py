@@ -1,12 +1,16 @@
-"""Parameter lists of C++ functions, constructors, lambdas and function pointers, found by layout (clang-format fixes it).
+"""Parameter lists of C++ functions, constructors, lambdas and function pointers,
+found by layout (clang-format fixes it).
 
-A list of declared parameters differs from the arguments of a call: each is a type and a name, or types alone behind a return type.
-Not seen: std::function<...>, macros, and a call whose arguments all look like parameters would be taken for a declaration.
+A list of declared parameters differs from the arguments of a call: each is a type and a name, or types alone behind a
+return type. Not seen: std::function<...>, macros, and a call whose arguments all look like parameters would be taken
+for a declaration.
 """
 
 import re
 
-_COMMENT_OR_STRING = re.compile(r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S)
+_COMMENT_OR_STRING = re.compile(
+    r"//[^\n]*|/\*.*?\*/|R\"(\w*)\(.*?\)\1\"|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.S
+)
 # A name, `(*name)` of a function pointer, or the end of a lambda's capture.
 _OPENS = re.compile(r"(\w+|\(\*\w*\)|\])\s*(?=\()")
 _TYPE = r"(?:const )?[A-Za-z_][\w:]*(?:<.*>)?(?: const)?"

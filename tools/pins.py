@@ -1,6 +1,7 @@
-"""What python/requirements.txt pins for one Python: `name==version`, with or without a marker `; python_version < "3.12"`.
+"""What python/requirements.txt pins for one Python: `name==version`, with or without a marker
+`; python_version < "3.12"`.
 
-    python3 tools/pins.py NAME      the version of NAME for the interpreter that runs this
+python3 tools/pins.py NAME      the version of NAME for the interpreter that runs this
 """
 
 import operator

@@ -1,8 +1,8 @@
 """Fails on prose in Markdown wider than 120 columns; with --write, wraps the paragraphs that have such lines.
 
-Tables, code, headings, HTML, comments and what a generator writes (`<!-- generated:... -->`) stay as they are, and a code span or a
-word is never broken, so a line of one long link may stay too wide. Based on: CommonMark's blocks, of which only those that
-docs/ uses are known here. It does not see wide lines inside HTML blocks.
+Tables, code, headings, HTML, comments and what a generator writes (`<!-- generated:... -->`) stay as they are, and a
+code span or a word is never broken, so a line of one long link may stay too wide. Based on: CommonMark's blocks, of
+which only those that docs/ uses are known here. It does not see wide lines inside HTML blocks.
 """
 
 import os
@@ -88,7 +88,9 @@ def too_wide(lines: list[str]) -> list[tuple[int, int]]:
     return [
         (first, end)
         for first, end, prose in _paragraphs(lines)
-        if prose and any(len(line) > WIDTH for line in lines[first:end]) and rewritten(lines[first:end]) != lines[first:end]
+        if prose
+        and any(len(line) > WIDTH for line in lines[first:end])
+        and rewritten(lines[first:end]) != lines[first:end]
     ]
 
 
@@ -100,7 +102,7 @@ def rewritten(paragraph: list[str]) -> list[str]:
     rest = first if quoted else " " * len(first) if item else indent
     if item and len(paragraph) > 1 and not quoted:
         rest = re.match(r"\s*", paragraph[1])[0] or rest
-    text = " ".join([paragraph[0][len(first):].strip(), *(line.strip() for line in paragraph[1:])])
+    text = " ".join([paragraph[0][len(first) :].strip(), *(line.strip() for line in paragraph[1:])])
     lines = wrapped(text, first, rest)
     if paragraph[-1].endswith("  "):
         lines[-1] += "  "

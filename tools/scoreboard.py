@@ -1,10 +1,12 @@
-"""The scoreboard of docs/scoreboard.md: what each backend passes of the conformance suite, by page of the specification.
+"""The scoreboard of docs/scoreboard.md: what each backend passes of the conformance suite,
+by page of the specification.
 
-    python3 tools/scoreboard.py [--timeout SECONDS] [--jobs N] [BACKEND...]      asks the backends (all), records conformance/scoreboard/BACKEND.json
+    python3 tools/scoreboard.py [--timeout SECONDS] [--jobs N] [BACKEND...]
+        asks the backends (all), records conformance/scoreboard/BACKEND.json
 
-Run by `./dev scoreboard`, which then writes the page (gen_docs.py makes its tables from the records alone; no test asks a backend). The results
-of a run that was stopped are in build/scoreboard; the next one goes on from there. A backend that supports nothing on this host, for want of a device or of
-a package (`triton`), keeps the record that it has.
+Run by `./dev scoreboard`, which then writes the page (gen_docs.py makes its tables from the records alone; no test asks
+a backend). The results of a run that was stopped are in build/scoreboard; the next one goes on from there. A backend
+that supports nothing on this host, for want of a device or of a package (`triton`), keeps the record that it has.
 What a record does not have: the reasons of each case that is not supported, only how many there are.
 """
 
@@ -41,7 +43,9 @@ def page_of(spec: str) -> str:
 
 
 def record_of(report: dict, versions: str) -> dict:
-    """What is kept of the JSON of `palladion conformance`: a case counts once on each page that its `# spec:` lines name."""
+    """What is kept of the JSON of `palladion conformance`: a case counts once on each page that its `# spec:` lines
+    name.
+    """
     families, codes = collections.defaultdict(collections.Counter), collections.defaultdict(collections.Counter)
     failed = {}
     for case in report["cases"]:
@@ -55,7 +59,9 @@ def record_of(report: dict, versions: str) -> dict:
     return {
         "versions": versions,
         "totals": {outcome: report[outcome] for outcome in OUTCOMES},
-        "families": {page: {outcome: counts[outcome] for outcome in OUTCOMES} for page, counts in sorted(families.items())},
+        "families": {
+            page: {outcome: counts[outcome] for outcome in OUTCOMES} for page, counts in sorted(families.items())
+        },
         "codes": {code: {kind: counts[kind] for kind in CODES} for code, counts in sorted(codes.items())},
         "failed": failed,
     }
@@ -94,7 +100,10 @@ def codes_table(records: dict) -> str:
     detectors = {name: record["codes"] for name, record in records.items() if record["codes"]}
     lines = ["| code | " + " | ".join(f"`{name}`" for name in detectors) + " |", "|---" * (len(detectors) + 1) + "|"]
     for code in sorted({code for codes in detectors.values() for code in codes}):
-        cells = [" / ".join(str(codes[code][kind]) for kind in CODES) if code in codes else "" for codes in detectors.values()]
+        cells = [
+            " / ".join(str(codes[code][kind]) for kind in CODES) if code in codes else ""
+            for codes in detectors.values()
+        ]
         lines.append(f"| {code} | " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -104,7 +113,9 @@ def failures_list(records: dict) -> str:
     lines = []
     for name, record in records.items():
         kinds = collections.Counter(kind_of(reason) for reason in record["failed"].values())
-        lines.append(f"- `{name}`: " + ("; ".join(f"{kind}: {count}" for kind, count in kinds.most_common()) or "none") + ".")
+        lines.append(
+            f"- `{name}`: " + ("; ".join(f"{kind}: {count}" for kind, count in kinds.most_common()) or "none") + "."
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -115,10 +126,17 @@ def read_confirmed() -> list:
 
 
 def confirmed_table(confirmed: list) -> str:
-    lines = [f"{sum(len(one['cases']) for one in confirmed)} failures, of {len(confirmed)} causes:", "",
-             "| backend | cases | why it is the backend's | by |", "|---|---|---|---|"]
+    lines = [
+        f"{sum(len(one['cases']) for one in confirmed)} failures, of {len(confirmed)} causes:",
+        "",
+        "| backend | cases | why it is the backend's | by |",
+        "|---|---|---|---|",
+    ]
     for one in confirmed:
-        lines.append(f"| `{one['backend']}` | {', '.join(f'`{case}`' for case in one['cases'])} | {one['argument']} | {one['source']} |")
+        lines.append(
+            f"| `{one['backend']}` | {', '.join(f'`{case}`' for case in one['cases'])} | {one['argument']} | "
+            f"{one['source']} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -126,7 +144,11 @@ def kind_of(reason: str) -> str:
     """Of the runner's words (conformance/backend_case.cc)."""
     if error := re.match(r"the backend answers with an error: (\w+)", reason):
         return f"error {error[1]}"
-    for beginning, kind in (("finding ", "findings missed or wrong"), ("the backend:", "crashes and hangs"), ("the backend ran", "refusals missed")):
+    for beginning, kind in (
+        ("finding ", "findings missed or wrong"),
+        ("the backend:", "crashes and hangs"),
+        ("the backend ran", "refusals missed"),
+    ):
         if reason.startswith(beginning):
             return kind
     return "outputs that differ"
@@ -137,7 +159,12 @@ def versions_of(backend: str, python: str) -> str:
     if backend == "palladion_itself":
         return "this tree"
     if backend == "triton_interpret":
-        return subprocess.run([python, "-c", "import triton; print('Triton', triton.__version__)"], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            [python, "-c", "import triton; print('Triton', triton.__version__)"],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout.strip()
     told = "import jax; print('JAX', jax.__version__, 'on', jax.devices()[0].device_kind)"
     return subprocess.run([python, "-c", told], check=True, capture_output=True, text=True).stdout.strip()
 
@@ -145,8 +172,20 @@ def versions_of(backend: str, python: str) -> str:
 def ask(backend: str, arguments) -> dict:
     results = os.path.join(ROOT, "build/scoreboard", f"{backend}.results")
     os.makedirs(os.path.dirname(results), exist_ok=True)
-    command = [os.path.join(ROOT, "build/palladion"), "conformance", "--exec", f"{sys.executable} -m palladion.backends.{backend}",
-               "--timeout", str(arguments.timeout), "--jobs", str(arguments.jobs), "--resume", results, "--format", "json"]
+    command = [
+        os.path.join(ROOT, "build/palladion"),
+        "conformance",
+        "--exec",
+        f"{sys.executable} -m palladion.backends.{backend}",
+        "--timeout",
+        str(arguments.timeout),
+        "--jobs",
+        str(arguments.jobs),
+        "--resume",
+        results,
+        "--format",
+        "json",
+    ]
     environment = {**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):

@@ -1,4 +1,5 @@
-"""Prints the GoogleTest binaries of a build, one a line, without those that `./dev test` runs in the release build alone.
+"""Prints the GoogleTest binaries of a build, one a line,
+without those that `./dev test` runs in the release build alone.
 
     python3 tools/test_binaries.py BUILD
 
@@ -28,7 +29,9 @@ def binaries(tests: list[dict]) -> list[str]:
 
 
 def main(build: str) -> None:
-    listed = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["ctest", "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True
+    )
     print("\n".join(binaries(json.loads(listed.stdout)["tests"])))
 
 

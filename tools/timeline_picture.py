@@ -1,5 +1,5 @@
-"""Writes docs/timeline.png and docs/timeline_tpu.png: the pages of the kernels in docs/timeline.md, in chromium without a
-window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares them."""
+"""Writes docs/timeline.png and docs/timeline_tpu.png: the pages of the kernels in docs/timeline.md, in chromium without
+a window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares them."""
 
 import json
 import pathlib
@@ -17,17 +17,27 @@ from browser_pages import browser  # noqa: E402
 
 def span_of(page: pathlib.Path, what: str, begin: float) -> int:
     """The first span of this text that begins later."""
-    data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL)[1])
+    data = json.loads(
+        re.search(
+            r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL
+        )[1]
+    )
     spans = data["spans"]
-    return next(i for i, text in enumerate(spans["what"]) if data["texts"][text].startswith(what) and spans["begin"][i] > begin)
+    return next(
+        i for i, text in enumerate(spans["what"]) if data["texts"][text].startswith(what) and spans["begin"][i] > begin
+    )
 
 
 def draw(name: str, inputs: tuple, picture: str, at: str, select: tuple | None = None) -> None:
-    source = re.search(rf"```python file={name}.py\n(.*?)```", (DOCS / "timeline.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+    source = re.search(
+        rf"```python file={name}.py\n(.*?)```", (DOCS / "timeline.md").read_text(encoding="utf-8"), re.DOTALL
+    )[1]
     with tempfile.TemporaryDirectory() as folder_name:
         folder = pathlib.Path(folder_name)
         (folder / f"{name}.py").write_text(source, encoding="utf-8")
-        subprocess.run([ROOT / ".venv/bin/python", f"{name}.py"], cwd=folder, check=True, env={"PYTHONPATH": str(ROOT / "python")})
+        subprocess.run(
+            [ROOT / ".venv/bin/python", f"{name}.py"], cwd=folder, check=True, env={"PYTHONPATH": str(ROOT / "python")}
+        )
         given = [word for one in inputs for word in ("--in", f"{one}=zeros")]
         subprocess.run([COMMAND, "time", f"{name}.pkir", *given, "--page", f"{name}.html"], cwd=folder, check=True)
         selected = f"&span={span_of(folder / f'{name}.html', *select)}" if select else ""

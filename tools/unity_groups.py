@@ -3,11 +3,11 @@
 
     unity_groups.py FILE...     prints "GROUP FILE" for those that share a group; what stands alone is not printed
 
-What a file keeps to itself (its unnamed namespaces, its file's statics) is seen by all of its group. So no file of a group
-may have a word anywhere that another one keeps to itself, and no header of the project that it reads may declare it: then
-neither a clash nor another choice of an overload can come of it. Alone are files with macros of their own and files that
-Highway includes again for each target. What it does not see: names that a macro of a header makes, and names that a
-header takes from a namespace around it.
+What a file keeps to itself (its unnamed namespaces, its file's statics) is seen by all of its group. So no file of a
+group may have a word anywhere that another one keeps to itself, and no header of the project that it reads may declare
+it: then neither a clash nor another choice of an overload can come of it. Alone are files with macros of their own and
+files that Highway includes again for each target. What it does not see: names that a macro of a header makes, and names
+that a header takes from a namespace around it.
 """
 
 import functools
@@ -27,7 +27,9 @@ def declared(statement: str) -> set[str]:
     if re.match(r"static_assert|TEST|TYPED_TEST|INSTANTIATE_TEST|GTEST_ALLOW", statement):
         return set()
     found = re.match(r"using\s+(?:\w+::)*(\w+)", statement) or re.match(r"namespace\s+(\w+)\s*=", statement)
-    found = found or re.search(r"\b(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final)?\s*(?::[^:]|$)", statement)
+    found = found or re.search(
+        r"\b(?:class|struct|enum class|enum|union)\s+(\w+)\s*(?:final)?\s*(?::[^:]|$)", statement
+    )
     if found:
         return {found.group(1)}
     head = statement.split("=")[0]
@@ -75,7 +77,7 @@ def own_names(text: str) -> set[str]:
     return names
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def of_header(path: str) -> tuple[frozenset[str], tuple[str, ...]]:
     """What a header of the project declares in its namespaces, and which others it includes."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
@@ -107,7 +109,9 @@ def of_headers(text: str) -> set[str]:
 
 
 def groups(files: dict[str, str]) -> list[list[str]]:
-    """`files`: their texts by path. Each file goes to the first group that has room for it and for which it is no clash."""
+    """`files`: their texts by path. Each file goes to the first group that has room for it and for which it is no
+    clash.
+    """
     made: list[dict] = []
     for path, text in files.items():
         if ALONE.search(text):

@@ -1,4 +1,6 @@
-"""What docs/ says of verdicts and of what looks for them, from the tables of the sources that know it. Run by tools/gen_docs.py."""
+"""What docs/ says of verdicts and of what looks for them, from the tables of the sources that know it.
+Run by tools/gen_docs.py.
+"""
 
 import os
 import re
@@ -23,7 +25,10 @@ def verdicts() -> str:
 
 def facts() -> str:
     """From the table of emu/check/evidence.cc."""
-    rows = re.findall(r'\{Fact::k\w+,\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*"([^"]+)"\}', _literals("emu/check/evidence.cc"))
+    rows = re.findall(
+        r'\{Fact::k\w+,\s*"([\w-]+)",\s*"([^"]+)",\s*"([^"]+)",\s*"([^"]*)",\s*"([^"]+)"\}',
+        _literals("emu/check/evidence.cc"),
+    )
     lines = ["| fact | it says | what establishes it |", "|---|---|---|"]
     return "\n".join(lines + [f"| `{name}` | {words} | {source} |" for name, words, _, _, source in rows]) + "\n"
 
@@ -56,8 +61,13 @@ def checkers() -> str:
 
 def denying_findings() -> str:
     """From the table of semantics/base/finding.cc: which codes take which fact from a proof."""
-    rows = re.findall(r'\{C::k\w+,\s*"(\w+)",\s*k\w+,\s*"[^"]+",\s*Denies::k(\w+)\}', _literals("semantics/base/finding.cc"))
+    rows = re.findall(
+        r'\{C::k\w+,\s*"(\w+)",\s*k\w+,\s*"[^"]+",\s*Denies::k(\w+)\}', _literals("semantics/base/finding.cc")
+    )
     lines = []
     for denies, fact in (("Order", "no-conflict"), ("Definedness", "nothing-undefined")):
-        lines.append(f"- `{fact}`: " + ", ".join(f"[{code}](findings.md#{links.slug(code)})" for code, what in rows if what == denies))
+        lines.append(
+            f"- `{fact}`: "
+            + ", ".join(f"[{code}](findings.md#{links.slug(code)})" for code, what in rows if what == denies)
+        )
     return "\n".join(lines) + "\n"

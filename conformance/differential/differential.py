@@ -51,7 +51,7 @@ def output_types(text: str) -> dict:
 def theirs(kernel: RandomKernel, mode: str) -> dict:
     import jax
     import palladion
-    from palladion import probes
+    from palladion.jax import probes
 
     call = palladion.to_jax(kernel.text, interpret=_interpreter(mode))
     if mode == "gpu":

@@ -20,7 +20,7 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import triton as plt
 
 import palladion
-from palladion.exporter.elementwise_names import ELEMENTWISE
+from palladion.jax.exporter.elementwise_names import ELEMENTWISE
 
 BACKENDS = {"mosaic_tpu/v5e": ("tpu", pltpu.CompilerParams), "triton/h100": ("cuda", plt.CompilerParams),
             "mosaic_gpu/h100": ("cuda", plgpu.CompilerParams)}

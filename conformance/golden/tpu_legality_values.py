@@ -8,7 +8,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
-from palladion.exporter.elementwise_names import ELEMENTWISE
+from palladion.jax.exporter.elementwise_names import ELEMENTWISE
 from tpu_legality_case import (BF16, BOOL, E4, E5, F16, F32, I4, I8, I16, I32, SMEM, TYPES, U8, U16, U32, VMEM, call, name_of, of_scalars,
                                of_values, shape)
 

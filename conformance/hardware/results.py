@@ -12,7 +12,7 @@ import inputs
 import kernel_lists
 import schedules
 import store
-from palladion import running
+from palladion.api import running
 
 # From this JAX on it is no kernel any more: a copy longer than its source is refused when it is traced.
 NOT_TRACED = {"corpus/068_copy_longer_clean": (0, 12)}

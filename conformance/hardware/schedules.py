@@ -3,7 +3,8 @@
 import numpy as np
 
 import store
-from palladion import _library, running
+from palladion import _library
+from palladion.api import running
 
 POLICIES = ("program-order", "engines-late", "reverse", "pos", "sticky10", "pct2", "engines-first", "random-walk")
 SEEDS = 12

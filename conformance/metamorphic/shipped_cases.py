@@ -15,7 +15,8 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-from palladion import _library, running  # noqa: E402
+from palladion import _library
+from palladion.api import running  # noqa: E402
 from palladion.real_kernels import table  # noqa: E402
 
 LISTED = 4096  # elements; integers are listed whatever their number, for they may be indices

@@ -7,43 +7,73 @@ import importlib
 from typing import TYPE_CHECKING
 
 from palladion._library import PalladionError
-from palladion.exporter.errors import ExportError
-from palladion.jax_source.errors import ToJaxError
-from palladion.report import DefectError
-from palladion.sweeping import SweepReport, Task, sweep
+from palladion.api.sweeping import SweepReport, Task, sweep
+from palladion.base.errors import ExportError, ToJaxError
+from palladion.report.reports import DefectError
 from palladion.version import VERSION as __version__
 
 if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
-    from palladion.advising import Advice, advise
+    from palladion.api.advising import Advice, advise
+    from palladion.api.checking import check
+    from palladion.api.fitting import Fit
+    from palladion.api.fitting_over import FitOver, fit
+    from palladion.api.golden_bundle import Comparison, compare, golden
+    from palladion.api.reducing import Reduced, reduce
+    from palladion.api.running import record, run
+    from palladion.api.timing import TimeReport, time
+    from palladion.base.errors import PalladionWarning
     from palladion.bridge.params import Params
     from palladion.bridge.rules import install, uninstall
     from palladion.bridge.session import emulate, last_report
     from palladion.bridge.session_report import SessionReport
-    from palladion.checking import check
-    from palladion.exporter.inline_code import model_inline
-    from palladion.fitting import Fit
-    from palladion.fitting_over import FitOver, fit
-    from palladion.golden_bundle import Comparison, compare, golden
-    from palladion.interception import export
-    from palladion.jax_source import to_jax, to_jax_source
-    from palladion.probes import target
-    from palladion.reducing import Reduced, reduce
-    from palladion.running import PalladionWarning, record, run
-    from palladion.kernel_time import KernelTime
-    from palladion.timing import TimeReport, time
+    from palladion.jax.exporter.inline_code import model_inline
+    from palladion.jax.interception import export
+    from palladion.jax.jax_source import to_jax, to_jax_source
+    from palladion.jax.probes import target
+    from palladion.report.kernel_time import KernelTime
 
 _NEEDS_JAX = {
-    "Fit": "fitting", "FitOver": "fitting_over", "fit": "fitting_over",
-    "Comparison": "golden_bundle", "compare": "golden_bundle", "golden": "golden_bundle",
-    "Params": "bridge.params", "SessionReport": "bridge.session_report", "emulate": "bridge.session", "install": "bridge.rules",
-    "last_report": "bridge.session", "uninstall": "bridge.rules", "check": "checking", "export": "interception",
-    "target": "probes", "PalladionWarning": "running", "record": "running", "run": "running",
-    "model_inline": "exporter.inline_code", "to_jax": "jax_source", "to_jax_source": "jax_source",
-    "Reduced": "reducing", "reduce": "reducing",
-    "Advice": "advising", "advise": "advising", "KernelTime": "kernel_time", "TimeReport": "timing", "time": "timing",
+    "Fit": "api.fitting",
+    "FitOver": "api.fitting_over",
+    "fit": "api.fitting_over",
+    "Comparison": "api.golden_bundle",
+    "compare": "api.golden_bundle",
+    "golden": "api.golden_bundle",
+    "Params": "bridge.params",
+    "SessionReport": "bridge.session_report",
+    "emulate": "bridge.session",
+    "install": "bridge.rules",
+    "last_report": "bridge.session",
+    "uninstall": "bridge.rules",
+    "check": "api.checking",
+    "export": "jax.interception",
+    "target": "jax.probes",
+    "PalladionWarning": "base.errors",
+    "record": "api.running",
+    "run": "api.running",
+    "model_inline": "jax.exporter.inline_code",
+    "to_jax": "jax.jax_source",
+    "to_jax_source": "jax.jax_source",
+    "Reduced": "api.reducing",
+    "reduce": "api.reducing",
+    "Advice": "api.advising",
+    "advise": "api.advising",
+    "KernelTime": "report.kernel_time",
+    "TimeReport": "api.timing",
+    "time": "api.timing",
 }
 
-__all__ = ["DefectError", "ExportError", "PalladionError", "SweepReport", "Task", "ToJaxError", "__version__", "sweep", *_NEEDS_JAX]
+__all__ = [
+    "DefectError",
+    "ExportError",
+    "PalladionError",
+    "SweepReport",
+    "Task",
+    "ToJaxError",
+    "__version__",
+    "sweep",
+    *_NEEDS_JAX,
+]
 
 
 def __getattr__(name: str) -> object:

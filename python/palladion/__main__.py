@@ -1,6 +1,8 @@
-"""`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes; `export` and `to-jax` need JAX.
+"""`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes;
+`export` and `to-jax` need JAX.
 
-The process becomes the command, so that signals and exit codes are its own. PALLADION_COMMAND names another file to run.
+The process becomes the command, so that signals and exit codes are its own.
+PALLADION_COMMAND names another file to run.
 """
 
 import os
@@ -22,11 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Runs the command; comes back for `export` and `to-jax`, and where there is no command."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["export"]:
-        from palladion import export_command  # needs JAX, the command does not
+        from palladion.jax import export_command  # needs JAX, the command does not
 
         return export_command.main(arguments[1:], "palladion export")
     if arguments[:1] == ["to-jax"]:
-        from palladion import to_jax_command
+        from palladion.jax import to_jax_command
 
         return to_jax_command.main(arguments[1:], "palladion to-jax")
     for path in candidates():
@@ -38,8 +40,11 @@ def main(arguments: list[str] | None = None) -> int:
             except OSError as error:
                 print(f"palladion: cannot run {path!r}: {error.strerror}", file=sys.stderr)
                 return _EXIT_INTERNAL
-    print(f"palladion: the command was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) or set "
-          "PALLADION_COMMAND to the file", file=sys.stderr)
+    print(
+        f"palladion: the command was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) "
+        "or set PALLADION_COMMAND to the file",
+        file=sys.stderr,
+    )
     return _EXIT_INTERNAL
 
 

@@ -1,4 +1,5 @@
-"""The C ABI of libpalladion (emu/c_api.h) through ctypes: prepare a kernel text, run it on NumPy arrays, get its report.
+"""The C ABI of libpalladion (emu/c_api.h) through ctypes: prepare a kernel text, run it on NumPy arrays,
+get its report.
 
 The library is looked for in PALLADION_LIBRARY (a file), next to this package, and in build/ of a source tree.
 """
@@ -11,12 +12,17 @@ import re
 
 import numpy as np
 
-from palladion.exporter.scalars import dtype_name
-from palladion.printable import printable
+from palladion.base.printable import printable
+from palladion.base.scalars import dtype_name
 
 # Results of palladion_run and palladion_check, the exit codes of the command.
 CLEAN, DEFECT, OUTPUTS_DIFFER, UNSUPPORTED, MALFORMED, INTERNAL, BUDGET = 0, 1, 2, 3, 4, 5, 6
-RESULT_NAMES = {UNSUPPORTED: "unsupported", MALFORMED: "malformed input", INTERNAL: "internal error", BUDGET: "budget spent"}
+RESULT_NAMES = {
+    UNSUPPORTED: "unsupported",
+    MALFORMED: "malformed input",
+    INTERNAL: "internal error",
+    BUDGET: "budget spent",
+}
 
 FILE_NAME = "libpalladion.so"
 
@@ -37,16 +43,34 @@ class PalladionError(RuntimeError):
 
 
 class _Array(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("rank", ctypes.c_int),
-                ("dtype", ctypes.c_char_p)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("rank", ctypes.c_int),
+        ("dtype", ctypes.c_char_p),
+    ]
 
 
 class _CheckOptions(ctypes.Structure):
-    _fields_ = [("seeds", ctypes.c_int64), ("exhaustive", ctypes.c_int), ("replay", ctypes.c_char_p), ("fill", ctypes.c_char_p),
-                ("races", ctypes.c_int), ("definedness", ctypes.c_int), ("contracts", ctypes.c_int), ("strict", ctypes.c_int),
-                ("threads", ctypes.c_int), ("budget", ctypes.c_int64), ("proxy", ctypes.c_char_p), ("all_seeds", ctypes.c_int),
-                ("links", ctypes.c_char_p),
-                ("padded_bounds", ctypes.c_int), ("parts", ctypes.c_char_p), ("seconds", ctypes.c_double), ("legality", ctypes.c_int)]
+    _fields_ = [
+        ("seeds", ctypes.c_int64),
+        ("exhaustive", ctypes.c_int),
+        ("replay", ctypes.c_char_p),
+        ("fill", ctypes.c_char_p),
+        ("races", ctypes.c_int),
+        ("definedness", ctypes.c_int),
+        ("contracts", ctypes.c_int),
+        ("strict", ctypes.c_int),
+        ("threads", ctypes.c_int),
+        ("budget", ctypes.c_int64),
+        ("proxy", ctypes.c_char_p),
+        ("all_seeds", ctypes.c_int),
+        ("links", ctypes.c_char_p),
+        ("padded_bounds", ctypes.c_int),
+        ("parts", ctypes.c_char_p),
+        ("seconds", ctypes.c_double),
+        ("legality", ctypes.c_int),
+    ]
 
 
 class _RunOptions(ctypes.Structure):
@@ -54,14 +78,27 @@ class _RunOptions(ctypes.Structure):
 
 
 class _CallRequest(ctypes.Structure):
-    _fields_ = [("text", ctypes.c_char_p), ("size", ctypes.c_size_t), ("kernel", ctypes.c_char_p), ("target", ctypes.c_char_p),
-                ("options", ctypes.c_char_p), ("session", ctypes.c_int64)]
+    _fields_ = [
+        ("text", ctypes.c_char_p),
+        ("size", ctypes.c_size_t),
+        ("kernel", ctypes.c_char_p),
+        ("target", ctypes.c_char_p),
+        ("options", ctypes.c_char_p),
+        ("session", ctypes.c_int64),
+    ]
 
 
 class _CompareRequest(ctypes.Structure):
-    _fields_ = [("directory", ctypes.c_char_p), ("names", ctypes.POINTER(ctypes.c_char_p)), ("outputs", ctypes.POINTER(_Array)),
-                ("n_outputs", ctypes.c_size_t), ("signed_zero", ctypes.c_int), ("causes", ctypes.c_int),
-                ("hypotheses", ctypes.c_int64), ("out", ctypes.c_char_p)]
+    _fields_ = [
+        ("directory", ctypes.c_char_p),
+        ("names", ctypes.POINTER(ctypes.c_char_p)),
+        ("outputs", ctypes.POINTER(_Array)),
+        ("n_outputs", ctypes.c_size_t),
+        ("signed_zero", ctypes.c_int),
+        ("causes", ctypes.c_int),
+        ("hypotheses", ctypes.c_int64),
+        ("out", ctypes.c_char_p),
+    ]
 
 
 def candidates() -> list:
@@ -78,8 +115,10 @@ def find_library() -> str:
     for path in candidates():
         if os.path.isfile(path):
             return path
-    raise PalladionError(f"{FILE_NAME} was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) or "
-                         "set PALLADION_LIBRARY to the file")
+    raise PalladionError(
+        f"{FILE_NAME} was not found; looked for {', '.join(candidates())}. Build it (cmake --build build) or "
+        "set PALLADION_LIBRARY to the file"
+    )
 
 
 @functools.cache
@@ -91,49 +130,90 @@ def load():
     library.palladion_prepare_launches.restype = ctypes.c_void_p
     library.palladion_prepare_launches.argtypes = [*library.palladion_prepare.argtypes[:-1], ctypes.c_int64, text_out]
     library.palladion_run_with.restype = ctypes.c_int
-    library.palladion_run_with.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
-                                           ctypes.c_size_t, ctypes.POINTER(_RunOptions), text_out]
+    library.palladion_run_with.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(_RunOptions),
+        text_out,
+    ]
     library.palladion_check_defaults.restype = None
     library.palladion_check_defaults.argtypes = [ctypes.POINTER(_CheckOptions)]
     library.palladion_check.restype = ctypes.c_int
-    library.palladion_check.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
-                                        ctypes.c_size_t, ctypes.POINTER(_CheckOptions), text_out]
+    library.palladion_check.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(_CheckOptions),
+        text_out,
+    ]
     library.palladion_check_seeds.restype = ctypes.c_int
-    library.palladion_check_seeds.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_CheckOptions),
-                                              ctypes.c_int64, ctypes.c_int64, text_out]
+    library.palladion_check_seeds.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(_CheckOptions),
+        ctypes.c_int64,
+        ctypes.c_int64,
+        text_out,
+    ]
     request = ctypes.POINTER(_CallRequest)
     for name, result, arguments in (
-            ("palladion_call_prepare", ctypes.c_int, [request, text_out]),
-            ("palladion_call", ctypes.c_int, [request, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array),
-                                              ctypes.c_size_t, text_out]),
-            ("palladion_session_open", ctypes.c_int64, []),
-            ("palladion_session_take", ctypes.c_void_p, [ctypes.c_int64]),
-            ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
-            ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
-            ("palladion_session_close", None, [ctypes.c_int64]),
-            ("palladion_session_end_semaphores", None, [ctypes.c_int64]),
-            ("palladion_session_use", None, [ctypes.c_int64]),
-            ("palladion_session_cancel", None, [ctypes.c_int64]),
-            ("palladion_interrupts_listen", None, []),
-            ("palladion_interrupts_heard", ctypes.c_int64, []),
-            ("palladion_progress", ctypes.c_void_p, []),
-            ("palladion_interrupts_ignore", None, []),
-            ("palladion_finding_codes", ctypes.c_void_p, []),
-            ("palladion_targets", ctypes.c_void_p, []),
-            ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
-            ("palladion_chips", ctypes.c_void_p, []),
-            ("palladion_machines", ctypes.c_void_p, [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out]),
-            ("palladion_operations", ctypes.c_void_p, []),
-            ("palladion_fit", ctypes.c_void_p, [*library.palladion_prepare.argtypes[:-1], text_out, text_out]),
-            ("palladion_refusal", ctypes.c_void_p, library.palladion_prepare.argtypes)):
+        ("palladion_call_prepare", ctypes.c_int, [request, text_out]),
+        (
+            "palladion_call",
+            ctypes.c_int,
+            [request, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array), ctypes.c_size_t, text_out],
+        ),
+        ("palladion_session_open", ctypes.c_int64, []),
+        ("palladion_session_take", ctypes.c_void_p, [ctypes.c_int64]),
+        ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
+        ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
+        ("palladion_session_close", None, [ctypes.c_int64]),
+        ("palladion_session_end_semaphores", None, [ctypes.c_int64]),
+        ("palladion_session_use", None, [ctypes.c_int64]),
+        ("palladion_session_cancel", None, [ctypes.c_int64]),
+        ("palladion_interrupts_listen", None, []),
+        ("palladion_interrupts_heard", ctypes.c_int64, []),
+        ("palladion_progress", ctypes.c_void_p, []),
+        ("palladion_interrupts_ignore", None, []),
+        ("palladion_finding_codes", ctypes.c_void_p, []),
+        ("palladion_targets", ctypes.c_void_p, []),
+        ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
+        ("palladion_chips", ctypes.c_void_p, []),
+        (
+            "palladion_machines",
+            ctypes.c_void_p,
+            [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out],
+        ),
+        ("palladion_operations", ctypes.c_void_p, []),
+        ("palladion_fit", ctypes.c_void_p, [*library.palladion_prepare.argtypes[:-1], text_out, text_out]),
+        ("palladion_refusal", ctypes.c_void_p, library.palladion_prepare.argtypes),
+    ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    library.palladion_golden.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, text_out]
+    library.palladion_golden.argtypes = [
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        text_out,
+    ]
     library.palladion_compare.restype = ctypes.c_void_p
     library.palladion_compare.argtypes = [ctypes.POINTER(_CompareRequest), text_out, text_out]
     library.palladion_mutants.restype = ctypes.c_void_p
     library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
-    for function in (library.palladion_kernels, library.palladion_canonical, library.palladion_text_json, library.palladion_tell):
+    for function in (
+        library.palladion_kernels,
+        library.palladion_canonical,
+        library.palladion_text_json,
+        library.palladion_tell,
+    ):
         function.restype = ctypes.c_void_p
         function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
     for function in (library.palladion_free_program, library.palladion_free_string):
@@ -173,8 +253,13 @@ class Program:
         self._library = load()
         encoded, message = text.encode(), ctypes.c_void_p()
         self._program = self._library.palladion_prepare_launches(
-            encoded, len(encoded), kernel.encode() if kernel else None, target.encode() if target else None,
-            launches, ctypes.byref(message))
+            encoded,
+            len(encoded),
+            kernel.encode() if kernel else None,
+            target.encode() if target else None,
+            launches,
+            ctypes.byref(message),
+        )
         error = _take_text(self._library, message)
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
@@ -192,10 +277,11 @@ class Program:
         return self._called(inputs, outputs, (CLEAN, DEFECT), call)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
-        """As `run`, under the orders that hardware may choose; `outputs` get those of the first or of the replayed one, or are left out.
+        """As `run`, under the orders that hardware may choose;
+        `outputs` get those of the first or of the replayed one, or are left out.
 
-        `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races, definedness, contracts,
-        strict, threads, budget, all_seeds, padded_bounds, parts, seconds, legality.
+        `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races,
+        definedness, contracts, strict, threads, budget, all_seeds, padded_bounds, parts, seconds, legality.
         """
         given = self._check_options(options)
 
@@ -235,7 +321,9 @@ class Program:
         text = _take_text(self._library, message)
         report = _report_of(text)
         if code not in good and "verdict" not in report:
-            raise PalladionError(report.get("message") or text or RESULT_NAMES.get(code, f"exit code {code}"), code, report)
+            raise PalladionError(
+                report.get("message") or text or RESULT_NAMES.get(code, f"exit code {code}"), code, report
+            )
         return code, report
 
     def __del__(self):
@@ -268,7 +356,9 @@ def prepare_call(request: _CallRequest):
 def call(request: _CallRequest, inputs, outputs):
     """Runs into `outputs` and leaves the report in the session; PalladionError where the call is to fail."""
     library, keep, message = load(), [], ctypes.c_void_p()
-    ins = (_Array * max(len(inputs), 1))(*[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in inputs])
+    ins = (_Array * max(len(inputs), 1))(
+        *[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in inputs]
+    )
     outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
     code = library.palladion_call(ctypes.byref(request), ins, len(inputs), outs, len(outputs), ctypes.byref(message))
     text = _take_text(library, message)
@@ -298,7 +388,9 @@ def targets() -> tuple:
 
 @functools.cache
 def resolved_target(name: str | None, backend: str | None = None) -> str:
-    """The full name of the target that `name` means for a kernel that says `backend`; PalladionError with all that is accepted."""
+    """The full name of the target that `name` means for a kernel that says `backend`;
+    PalladionError with all that is accepted.
+    """
     library, message = load(), ctypes.c_void_p()
     texts = [None if text is None else text.encode() for text in (name, backend)]
     full = ctypes.c_void_p(library.palladion_resolve_target(*texts, ctypes.byref(message)))
@@ -331,8 +423,12 @@ def finding_codes() -> tuple:
 def _code_of(message: str) -> int:
     """The exit code of a message of the library, which starts with the name of its status."""
     status = message.split(":", 1)[0]
-    return {"UNIMPLEMENTED": UNSUPPORTED, "RESOURCE_EXHAUSTED": BUDGET, "INVALID_ARGUMENT": MALFORMED,
-            "NOT_FOUND": MALFORMED}.get(status, INTERNAL)
+    return {
+        "UNIMPLEMENTED": UNSUPPORTED,
+        "RESOURCE_EXHAUSTED": BUDGET,
+        "INVALID_ARGUMENT": MALFORMED,
+        "NOT_FOUND": MALFORMED,
+    }.get(status, INTERNAL)
 
 
 def text_of_text(function_name: str, text: str, *arguments) -> str:
@@ -371,28 +467,42 @@ def tell(request: dict) -> str:
 
 
 def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
-    """Kernels with one mistake each: objects with name, mutation, line, what, text, refused. At most `per_kind` of each, or all."""
+    """Kernels with one mistake each: objects with name, mutation, line, what, text, refused.
+    At most `per_kind` of each, or all.
+    """
     return json.loads(text_of_text("palladion_mutants", text, kernel.encode() if kernel else None, per_kind))
 
 
 def golden(text: str, target: str | None, recorded: str, directory: str) -> None:
     """A bundle of a kernel whose inputs palladion.record wrote to the folder `recorded`."""
     library, encoded, message = load(), text.encode(), ctypes.c_void_p()
-    code = library.palladion_golden(encoded, len(encoded), target.encode() if target else None, os.fsencode(recorded),
-                                    os.fsencode(directory), ctypes.byref(message))
+    code = library.palladion_golden(
+        encoded,
+        len(encoded),
+        target.encode() if target else None,
+        os.fsencode(recorded),
+        os.fsencode(directory),
+        ctypes.byref(message),
+    )
     error = _take_text(library, message)
     if code != CLEAN:
         raise PalladionError(error or "the bundle was not written", code)
 
 
 def compare(directory: str, outputs: dict, out: str, **options) -> tuple:
-    """NumPy arrays by name, held against a bundle: the report as a dict, and as text. options: signed_zero, causes, hypotheses."""
+    """NumPy arrays by name, held against a bundle: the report as a dict, and as text.
+    options: signed_zero, causes, hypotheses.
+    """
     library, keep = load(), []
-    arrays = (_Array * max(1, len(outputs)))(*[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in outputs.values()])
+    arrays = (_Array * max(1, len(outputs)))(
+        *[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in outputs.values()]
+    )
     names = (ctypes.c_char_p * max(1, len(outputs)))(*[name.encode() for name in outputs])
     request = _CompareRequest(os.fsencode(directory), names, arrays, len(outputs), out=os.fsencode(out), **options)
     text, message = ctypes.c_void_p(), ctypes.c_void_p()
-    pointer = ctypes.c_void_p(library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(message)))
+    pointer = ctypes.c_void_p(
+        library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(message))
+    )
     error = _take_text(library, message)
     if not pointer.value:
         raise PalladionError(error or "the outputs could not be compared", _code_of(error))

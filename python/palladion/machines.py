@@ -35,7 +35,9 @@ class Machine:
 def _told(name: str | None, changes: list[str]) -> dict:
     library, message = _library.load(), ctypes.c_void_p()
     texts = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    told = ctypes.c_void_p(library.palladion_machines(None if name is None else name.encode(), texts, len(changes), ctypes.byref(message)))
+    told = ctypes.c_void_p(
+        library.palladion_machines(None if name is None else name.encode(), texts, len(changes), ctypes.byref(message))
+    )
     if not told.value:
         raise _library.PalladionError(_library._take_text(library, message).partition(": ")[2], _library.MALFORMED)
     return json.loads(_library._take_text(library, told))
@@ -47,10 +49,13 @@ def names() -> list[str]:
 
 
 def show(name: str, changes: Mapping[str, str | float] | None = None) -> Machine:
-    """The description of one machine, where `changes` is given as it would be with other numbers: `{"l2.size": "25 MiB"}`.
+    """The description of one machine, where `changes` is given as it would be with other numbers:
+    `{"l2.size": "25 MiB"}`.
 
     PalladionError: there is no such machine or number, or the change contradicts a number that does not follow from it.
     """
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     found = _told(name, texts)
-    return Machine(found["name"], found["kind"], found["family"], {one["name"]: Number(**one) for one in found["numbers"]})
+    return Machine(
+        found["name"], found["kind"], found["family"], {one["name"]: Number(**one) for one in found["numbers"]}
+    )

@@ -1,7 +1,8 @@
-"""How far the kernels are that run now: a line that is drawn anew on a terminal and in a notebook, or calls of a function.
+"""How far the kernels are that run now: a line that is drawn anew on a terminal and in a notebook,
+or calls of a function.
 
-The library keeps the numbers and is asked for them from a thread, so that nothing is called from inside a kernel. What is over
-in a moment is not shown.
+The library keeps the numbers and is asked for them from a thread, so that nothing is called from inside a kernel. What
+is over in a moment is not shown.
 """
 
 import dataclasses
@@ -10,7 +11,7 @@ import threading
 from collections.abc import Callable
 
 from palladion import _library
-from palladion.bridge.threads import PlainThread
+from palladion.base.threads import PlainThread
 
 _FIRST_SECONDS, _NEXT_SECONDS = 0.7, 0.2
 
@@ -19,9 +20,9 @@ _FIRST_SECONDS, _NEXT_SECONDS = 0.7, 0.2
 class Progress:
     """One kernel call under way.
 
-    unit: what is counted: "schedules" of a check, "programs" of a run, or "budget": a run of one program, of which only is known how
-    much of its budget it has spent. total: 0 where nobody knows it. rate: units a second. seconds_left: about; of a budget at most so
-    many; None where nobody knows. text: all of it, for people.
+    unit: what is counted: "schedules" of a check, "programs" of a run, or "budget": a run of one program, of which only
+    is known how much of its budget it has spent. total: 0 where nobody knows it. rate: units a second. seconds_left:
+    about; of a budget at most so many; None where nobody knows. text: all of it, for people.
     """
 
     kernel: str
@@ -48,7 +49,9 @@ def under_way(session: int | None = None) -> list[Progress]:
 def checked(progress: object) -> object:
     """`progress` as it was given, where it is something that can be: None, a bool or a function."""
     if progress is not None and not isinstance(progress, bool) and not callable(progress):
-        raise TypeError(f"progress must be True, False, None (on a terminal and in a notebook) or a function; found {progress!r}")
+        raise TypeError(
+            f"progress must be True, False, None (on a terminal and in a notebook) or a function; found {progress!r}"
+        )
     return progress
 
 
@@ -78,7 +81,9 @@ class Shown:
     """Shows the calls under way while it is entered. `progress` as in palladion.check."""
 
     def __init__(self, progress: bool | Callable[[Progress], object] | None, session: int | None = None):
-        wanted = progress if progress is not None else sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
+        wanted = (
+            progress if progress is not None else sys.stderr is not None and (sys.stderr.isatty() or _in_notebook())
+        )
         self._tell = progress if callable(progress) else None
         self._session = session
         self._over = threading.Event()

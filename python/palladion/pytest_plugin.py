@@ -1,8 +1,9 @@
-"""The pytest plugin: the Pallas kernels of each test run in Palladion, and a defect fails the test. For users: docs/pytest.md.
+"""The pytest plugin: the Pallas kernels of each test run in Palladion, and a defect fails the test.
+For users: docs/pytest.md.
 
-It does nothing unless a run has --palladion or a test has the marker or the fixture; JAX is imported by the first test that it concerns.
-Only the call of a test is emulated, not its fixtures: an emulation has to end before whatever began before it. What a test found travels
-with pytest's report of it, so that parallel workers need nothing else.
+It does nothing unless a run has --palladion or a test has the marker or the fixture; JAX is imported by the first test
+that it concerns. Only the call of a test is emulated, not its fixtures: an emulation has to end before whatever began
+before it. What a test found travels with pytest's report of it, so that parallel workers need nothing else.
 """
 
 import collections
@@ -16,14 +17,17 @@ import warnings
 import pytest
 
 from palladion import _library
+from palladion.base.errors import PalladionWarning
+from palladion.base.whole_file import check_writable, write_whole
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
-from palladion.report import VERDICTS, DefectError, of_kernel
-from palladion.telling import as_calls, many, tell
-from palladion.whole_file import check_writable, write_whole
+from palladion.report.reports import VERDICTS, DefectError, of_kernel
+from palladion.report.telling import as_calls, many, tell
 
-_MARKER = """palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test in Palladion; \
-findings fail it, but for those whose codes are in allow; options are fields of palladion.Params"""
+_MARKER = (
+    "palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test "
+    "in Palladion; findings fail it, but for those whose codes are in allow; options are fields of palladion.Params"
+)
 _MOST_REMARKS = 10  # lines of the summary
 AUTO = "auto"  # the target that each kernel itself says
 _OF_THE_PLUGIN = ("session", "raise_codes")  # fields of Params that are no option of a marker
@@ -45,7 +49,8 @@ class _Plan:
         raised = ()
         if self.params.on_defect == "raise":
             raised = tuple(row["code"] for row in _library.finding_codes() if row["code"] not in self.allow)
-        unsupported = "raise" if self.params.on_unsupported == "skip" else self.params.on_unsupported  # the test is skipped, no kernel
+        # the test is skipped, no kernel
+        unsupported = "raise" if self.params.on_unsupported == "skip" else self.params.on_unsupported
         return dataclasses.replace(self.params, on_defect="collect", on_unsupported=unsupported, raise_codes=raised)
 
 
@@ -58,13 +63,30 @@ _ERROR = pytest.StashKey[Exception]()
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("palladion", "Pallas kernels in Palladion")
-    group.addoption("--palladion", metavar="TARGET", help="run the Pallas kernels of every test in Palladion, on a chip (h100, v5p), "
-                    f"a full name (mosaic_tpu/v5p), generic, or {AUTO}: what each kernel says")
-    group.addoption("--palladion-seeds", metavar="N", type=int, help="check each kernel under N schedules; else it runs in program order")
-    group.addoption("--palladion-on-defect", choices=ON_DEFECT, help="raise (the default): the kernel call fails, and the test with it; "
-                    "warn: a warning; collect: only in reports")
-    group.addoption("--palladion-on-unsupported", choices=ON_UNSUPPORTED, help="a kernel that Palladion cannot run: raise (the default): an "
-                    "error of its test; jax: JAX's own interpreter runs it; skip: the test is skipped")
+    group.addoption(
+        "--palladion",
+        metavar="TARGET",
+        help="run the Pallas kernels of every test in Palladion, on a chip (h100, v5p), "
+        f"a full name (mosaic_tpu/v5p), generic, or {AUTO}: what each kernel says",
+    )
+    group.addoption(
+        "--palladion-seeds",
+        metavar="N",
+        type=int,
+        help="check each kernel under N schedules; else it runs in program order",
+    )
+    group.addoption(
+        "--palladion-on-defect",
+        choices=ON_DEFECT,
+        help="raise (the default): the kernel call fails, and the test with it; "
+        "warn: a warning; collect: only in reports",
+    )
+    group.addoption(
+        "--palladion-on-unsupported",
+        choices=ON_UNSUPPORTED,
+        help="a kernel that Palladion cannot run: raise (the default): an "
+        "error of its test; jax: JAX's own interpreter runs it; skip: the test is skipped",
+    )
     group.addoption("--palladion-sarif", metavar="FILE", help="write the findings of all tests to FILE, as SARIF")
 
 
@@ -81,13 +103,22 @@ def pytest_configure(config: pytest.Config) -> None:
         try:
             check_writable(path)
         except OSError as error:
-            raise pytest.UsageError(f"--palladion-sarif: cannot write {path!r}: {error.strerror}; give a file in a folder that can be "
-                                    "written") from error
+            raise pytest.UsageError(
+                f"--palladion-sarif: cannot write {path!r}: {error.strerror}; give a file in a folder that can be "
+                "written"
+            ) from error
 
 
 def _command_line(config: pytest.Config) -> dict:
-    given = {name: config.getoption(f"palladion{suffix}") for name, suffix in
-             (("target", ""), ("seeds", "_seeds"), ("on_defect", "_on_defect"), ("on_unsupported", "_on_unsupported"))}
+    given = {
+        name: config.getoption(f"palladion{suffix}")
+        for name, suffix in (
+            ("target", ""),
+            ("seeds", "_seeds"),
+            ("on_defect", "_on_defect"),
+            ("on_unsupported", "_on_unsupported"),
+        )
+    }
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -123,21 +154,29 @@ def _checked_codes(allow) -> frozenset:
     for code in sorted(map(str, allow)):
         if code not in known:
             near = difflib.get_close_matches(code, known, 1)
-            raise ValueError(f"allow has the unknown finding code {code!r}; " +
-                             (f"did you mean {near[0]!r}?" if near else "`palladion explain` lists them"))
+            raise ValueError(
+                f"allow has the unknown finding code {code!r}; "
+                + (f"did you mean {near[0]!r}?" if near else "`palladion explain` lists them")
+            )
     return allow
 
 
 def _options_of(item: pytest.Item) -> dict | None:
     """The command line's, and over them those of the markers, the nearest last; None for a test that is not ours."""
     markers = list(item.iter_markers("palladion"))
-    if not markers and item.config.getoption("palladion") is None and "palladion_session" not in getattr(item, "fixturenames", ()):
+    if (
+        not markers
+        and item.config.getoption("palladion") is None
+        and "palladion_session" not in getattr(item, "fixturenames", ())
+    ):
         return None
     options = _command_line(item.config)
     for marker in reversed(markers):
         if len(marker.args) > 1:
-            raise pytest.UsageError(f"palladion, {item.nodeid}: the marker palladion takes one positional argument, the target; "
-                                    f"found {', '.join(map(repr, marker.args))}")
+            raise pytest.UsageError(
+                f"palladion, {item.nodeid}: the marker palladion takes one positional argument, the target; "
+                f"found {', '.join(map(repr, marker.args))}"
+            )
         options |= ({"target": marker.args[0]} if marker.args else {}) | marker.kwargs
         if options.get("on_defect", "") is None:
             del options["on_defect"]
@@ -146,7 +185,9 @@ def _options_of(item: pytest.Item) -> dict | None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector):
-    """A wrong marker is an error of collecting its file, as an unknown one is: no test runs, and parallel workers can say so."""
+    """A wrong marker is an error of collecting its file, as an unknown one is: no test runs,
+    and parallel workers can say so.
+    """
     report = yield
     if report.passed:
         for item in report.result:
@@ -180,7 +221,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture
 def palladion_session(request: pytest.FixtureRequest):
-    """The emulation that this test's kernels run in; `palladion_session.report` has the kernel calls that have ended."""
+    """The emulation that this test's kernels run in;
+    `palladion_session.report` has the kernel calls that have ended.
+    """
     return request.node.stash[_SESSION]
 
 
@@ -229,11 +272,22 @@ def _is_from_a_kernel(error: Exception) -> bool:
 
 def _record(item: pytest.Item, report, plan: _Plan) -> None:
     findings = sum(plan.counts(f, call) for call in report.calls for f in call.findings)
-    item.user_properties += [("palladion_verdict", report.verdict), ("palladion_findings", str(findings)),
-                             ("palladion_kernels", str(report.count))]
+    item.user_properties += [
+        ("palladion_verdict", report.verdict),
+        ("palladion_findings", str(findings)),
+        ("palladion_kernels", str(report.count)),
+    ]
     item.stash[_TEXT] = _text_of(report.calls, plan) if report.calls else ""
-    item.stash[_ENTRY] = {"test": item.nodeid, "path": str(item.path), "allow": sorted(plan.allow), "verdict": report.verdict,
-                          "counting": findings, "kernels": report.count, "dropped": report.dropped, "calls": as_calls(report.calls)}
+    item.stash[_ENTRY] = {
+        "test": item.nodeid,
+        "path": str(item.path),
+        "allow": sorted(plan.allow),
+        "verdict": report.verdict,
+        "counting": findings,
+        "kernels": report.count,
+        "dropped": report.dropped,
+        "calls": as_calls(report.calls),
+    }
     if report.elsewhere:
         item.stash[_TEXT] = "\n\n".join(filter(None, (item.stash[_TEXT], *map(str, report.elsewhere))))
     item.stash[_ENTRY] |= {"ran": report.ran, "skipped": False}
@@ -259,10 +313,10 @@ def _conclude(item: pytest.Item, report, plan: _Plan) -> None:
         raise item.stash[_ERROR] from None
     warned = [call for call in report.calls if call in counting or call.verdict == "warning"]
     if warned and plan.params.on_defect == "warn":
-        from palladion.running import PalladionWarning
-
         for call in warned:
-            warnings.warn_explicit(_text_of([call], plan), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1)
+            warnings.warn_explicit(
+                _text_of([call], plan), PalladionWarning, str(item.path), (item.reportinfo()[1] or 0) + 1
+            )
 
 
 @pytest.hookimpl(wrapper=True)
@@ -272,7 +326,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo):
         report.palladion = item.stash[_ENTRY]
         error = call.excinfo.value if call.excinfo is not None else None
         if report.failed and error is not None and error is item.stash.get(_ERROR, None):
-            report.longrepr = call.excinfo.getrepr(style="value", chain=False)  # the findings have the user's lines; a traceback has ours
+            # the findings have the user's lines; a traceback has ours
+            report.longrepr = call.excinfo.getrepr(style="value", chain=False)
         elif item.stash[_TEXT]:
             report.sections.append(("Palladion", item.stash[_TEXT]))
     return report
@@ -311,13 +366,22 @@ class _AllTests:
 
 
 def remarks_of(tests: list) -> list[str]:
-    """What reports say beside findings, which passing tests do not show: a line each, with the first test that has it and how many have."""
+    """What reports say beside findings, which passing tests do not show: a line each,
+    with the first test that has it and how many have.
+    """
     having = {}
     for test in sorted(tests, key=lambda test: test["test"]):
-        for remark in json.loads(_library.tell({"form": "parts", "calls": test["calls"]}))["remarks"] if _remarks(test) else ():
+        for remark in (
+            json.loads(_library.tell({"form": "parts", "calls": test["calls"]}))["remarks"] if _remarks(test) else ()
+        ):
             having.setdefault(remark, []).append(test["test"])
-    lines = [f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {remark}" for remark, names in having.items()]
-    return lines[:_MOST_REMARKS] + ([f"and {len(lines) - _MOST_REMARKS} more remarks"] if len(lines) > _MOST_REMARKS else [])
+    lines = [
+        f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {remark}"
+        for remark, names in having.items()
+    ]
+    return lines[:_MOST_REMARKS] + (
+        [f"and {len(lines) - _MOST_REMARKS} more remarks"] if len(lines) > _MOST_REMARKS else []
+    )
 
 
 def _remarks(test: dict) -> bool:
@@ -329,14 +393,20 @@ def summary_of(tests: list) -> str:
     verdicts = collections.Counter(test["verdict"] for test in tests if test["kernels"])
     by_verdict = ", ".join(f"{verdicts[name]} {name}" for name in VERDICTS if verdicts[name])
     kernels, counting = sum(test["kernels"] for test in tests), sum(test["counting"] for test in tests)
-    line = f"{many(kernels, 'kernel call')} in {many(verdicts.total(), 'test')}" + (f": {by_verdict}" if by_verdict else "")
+    line = f"{many(kernels, 'kernel call')} in {many(verdicts.total(), 'test')}" + (
+        f": {by_verdict}" if by_verdict else ""
+    )
     without = len(tests) - verdicts.total()
-    return f"{line}; {many(counting, 'finding')} that count" + ("s" if counting == 1 else "") + (
-        f"; {many(without, 'test')} ran no kernel" if without else "")
+    return (
+        f"{line}; {many(counting, 'finding')} that count"
+        + ("s" if counting == 1 else "")
+        + (f"; {many(without, 'test')} ran no kernel" if without else "")
+    )
 
 
 def elsewhere_of(tests: list) -> str:
     """What the line of `summary_of` ends with: what did not run in Palladion."""
     in_jax, skipped = sum(test["ran"]["jax"] for test in tests), sum(test["skipped"] for test in tests)
     return (f"; {in_jax} kernel call{'s' * (in_jax != 1)} ran in JAX's interpreter, not checked" if in_jax else "") + (
-        f"; {skipped} test{'s' * (skipped != 1)} skipped, with a kernel that Palladion cannot run" if skipped else "")
+        f"; {skipped} test{'s' * (skipped != 1)} skipped, with a kernel that Palladion cannot run" if skipped else ""
+    )

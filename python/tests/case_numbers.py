@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from palladion.exporter.scalars import numpy_dtype
+from palladion.base.scalars import numpy_dtype
 
 _CALL = re.compile(r"(\w+)(?:\((.*)\))?$")
 

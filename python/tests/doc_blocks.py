@@ -110,7 +110,7 @@ class Reader:
         """What a reader of the README has: the built command, a Python, both found by name too."""
         commands = self.folder / ".bin"
         commands.mkdir()
-        module = {"python": "", "python3": "", "pytest": " -m pytest", "palladion": " -m palladion", "palladion-export": " -m palladion.export_command"}
+        module = {"python": "", "python3": "", "pytest": " -m pytest", "palladion": " -m palladion", "palladion-export": " -m palladion.jax.export_command"}
         for name, arguments in module.items():
             (commands / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{arguments} "$@"\n', encoding="utf-8")
             (commands / name).chmod(0o755)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import round_trip
 
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 
 
 @dataclasses.dataclass(frozen=True)

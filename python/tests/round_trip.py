@@ -14,11 +14,11 @@ import numpy as np
 
 import palladion
 from palladion import _library
-from palladion.exporter.scalars import numpy_dtype
-from palladion.jax_source import reading
-from palladion.jax_source.folding import count_uses, folded
-from palladion.jax_source.memory import backend_of
-from palladion.jax_source.value_ops import VALUE_OPS
+from palladion.base.scalars import numpy_dtype
+from palladion.jax.jax_source import reading
+from palladion.jax.jax_source.folding import count_uses, folded
+from palladion.jax.jax_source.memory import backend_of
+from palladion.jax.jax_source.value_ops import VALUE_OPS
 
 CASES = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "cases"
 _WIDE = ("i64", "u64", "f64")

@@ -11,7 +11,7 @@ from jax.experimental import pallas as pl
 from jax.sharding import PartitionSpec as P
 
 import palladion
-from palladion.exporter.errors import ExportError
+from palladion.base.errors import ExportError
 
 X = jnp.arange(256, dtype=jnp.float32).reshape(2, 128)
 

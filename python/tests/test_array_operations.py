@@ -12,7 +12,7 @@ import pytest
 from jax import lax
 
 from palladion import _library
-from palladion.exporter.scalars import dtype_name
+from palladion.base.scalars import dtype_name
 
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 FLOATS = ("float16", "bfloat16", "float32", "float64")

@@ -14,7 +14,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton as plgpu_triton
 
 import palladion
-from palladion import jax_gpu_calls
+from palladion.jax import jax_gpu_calls
 
 BARE = f"{jax_gpu_calls.backend_of_bare_calls()}/h100"
 

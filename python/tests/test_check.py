@@ -12,7 +12,8 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion import checking, report
+from palladion.api import checking
+from palladion.report import reports as report
 
 X = jnp.arange(64, dtype=jnp.float32).reshape(8, 8)
 

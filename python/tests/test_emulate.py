@@ -14,7 +14,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from palladion.bridge import jax_params, transport
-from palladion.jax_gpu_calls import backend_of_bare_calls
+from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 

@@ -12,8 +12,8 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion import picture
-from palladion.jax_gpu_calls import backend_of_bare_calls
+from palladion.jax.jax_gpu_calls import backend_of_bare_calls
+from palladion.report import picture
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 

@@ -99,7 +99,7 @@ def test_a_jax_newer_than_palladion_knows_is_tried():
         import jax.numpy as jnp
         from jax.experimental import pallas as pl
         import palladion
-        from palladion.exporter import kernel
+        from palladion.jax.exporter import kernel
 
         def double(x_ref, o_ref):
             o_ref[...] = jnp.sin(x_ref[...])

@@ -13,7 +13,7 @@ import pytest
 from jax.experimental import pallas as pl
 
 import palladion
-from palladion.jax_gpu_calls import backend_of_bare_calls
+from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 
 ON_H100 = f"{backend_of_bare_calls()}/h100"
 X = np.arange(1024, dtype=np.float32).reshape(8, 128)

@@ -302,7 +302,7 @@ def test_small_constant_arrays_keep_their_bits():
         y_ref[...] = jax.jit(lambda: jnp.asarray(1))() * x_ref[...]
 
     assert "kernel @kernel {" in exported(kernel, X)
-    from palladion.exporter.scalars import dense_text
+    from palladion.base.scalars import dense_text
 
     assert dense_text(table) == f'dense<f32[3] hex "{table.tobytes().hex()}">'
     assert dense_text(np.asarray([[1, -2]], np.int8)) == "dense<i8[1,2] [1,-2]>"

@@ -183,8 +183,8 @@ def test_a_function_without_kernels_is_an_error():
 
 
 def test_an_unknown_parameter_is_an_error():
-    from palladion.exporter.parameters import check_parameters
-    from palladion.exporter.value_ops import VALUE_OPS
+    from palladion.jax.exporter.parameters import check_parameters
+    from palladion.jax.exporter.value_ops import VALUE_OPS
 
     with pytest.raises(palladion.ExportError, match="its parameter 'colour' .here 3. is not known"):
         check_parameters({"colour": 3}, VALUE_OPS["add"])

@@ -41,7 +41,7 @@ def source(tmp_path):
 
 def command(*arguments):
     environment = {**os.environ, "PYTHONPATH": PYTHON_DIR}
-    return subprocess.run([sys.executable, "-m", "palladion.export_command", *map(str, arguments)], env=environment,
+    return subprocess.run([sys.executable, "-m", "palladion.jax.export_command", *map(str, arguments)], env=environment,
                           capture_output=True, text=True, check=False)
 
 

@@ -191,7 +191,7 @@ def test_lines_inside_helpers_have_their_callers():
 
 
 def test_an_unknown_transform_is_named_at_the_user_s_line(monkeypatch):
-    from palladion.exporter import views
+    from palladion.jax.exporter import views
 
     monkeypatch.delitem(views.VIEWS, "UnswizzleRef")
     with pytest.raises(palladion.ExportError, match="the ref transform UnswizzleRef is not known") as error:
@@ -200,7 +200,7 @@ def test_an_unknown_transform_is_named_at_the_user_s_line(monkeypatch):
 
 
 def test_an_unknown_parameter_is_named(monkeypatch):
-    from palladion.exporter import async_ops, kernel
+    from palladion.jax.exporter import async_ops, kernel
 
     monkeypatch.setitem(kernel.HANDLERS, "set_max_registers", async_ops._plain())
     with pytest.raises(palladion.ExportError, match="its parameter 'action'.*is not known"):

@@ -209,7 +209,7 @@ def test_mpmd_map_over_warps():
 
 @pytest.mark.parametrize("through_the_block", [False, True])
 def test_warps_are_numbered_as_this_jax_does(monkeypatch, through_the_block):
-    from palladion import jax_versions
+    from palladion.jax import jax_versions
 
     def kernel(o):
         @pl.when(lax.axis_index("wg") == 1)

@@ -25,7 +25,7 @@ import shown  # noqa: E402
 import store  # noqa: E402
 import tensor_core  # noqa: E402
 import unrecorded  # noqa: E402
-from palladion import running  # noqa: E402
+from palladion.api import running  # noqa: E402
 
 HANG = {"DEADLOCK", "BAR_PHASE_SKIP"}
 

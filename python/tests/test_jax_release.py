@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from palladion.exporter import kernel, views
+from palladion.jax.exporter import kernel, views
 
 PATH = pathlib.Path(__file__).parents[2] / "tools" / "jax_release.py"
 

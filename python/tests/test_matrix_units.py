@@ -10,7 +10,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion.jax_devices import abstract_device
+from palladion.jax.jax_devices import abstract_device
 
 RNG = np.random.default_rng(7)
 X = RNG.standard_normal((64, 512)).astype(jnp.bfloat16)

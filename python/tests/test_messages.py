@@ -41,7 +41,7 @@ def test_pipelines_that_the_exporter_writes_are_folded():
     race = finding_of(report, "RACE_WW")
     assert race.first.object == race.second.object == "o_ref"
     text = str(report)
-    assert "/palladion/jax_gpu_calls.py" not in text and "smem_refs" not in text
+    assert "/palladion/jax/jax_gpu_calls.py" not in text and "smem_refs" not in text
     assert f"test_messages.py:{line_of(own_programs_into_one_block, '# the call')}:" in str(race)
 
 

@@ -64,7 +64,7 @@ def test_a_refusal_has_the_cells_line_alone():
 
 
 def test_a_mistake_of_ours_keeps_its_frames():
-    broken, = shown_by("from palladion import checking\n"
+    broken, = shown_by("from palladion.api import checking\n"
                        "checking.callers = None\n"
                        "palladion.check(racy, x)")
     assert "checking.py" in broken["error"] and "AttributeError" in broken["error"]

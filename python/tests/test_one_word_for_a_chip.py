@@ -15,8 +15,10 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import triton as plgpu_triton
 
 import palladion
-from palladion import _library, export_command, running
-from palladion.jax_gpu_calls import backend_of_bare_calls
+from palladion import _library
+from palladion.api import running
+from palladion.jax import export_command
+from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 X = np.zeros((8, 128), np.float32)

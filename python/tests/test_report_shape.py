@@ -20,8 +20,8 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion.printable import one_line, printable
-from palladion.report import Finding, KernelReport, Report
+from palladion.base.printable import one_line, printable
+from palladion.report.reports import Finding, KernelReport, Report
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
@@ -146,7 +146,7 @@ def wild_report() -> KernelReport:
             return [changed(v) for v in value]
         return value + WILD if isinstance(value, str) and value else value
 
-    from palladion.telling import plain
+    from palladion.report.telling import plain
 
     report = KernelReport(changed(plain(found)))
     report.error, report.grid = None, (4,)
@@ -236,4 +236,4 @@ def test_lines_of_what_is_in_no_file_are_shown():
     exec(compile(source, "<cell 3>", "exec"), scope)
     found = palladion.check(scope["cell"], np.ones(3, np.float32))
     assert "     3 |         y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of a notebook\n" in str(found), str(found)
-    assert isinstance(found.findings[0], Finding) and json.loads(json.dumps(palladion.telling.plain(found.kernels)))
+    assert isinstance(found.findings[0], Finding) and json.loads(json.dumps(palladion.report.telling.plain(found.kernels)))

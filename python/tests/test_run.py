@@ -11,7 +11,8 @@ from jax import lax
 from jax.experimental import pallas as pl
 
 import palladion
-from palladion import _library, running
+from palladion import _library
+from palladion.api import running
 
 
 def double_kernel(x_ref, y_ref):

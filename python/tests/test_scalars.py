@@ -5,8 +5,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from palladion.exporter.errors import ExportError
-from palladion.exporter.scalars import DTYPE_NAMES, dtype_name, literal_text, numpy_dtype
+from palladion.base.errors import ExportError
+from palladion.base.scalars import DTYPE_NAMES, dtype_name, literal_text, numpy_dtype
 
 
 def read_back(text: str) -> np.ndarray:

@@ -89,7 +89,7 @@ def test_the_message_once_after_a_few_lines(program, message, lines):
     assert found and text.count("Traceback (most recent call last)") == 1, text
     assert before.count("\n") < lines, text
     assert message.partition(": ")[2] not in after or not message.partition(": ")[2], text
-    for private in ("palladion._library", "palladion.exporter.errors", "palladion.report.", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED",
+    for private in ("palladion._library", "palladion.base.errors", "palladion.report.", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED",
                     "FAILED_PRECONDITION", "direct cause"):
         assert private not in text
     assert not re.search(r"line \d+ of (the kernel text|what palladion)", text)

@@ -12,7 +12,7 @@ from jax.experimental.pallas import tpu_sc as plsc
 
 import palladion
 from palladion import _library
-from palladion.jax_devices import abstract_device
+from palladion.jax.jax_devices import abstract_device
 
 X, I = np.zeros((64, 128), np.float32), np.zeros((8,), np.int32)
 ANYWHERE, VMEM = pl.BlockSpec(memory_space=pl.ANY), pl.BlockSpec(memory_space=pltpu.VMEM)

@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 
 import palladion
-from palladion import _library, sweeping
+from palladion import _library
+from palladion.api import sweeping
 
 TICKETS = """pkir 1;
 kernel @tickets {

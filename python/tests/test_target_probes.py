@@ -14,7 +14,8 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.extend import backend
 
 import palladion
-from palladion import _library, probes
+from palladion import _library
+from palladion.jax import probes
 
 CHIPS = {chip["name"]: chip for chip in _library.chips()}
 

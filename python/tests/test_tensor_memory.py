@@ -15,8 +15,9 @@ from jax.experimental.mosaic.gpu import tcgen05
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
-from palladion import _library, jax_tensor_memory
-from palladion.exporter.types import tensor_memory_attrs
+from palladion import _library
+from palladion.jax import jax_tensor_memory
+from palladion.jax.exporter.types import tensor_memory_attrs
 
 F32, F16, F8, SCALE = jnp.float32, jnp.float16, jnp.float8_e4m3fn, jnp.float8_e8m0fnu
 LAYOUTS = plgpu.TMEMLayout
@@ -105,7 +106,7 @@ def jax_layouts():
         yield f"layout=half_lane, packing={packing}, tile_columns=32", tcgen05.tmem_half_lane_layout(32, packing), dtype, 64, 96, bits
         yield f"layout=m64_collective, packing={packing}", tcgen05.tmem_m64_collective_layout(48, packing), dtype, 64, 48, bits
     yield "layout=sparse_metadata", tcgen05.sparse_meta_layout(), "u2", 128, 256, 2
-    if palladion.jax_versions.is_from((0, 10)):  # before, JAX forgot the copies of scales
+    if palladion.jax.jax_versions.is_from((0, 10)):  # before, JAX forgot the copies of scales
         yield "layout=scales", tcgen05.scales_layout(), "f8e8m0fnu", 256, 12, 8
         yield "layout=scales_m64_collective", tcgen05.b_scales_m64_collective_layout(), "f8e8m0fnu", 256, 12, 8
 

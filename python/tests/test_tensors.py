@@ -13,7 +13,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
-from palladion import tensors
+from palladion.jax import tensors
 
 LIBRARIES = [name for name in ("tensor_double", "torch") if importlib.util.find_spec(name)]
 

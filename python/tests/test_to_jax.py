@@ -16,7 +16,7 @@ from not_the_same_in_jax import REASONS, reason_for
 
 import palladion
 from palladion import _library
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 from palladion.real_kernels import table
 
 FAMILIES = sorted({path.parent.name for path, _ in to_jax_page.cases()})

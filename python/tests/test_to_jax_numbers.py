@@ -13,7 +13,7 @@ from case_numbers import Unread, expected_of, inputs_of, ulps_apart
 from not_the_same_in_jax import reason_for
 
 import palladion
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 
 COPIES = ("008", "009", "010", "012", "013", "014", "015")  # families of the GPU corpus
 FAMILIES = ("dot", "elementwise", "random", "reduce", "shape")

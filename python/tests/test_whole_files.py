@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from palladion import whole_file
+from palladion.base import whole_file
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("PALLADION_COMMAND", ROOT / "build" / "palladion"))
@@ -132,7 +132,7 @@ def test_a_reader_that_stops_reading_ends_the_command_as_any_other(tmp_path):
 
 WRITER = """
 import sys, time
-from palladion import whole_file
+from palladion.base import whole_file
 if sys.argv[1] == "folder":
     with whole_file.whole_folder("d") as folder:
         open(folder + "/x", "w").write("x")

@@ -14,7 +14,7 @@ import round_trip
 from not_the_same_in_jax import REASONS, reason_for
 
 from palladion import _library
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "to-jax.md"
 _PART = re.compile(r"(<!-- counted:cases -->\n).*?(<!-- /counted:cases -->)", re.DOTALL)

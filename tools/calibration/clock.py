@@ -1,7 +1,9 @@
-"""The clock of a GPU's SMs while something runs, measured on the GPU: a thread reads both of its counters, cycles and nanoseconds.
+"""The clock of a GPU's SMs while something runs, measured on the GPU: a thread reads both of its counters,
+cycles and nanoseconds.
 
-What the driver says (nvidia-smi, NVML) is no measurement: on an H200 it stays at 1.98 GHz where any use of tensor cores has the SMs at 1.80 GHz,
-and a product of random numbers at 1.5. The thread needs room on an SM beside what runs. Needs CuPy.
+What the driver says (nvidia-smi, NVML) is no measurement: on an H200 it stays at 1.98 GHz where any use of tensor cores
+has the SMs at 1.80 GHz, and a product of random numbers at 1.5. The thread needs room on an SM beside what runs.
+Needs CuPy.
 """
 
 import dataclasses
@@ -31,8 +33,11 @@ class Rate:
 
 
 def rate_of(readings) -> Rate:
-    """`readings`: (cycles, nanoseconds) in a row. The first fifth is left out: until then the clock follows what began to run."""
+    """`readings`: (cycles, nanoseconds) in a row. The first fifth is left out: until then the clock follows what began
+    to run.
+    """
     import numpy as np
+
     seen = np.asarray(readings, np.int64)
     late = seen[seen[:, 1] > seen[0, 1] + 0.2 * (seen[-1, 1] - seen[0, 1])]
     parts = np.diff(late, axis=0)
@@ -46,6 +51,7 @@ def rate_during(run, seconds=0.1) -> Rate:
     import cupy
     import jax
     import numpy as np
+
     counters = cupy.RawKernel(COUNTERS, "counters")
     jax.block_until_ready(run())
     times = int(seconds * 2e9 / APART)

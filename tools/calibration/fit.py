@@ -1,8 +1,9 @@
-"""What a GPU's numbers are, from the times of micro-kernels (kernels.py): for each number the kernels that it needs, and the fit.
+"""What a GPU's numbers are, from the times of micro-kernels (kernels.py): for each number the kernels that it needs,
+and the fit.
 
-A probe asks `seconds(function, args)` for each of its kernels; whoever asks decides what that is, a GPU or a model of one. Times are
-turned into cycles by the clock that the card is locked to. Two lengths of everything: what begins and ends a kernel, and its loops, falls
-out. Needs NumPy; no GPU, and JAX only through the kernels.
+A probe asks `seconds(function, args)` for each of its kernels; whoever asks decides what that is, a GPU or a model of
+one. Times are turned into cycles by the clock that the card is locked to. Two lengths of everything: what begins and
+ends a kernel, and its loops, falls out. Needs NumPy; no GPU, and JAX only through the kernels.
 """
 
 import dataclasses
@@ -38,12 +39,28 @@ def of_one(seconds: Seconds, make, *, turns=32, each=2) -> float:
 
 
 def interval(name, operation, dtype=kernels.F32, instructions=1):
-    """How many cycles an instruction of a warp keeps its pipe: by the number of elements of a lane. The operation has so many of them."""
+    """How many cycles an instruction of a warp keeps its pipe: by the number of elements of a lane.
+    The operation has so many of them.
+    """
+
     def probe(seconds, clock):
         sizes = (16, 32, 64)
-        times = [clock * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(operation, n, turns, each, dtype)) / instructions for n in sizes]
+        times = [
+            clock
+            * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(operation, n, turns, each, dtype))
+            / instructions
+            for n in sizes
+        ]
         by, at = slope(sizes, times)
-        return [Found(f"{name}.interval", by, "cycles", f"{sizes[0]} to {sizes[-1]} elements of a lane; {at:.1f} cycles are left at 0")]
+        return [
+            Found(
+                f"{name}.interval",
+                by,
+                "cycles",
+                f"{sizes[0]} to {sizes[-1]} elements of a lane; {at:.1f} cycles are left at 0",
+            )
+        ]
+
     return probe
 
 
@@ -51,13 +68,20 @@ def port(seconds, clock):
     """Bytes of a load and a store, over the cycles of both that grow with them."""
     sizes = (16, 32, 64)
     times = [clock * of_one(seconds, lambda turns, each, n=n: kernels.shared_memory(n, turns, each)) for n in sizes]
-    arithmetic = [clock * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(lambda x: x + 1.0, n, turns, each)) for n in sizes]
+    arithmetic = [
+        clock * of_one(seconds, lambda turns, each, n=n: kernels.elementwise(lambda x: x + 1.0, n, turns, each))
+        for n in sizes
+    ]
     by, _ = slope([2 * 4 * 128 * n for n in sizes], [a - b for a, b in zip(times, arithmetic)])
-    return [Found("smem.port", 1 / by, "B/cycle", "loads and stores of 8 bytes a lane, without the addition between them")]
+    return [
+        Found("smem.port", 1 / by, "B/cycle", "loads and stores of 8 bytes a lane, without the addition between them")
+    ]
 
 
 def products(make, instructions, narrow, wide, names):
-    """The law max(floor + N smem_per_n, N per_n) of one instruction: from narrow ones the first line, from wide ones the second."""
+    """The law max(floor + N smem_per_n, N per_n) of one instruction: from narrow ones the first line,
+    from wide ones the second.
+    """
     floor, smem_per_n, per_n = names
 
     def probe(seconds, clock):
@@ -66,8 +90,12 @@ def products(make, instructions, narrow, wide, names):
 
         by, at = slope(narrow, [cycles(n) for n in narrow])
         wide_by = float(np.mean([cycles(n) / n for n in wide]))
-        return [Found(floor, at, "cycles", f"N of {', '.join(map(str, narrow))}"), Found(smem_per_n, by, "cycles", "the same"),
-                Found(per_n, wide_by, "cycles", f"N of {', '.join(map(str, wide))}")]
+        return [
+            Found(floor, at, "cycles", f"N of {', '.join(map(str, narrow))}"),
+            Found(smem_per_n, by, "cycles", "the same"),
+            Found(per_n, wide_by, "cycles", f"N of {', '.join(map(str, wide))}"),
+        ]
+
     return probe
 
 
@@ -77,6 +105,7 @@ def bandwidth(blocks):
         times = [seconds(*kernels.copies(blocks, count, slots=8)) for count in counts]
         by, _ = slope([blocks * count * tile for count in counts], times)
         return [Found("dram.achieved", 1e-12 / by, "TB/s", f"copies of 16 KB by {blocks} blocks, 8 under way in each")]
+
     return probe
 
 
@@ -87,16 +116,36 @@ def launch(seconds, clock):
 def probes_of(family: str, sms: int) -> dict:
     """By what it measures."""
     import jax.numpy as jnp
+
     # A chain of one operation with a constant would be folded, and additions of integers go to another pipe as well.
-    probes = {"f32 arithmetic": interval("fp32", lambda x: x + 1.0), "integers": interval("alu", lambda x: x ^ (x >> 1), jnp.int32, instructions=2),
-              "functions": interval("mufu", jnp.exp2), "the port of shared memory": port, "main memory": bandwidth(sms), "launches": launch}
+    probes = {
+        "f32 arithmetic": interval("fp32", lambda x: x + 1.0),
+        "integers": interval("alu", lambda x: x ^ (x >> 1), jnp.int32, instructions=2),
+        "functions": interval("mufu", jnp.exp2),
+        "the port of shared memory": port,
+        "main memory": bandwidth(sms),
+        "launches": launch,
+    }
     if family == "hopper":
-        probes["wgmma"] = products(kernels.wgmma, 4, (16, 32, 64), (128, 256), ("wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"))
+        probes["wgmma"] = products(
+            kernels.wgmma, 4, (16, 32, 64), (128, 256), ("wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n")
+        )
     if family == "blackwell":
-        probes["tcgen05"] = products(kernels.tcgen05, 4, (32, 64, 128), (192, 256), ("tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"))
+        probes["tcgen05"] = products(
+            kernels.tcgen05,
+            4,
+            (32, 64, 128),
+            (192, 256),
+            ("tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"),
+        )
     return probes
 
 
 def found(family: str, sms: int, clock: float, seconds: Seconds, only=None) -> list[Found]:
     """All numbers, or those of the probes that are named."""
-    return [one for name, probe in probes_of(family, sms).items() if only is None or name in only for one in probe(seconds, clock)]
+    return [
+        one
+        for name, probe in probes_of(family, sms).items()
+        if only is None or name in only
+        for one in probe(seconds, clock)
+    ]

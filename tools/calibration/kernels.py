@@ -1,8 +1,10 @@
 """Micro-kernels that keep one unit of a GPU busy, for `./dev calibrate`: Pallas for Mosaic GPU, one block or all SMs.
 
-Each function gives a kernel without arguments (or with the one array that it reads); its time minus that of a shorter one is that of the
-operations in between. What compilers may leave out or join is kept apart: every operation needs the one before it.
-Limits: what a compiler makes of a kernel is not looked at; two lengths have the same loops, so what these take falls out.
+Each function gives a kernel without arguments (or with the one array that it reads); its time minus that of a shorter
+one is that of the operations in between. What compilers may leave out or join is kept apart: every operation needs the
+one before it.
+Limits: what a compiler makes of a kernel is not looked at;
+two lengths have the same loops, so what these take falls out.
 """
 
 import jax
@@ -51,11 +53,14 @@ def shared_memory(elements, turns, each):
         lax.fori_loop(0, turns, turn, 0)
         o_gmem[...] = smem[...]
 
-    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct(shape, F32), scratch_types={"smem": plgpu.SMEM(shape, F32)}), (jnp.zeros(shape, F32),)
+    return plgpu.kernel(
+        kernel, out_type=jax.ShapeDtypeStruct(shape, F32), scratch_types={"smem": plgpu.SMEM(shape, F32)}
+    ), (jnp.zeros(shape, F32),)
 
 
 def wgmma(columns, turns, each):
     """Products of 64 rows and 64 of depth, four instructions each, one after another into one accumulator."""
+
     def kernel(o_gmem, a, b, acc):
         def turn(_, carry):
             for _ in range(each):
@@ -66,14 +71,20 @@ def wgmma(columns, turns, each):
         plgpu.wgmma_wait(0)
         o_gmem[...] = acc[...]
 
-    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((ROWS, columns), F32),
-                        scratch_types={"a": plgpu.SMEM((ROWS, DEEP), F16, transforms=tiled(columns)),
-                                       "b": plgpu.SMEM((DEEP, columns), F16, transforms=tiled(columns)),
-                                       "acc": plgpu.ACC((ROWS, columns), F32)}), ()
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct((ROWS, columns), F32),
+        scratch_types={
+            "a": plgpu.SMEM((ROWS, DEEP), F16, transforms=tiled(columns)),
+            "b": plgpu.SMEM((DEEP, columns), F16, transforms=tiled(columns)),
+            "acc": plgpu.ACC((ROWS, columns), F32),
+        },
+    ), ()
 
 
 def tcgen05(columns, turns, each):
     """Products of 128 rows and 64 of depth by one SM, four instructions each, into tensor memory."""
+
     def kernel(o_gmem, a, b, acc, done):
         def turn(_, carry):
             for _ in range(each):
@@ -85,11 +96,16 @@ def tcgen05(columns, turns, each):
         plgpu.barrier_wait(done)
         o_gmem[...] = plgpu.async_load_tmem(acc)
 
-    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((128, columns), F32),
-                        scratch_types={"a": plgpu.SMEM((128, DEEP), F16, transforms=tiled(columns)),
-                                       "b": plgpu.SMEM((DEEP, columns), F16, transforms=tiled(columns)),
-                                       "acc": plgpu.TMEM((128, columns), F32),
-                                       "done": plgpu.Barrier(orders_tensor_core=True)}), ()
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct((128, columns), F32),
+        scratch_types={
+            "a": plgpu.SMEM((128, DEEP), F16, transforms=tiled(columns)),
+            "b": plgpu.SMEM((DEEP, columns), F16, transforms=tiled(columns)),
+            "acc": plgpu.TMEM((128, columns), F32),
+            "done": plgpu.Barrier(orders_tensor_core=True),
+        },
+    ), ()
 
 
 def copies(blocks, of_block, slots, rows=128, columns=64):
@@ -114,15 +130,20 @@ def copies(blocks, of_block, slots, rows=128, columns=64):
             @pl.when(i + slots < of_block)
             def _():
                 start(i + slots)
+
             return carry
 
         lax.fori_loop(0, slots, begin, 0)
         lax.fori_loop(0, of_block, turn, 0)
         o_gmem[...] = jnp.zeros((128,), F32)
 
-    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((128,), F32), grid=(blocks,), grid_names=("block",),
-                        scratch_types={"smem": plgpu.SMEM((slots, rows, columns), F16), "loaded": plgpu.Barrier(num_barriers=slots)}), \
-        (jnp.zeros(shape, F16),)
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct((128,), F32),
+        grid=(blocks,),
+        grid_names=("block",),
+        scratch_types={"smem": plgpu.SMEM((slots, rows, columns), F16), "loaded": plgpu.Barrier(num_barriers=slots)},
+    ), (jnp.zeros(shape, F16),)
 
 
 def empty(blocks=128):

@@ -3,7 +3,7 @@
 //
 // Based on: XLA's FFI, API 0.1 to 0.3 (jaxlib 0.8 to 0.10), of which it uses the C header only: every struct it reads
 // is the same in these, so it returns the calling XLA's version, and one binary serves all. What it does not do: 2- and
-// 4-bit types and PRNG keys, which come in carriers (python/palladion/carriers.py): the kernel's own type is what
+// 4-bit types and PRNG keys, which come in carriers (python/palladion/jax/carriers.py): the kernel's own type is what
 // counts, where its storage has the size of the carrier's.
 #include <algorithm>
 #include <string>

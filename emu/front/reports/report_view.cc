@@ -30,7 +30,8 @@ std::size_t Rank(const ReportedFinding& finding) {
 
 // Code that came with Python, with a package that is installed, or with us: not the user's own.
 bool IsLibrary(std::string_view file) {
-  for (const std::string_view part : {"/site-packages/", "/dist-packages/", "/lib/python3.", "/palladion/exporter/"}) {
+  for (const std::string_view part :
+       {"/site-packages/", "/dist-packages/", "/lib/python3.", "/palladion/jax/exporter/"}) {
     if (file.find(part) != std::string_view::npos) return true;
   }
   return file.substr(0, 8) == "<frozen ";

@@ -1,1 +1,3 @@
-"""Backends that the conformance suite can ask (docs/backends.md): `palladion conformance --exec "python -m palladion.backends.NAME"`."""
+"""Backends that the conformance suite can ask (docs/backends.md):
+`palladion conformance --exec "python -m palladion.backends.NAME"`.
+"""

@@ -1,7 +1,8 @@
-"""Real Pallas, compiled for the GPU or TPU of this host. Where there is none, and for kernels of another backend, it is not supported.
+"""Real Pallas, compiled for the GPU or TPU of this host.
+Where there is none, and for kernels of another backend, it is not supported.
 
-What it does not see: whether the chip is of the generation that the case's target names. A case that is wrong on purpose may take the
-device with it; the runner ends this process after its time.
+What it does not see: whether the chip is of the generation that the case's target names. A case that is wrong on
+purpose may take the device with it; the runner ends this process after its time.
 """
 
 import sys

@@ -1,6 +1,7 @@
 """JAX's interpreter of Mosaic GPU kernels (`InterpretGPUParams`, from JAX 0.9) with its race detection.
 
-It says only that there was a race, not of which kind: the finding is RACE_*. A kernel for another backend than Mosaic GPU is not supported.
+It says only that there was a race, not of which kind: the finding is RACE_*.
+A kernel for another backend than Mosaic GPU is not supported.
 """
 
 import sys
@@ -8,9 +9,9 @@ import sys
 from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call
 from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
 
-from palladion import probes
 from palladion.backends.jax_kernels import kernel_of, outputs_of
 from palladion.backends.protocol import Answer, NotSupported, Question, serve
+from palladion.jax import probes
 
 RACES = "RACE_*"
 

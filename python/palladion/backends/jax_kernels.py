@@ -1,7 +1,8 @@
-"""What the adapters of JAX share: the case's kernel as a JAX function (palladion.to_jax), called with the case's arrays.
+"""What the adapters of JAX share: the case's kernel as a JAX function (palladion.to_jax),
+called with the case's arrays.
 
-What it does not do: PRNG keys of their own type, whose words the kernel gets; lines of debug_print. JAX refuses in many ways what it does not do; where its
-words say so, the case is not supported, and else it fails.
+What it does not do: PRNG keys of their own type, whose words the kernel gets; lines of debug_print. JAX refuses in many
+ways what it does not do; where its words say so, the case is not supported, and else it fails.
 """
 
 import re
@@ -43,6 +44,12 @@ def outputs_of(question: Question, kernel) -> dict[str, np.ndarray]:
 
 
 def _says_unsupported(error: Exception) -> str:
-    """JAX's words, or "". Of an error in a callback it has the traceback as text, with what was thrown on the last line."""
-    thrown = (str(error).strip().splitlines() or [""])[-1] if isinstance(error, jax.errors.JaxRuntimeError) else f"{type(error).__name__}: {error}"
+    """JAX's words, or "". Of an error in a callback it has the traceback as text,
+    with what was thrown on the last line.
+    """
+    thrown = (
+        (str(error).strip().splitlines() or [""])[-1]
+        if isinstance(error, jax.errors.JaxRuntimeError)
+        else f"{type(error).__name__}: {error}"
+    )
     return thrown if thrown.startswith("NotImplementedError") or _UNSUPPORTED.search(thrown) else ""

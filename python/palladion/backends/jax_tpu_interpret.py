@@ -1,6 +1,7 @@
 """JAX's TPU interpreter (`pltpu.InterpretParams`) with its race detection.
 
-It says only that there was a race, not of which kind: the finding is RACE_*. A kernel for another backend than the TPU is not supported.
+It says only that there was a race, not of which kind: the finding is RACE_*.
+A kernel for another backend than the TPU is not supported.
 """
 
 import sys

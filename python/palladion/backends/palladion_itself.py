@@ -1,5 +1,5 @@
-"""Palladion as a backend of its own suite, through the C ABI: a case that fails here and passes in `palladion conformance` is a mistake of
-the protocol. A finding's lines and words are not told, only its code."""
+"""Palladion as a backend of its own suite, through the C ABI: a case that fails here and passes in
+`palladion conformance` is a mistake of the protocol. A finding's lines and words are not told, only its code."""
 
 import sys
 
@@ -16,8 +16,15 @@ def run(question: Question) -> Answer:
     if question.schedules is None:
         code, report = program.run(inputs, into, question.budget, legality=0)
     else:
-        wanted = {"seeds": question.schedules, "budget": question.budget, "proxy": question.proxy, "links": question.links}
-        code, report = program.check(inputs, into, **{name: value for name, value in wanted.items() if value is not None})
+        wanted = {
+            "seeds": question.schedules,
+            "budget": question.budget,
+            "proxy": question.proxy,
+            "links": question.links,
+        }
+        code, report = program.check(
+            inputs, into, **{name: value for name, value in wanted.items() if value is not None}
+        )
     if report.get("error"):
         raise _library.PalladionError(report["error"]["message"], code, report)
     return Answer(outputs, [one["code"] for one in report["findings"]], printed=report["printed"])

@@ -1,4 +1,5 @@
-"""A backend's side of the protocol of `palladion conformance --exec` (docs/backends.md): a line of JSON in, a line of JSON out, arrays as .npy.
+"""A backend's side of the protocol of `palladion conformance --exec` (docs/backends.md): a line of JSON in,
+a line of JSON out, arrays as .npy.
 
     def run(question: Question) -> Answer: ...
     serve(run)
@@ -14,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from palladion.exporter.scalars import numpy_dtype
+from palladion.base.scalars import numpy_dtype
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,8 +43,8 @@ class Question:
 class Answer:
     """outputs: None where the backend has none to show, which only a kernel that is wrong on purpose allows.
 
-    findings: codes of docs/findings.md, None where the backend looks for none; finds: those that it looks for, None for all, "RACE_*" for a
-    family. printed: the lines of debug_print.
+    findings: codes of docs/findings.md, None where the backend looks for none; finds: those that it looks for, None for
+    all, "RACE_*" for a family. printed: the lines of debug_print.
     """
 
     outputs: dict[str, np.ndarray] | None = None
@@ -71,8 +72,13 @@ def _question(request: dict) -> Question:
     folder = request["folder"]
     with open(os.path.join(folder, request["kernel"]), encoding="utf-8") as stream:
         text = stream.read()
-    inputs = {name: _load(os.path.join(folder, one["file"]), numpy_dtype(one["dtype"])) for name, one in request["inputs"].items()}
-    outputs = {name: Operand(numpy_dtype(one["dtype"]), tuple(one["shape"])) for name, one in request["outputs"].items()}
+    inputs = {
+        name: _load(os.path.join(folder, one["file"]), numpy_dtype(one["dtype"]))
+        for name, one in request["inputs"].items()
+    }
+    outputs = {
+        name: Operand(numpy_dtype(one["dtype"]), tuple(one["shape"])) for name, one in request["outputs"].items()
+    }
     optional = {name: request.get(name) for name in ("schedules", "budget", "proxy", "links")}
     return Question(request["case"], text, request["target"], inputs, outputs, **optional)
 

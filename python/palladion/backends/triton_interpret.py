@@ -22,7 +22,8 @@ def _interpreted(source: str):
     except ImportError as error:
         raise NotSupported(f"Triton is not installed here: {error}") from error
     name = f"<kernel {hash(source)}>"
-    linecache.cache[name] = (len(source), None, source.splitlines(True), name)  # Triton reads the source of its functions
+    # Triton reads the source of its functions
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     module = {"tl": tl, "__name__": "triton_kernel"}
     exec(compile(source, name, "exec"), module)
     return triton.jit(module["kernel"])

@@ -1,29 +1,48 @@
-"""Kernel text as a function of Triton's language, for kernels of one program that read whole arrays, compute element by element, and write them.
+"""Kernel text as a function of Triton's language, for kernels of one program that read whole arrays,
+compute element by element, and write them.
 
-Arrays are flat: element by element, shapes do not matter. Lengths are rounded up to powers of two, which Triton asks for, and masked. Operands are
-addresses, which the function makes pointers of, so that it needs no library of tensors. What it does not write raises NotSupported: grids, blocks,
-control flow, shapes, and every operation that is not in the tables below.
-Based on: how JAX's Triton backend lowers the same operations (jax/_src/pallas/triton/lowering.py).
+Arrays are flat: element by element, shapes do not matter. Lengths are rounded up to powers of two, which Triton asks
+for, and masked. Operands are addresses, which the function makes pointers of, so that it needs no library of tensors.
+What it does not write raises NotSupported: grids, blocks, control flow, shapes, and every operation that is not in the
+tables below. Based on: how JAX's Triton backend lowers the same operations (jax/_src/pallas/triton/lowering.py).
 """
 
 import math
 
 from palladion.backends.protocol import NotSupported
-from palladion.jax_source import reading
+from palladion.jax.jax_source import reading
 
-_TYPES = {"bool": "int1", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16", "u32": "uint32",
-          "u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "f8e4m3fn": "float8e4nv", "f8e5m2": "float8e5"}
+_TYPES = {
+    "bool": "int1",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "f8e4m3fn": "float8e4nv",
+    "f8e5m2": "float8e5",
+}
 
 # The operands are {0}, {1}, ...; every one is of the same type.
 _ALL = "tl.PropagateNan.ALL"
 _OPERATIONS = {
-    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "neg": "-{0}", "and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}",
-    "eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}", "ge": "{0} >= {1}", "rem": "{0} % {1}",
-    "max": "tl.maximum({0}, {1}, propagate_nan=" + _ALL + ")", "min": "tl.minimum({0}, {1}, propagate_nan=" + _ALL + ")",
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "rem": "{0} % {1}", "neg": "-{0}", "abs": "tl.abs({0})",
+    "and": "{0} & {1}", "or": "{0} | {1}", "xor": "{0} ^ {1}", "not": "~{0}", "shift_left": "{0} << {1}",
+    "eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}",
+    "gt": "{0} > {1}", "ge": "{0} >= {1}",
+    "max": "tl.maximum({0}, {1}, propagate_nan=" + _ALL + ")",
+    "min": "tl.minimum({0}, {1}, propagate_nan=" + _ALL + ")",
     "clamp": "tl.clamp({1}, {0}, {2}, propagate_nan=" + _ALL + ")", "select_n": "tl.where({0}, {2}, {1})",
-    "shift_left": "{0} << {1}", "abs": "tl.abs({0})", "ceil": "tl.ceil({0})", "floor": "tl.floor({0})", "square": "{0} * {0}",
-    "cos": "tl.cos({0})", "sin": "tl.sin({0})", "erf": "tl.erf({0})", "exp": "tl.exp({0})", "exp2": "tl.exp2({0})", "log": "tl.log({0})",
-    "log2": "tl.log2({0})", "logistic": "tl.sigmoid({0})", "rsqrt": "tl.rsqrt({0})", "sqrt": "tl.sqrt({0})",
+    "ceil": "tl.ceil({0})", "floor": "tl.floor({0})", "square": "{0} * {0}", "cos": "tl.cos({0})", "sin": "tl.sin({0})",
+    "erf": "tl.erf({0})", "exp": "tl.exp({0})", "exp2": "tl.exp2({0})", "log": "tl.log({0})", "log2": "tl.log2({0})",
+    "logistic": "tl.sigmoid({0})", "rsqrt": "tl.rsqrt({0})", "sqrt": "tl.sqrt({0})",
 }  # fmt: skip
 _FLOAT_DIVISION, _INTEGER_DIVISION = "{0} / {1}", "{0} // {1}"
 
@@ -31,12 +50,19 @@ _FLOAT_DIVISION, _INTEGER_DIVISION = "{0} / {1}", "{0} // {1}"
 class _Kernel:
     def __init__(self, kernel: dict):
         self.lines, self.values, self.types, self.refs = [], {}, {}, {}
-        if kernel["mesh"] or kernel["grid"] or len(kernel["bodies"]) != 1 or any(one["block"] for one in kernel["operands"]):
+        if (
+            kernel["mesh"]
+            or kernel["grid"]
+            or len(kernel["bodies"]) != 1
+            or any(one["block"] for one in kernel["operands"])
+        ):
             raise NotSupported("only kernels of one program, without blocks, are written in Triton's language")
         region = kernel["bodies"][0]["region"]
         for operand, param in zip(kernel["operands"], region["params"], strict=True):
             if operand["role"] not in ("in", "out") or operand["alias"] is not None:
-                raise NotSupported(f"an operand that is {operand['role']}, or is an alias, is not written in Triton's language")
+                raise NotSupported(
+                    f"an operand that is {operand['role']}, or is an alias, is not written in Triton's language"
+                )
             self._pointer(param)
         for instr in region["body"]:
             self._instruction(instr)
@@ -68,7 +94,9 @@ class _Kernel:
     def _expression(self, instr) -> str:
         name = instr["name"]
         if len(instr["types"]) != 1 or len(instr["results"]) != 1:
-            raise NotSupported(f"line {instr['line']}: {name} has no single result, and is not written in Triton's language")
+            raise NotSupported(
+                f"line {instr['line']}: {name} has no single result, and is not written in Triton's language"
+            )
         result = instr["types"][0]
         operands = [self._value(arg) for arg in instr["args"]]
         if name == "convert_element_type":

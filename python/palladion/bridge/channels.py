@@ -1,8 +1,10 @@
-"""Numbers that compiled code knows its session by, and that outlive it: a session takes one that is free and gives it back.
+"""Numbers that compiled code knows its session by,
+and that outlive it: a session takes one that is free and gives it back.
 
-The parameters of an `emulate` are part of jit's key, the number with them. Two sessions with equal parameters, one after the other, have the
-same number, so that nothing is traced or compiled again; two that are open at once have two, so that each gets its own reports.
-What calls leave at a number that no session has (a function compiled inside `emulate` and called after it) is outside of any session.
+The parameters of an `emulate` are part of jit's key, the number with them. Two sessions with equal parameters, one
+after the other, have the same number, so that nothing is traced or compiled again; two that are open at once have two,
+so that each gets its own reports. What calls leave at a number that no session has (a function compiled inside
+`emulate` and called after it) is outside of any session.
 """
 
 import dataclasses
@@ -55,7 +57,9 @@ class Channels:
             return (OUTSIDE, *(number for free in self._free.values() for number in free))
 
     def take_outside(self) -> list:
-        """What calls outside of any session left since the last time: pairs as `left_at` gives them, one for each number."""
+        """What calls outside of any session left since the last time: pairs as `left_at` gives them,
+        one for each number.
+        """
         numbers = self.outside()
         with self._lock:
             taken, self._outside = self._outside, []

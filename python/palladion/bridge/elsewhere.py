@@ -1,7 +1,9 @@
-"""Kernels that Palladion cannot run, where `on_unsupported` says what becomes of them: they go to JAX's interpreter, or are skipped.
+"""Kernels that Palladion cannot run, where `on_unsupported` says what becomes of them: they go to JAX's interpreter,
+or are skipped.
 
-A compiled program tells of each such call when it makes it (a Python callback), so that a session has those of functions that were compiled
-before it, too. What it does not catch: an operation that JAX's interpreter does not have either; that is JAX's error.
+A compiled program tells of each such call when it makes it (a Python callback), so that a session has those of
+functions that were compiled before it, too. What it does not catch: an operation that JAX's interpreter does not have
+either; that is JAX's error.
 """
 
 import collections
@@ -15,17 +17,19 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, jax_programs, jax_versions
-from palladion.carriers import from_carrier, is_key, storage
-from palladion.exporter.types import semaphore_name
-from palladion.exporter.errors import ExportError
+from palladion import _library
+from palladion.base.errors import ExportError
+from palladion.jax import jax_programs, jax_versions
+from palladion.jax.carriers import from_carrier, is_key, storage
+from palladion.jax.exporter.types import semaphore_name
 
 JAX, SKIPPED, REFUSED = "jax", "skipped", "refused"
 
 
 @dataclasses.dataclass(frozen=True)
 class Elsewhere:
-    """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are poison).
+    """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are
+    poison).
 
     report: JSON of a report with what its target refuses, which is reported in any case; "" where that is nothing.
     """
@@ -38,7 +42,9 @@ class Elsewhere:
 
     def __str__(self) -> str:
         times = f" ({self.count} calls)" if self.count > 1 else ""
-        did = "JAX's interpreter ran it, nothing was checked" if self.where == JAX else "skipped, its results are poison"
+        did = (
+            "JAX's interpreter ran it, nothing was checked" if self.where == JAX else "skipped, its results are poison"
+        )
         return f"kernel {self.kernel}: {did}{times}: {self.reason}"
 
 
@@ -74,7 +80,7 @@ def reason_of(error: Exception) -> str:
 
 
 def report_text(error: Exception) -> str:
-    """Of an error that has a report (refusals.py), as JSON, without the reason."""
+    """Of an error that has a report (report/refusals.py), as JSON, without the reason."""
     report = getattr(error, "report", None)
     return json.dumps(report | {"error": None}) if report else ""
 
@@ -86,7 +92,9 @@ def take(session: int) -> list:
 
 def is_unsupported(error: Exception) -> bool:
     """The kernel has something that Palladion does not have, and nothing else is wrong."""
-    return isinstance(error, ExportError) or (isinstance(error, _library.PalladionError) and error.code == _library.UNSUPPORTED)
+    return isinstance(error, ExportError) or (
+        isinstance(error, _library.PalladionError) and error.code == _library.UNSUPPORTED
+    )
 
 
 _note_p = Primitive("palladion_note")
@@ -110,6 +118,7 @@ mlir.register_lowering(_note_p, _note_lowering, platform="cpu")
 
 def tells(context, session: int, note: Elsewhere):
     """Adds to the program that is lowered that it tells of this call."""
+
     def tell():
         return [_note_p.bind(session=session, note=note)]
 
@@ -130,5 +139,11 @@ def _poison(aval):
         return from_carrier(jnp.full(storage(aval)[0], -1, storage(aval)[1]), aval)
     if jnp.issubdtype(aval.dtype, jnp.floating):
         return jnp.full(aval.shape, jnp.nan, aval.dtype)
-    value = True if aval.dtype == bool else -1 if jnp.issubdtype(aval.dtype, jnp.signedinteger) else jnp.iinfo(aval.dtype).max
+    value = (
+        True
+        if aval.dtype == bool
+        else -1
+        if jnp.issubdtype(aval.dtype, jnp.signedinteger)
+        else jnp.iinfo(aval.dtype).max
+    )
     return jnp.full(aval.shape, value, aval.dtype)

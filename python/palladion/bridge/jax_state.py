@@ -1,15 +1,16 @@
-"""What a program hears when it asks JAX's own interpreters what they found (jax_interpreters.py), and kernels ran in Palladion.
+"""What a program hears when it asks JAX's own interpreters what they found (jax_interpreters.py),
+and kernels ran in Palladion.
 
-`races_found` is True where a kernel that ran in Palladion since the last time somebody asked, or had it forgotten, had a race: in the
-`emulate` that this thread is in, else outside of any. It waits for what the thread has dispatched. It is also True where JAX's own
-interpreter found one. JAX itself has the answer of the last kernel alone.
+`races_found` is True where a kernel that ran in Palladion since the last time somebody asked, or had it forgotten, had
+a race: in the `emulate` that this thread is in, else outside of any. It waits for what the thread has dispatched. It is
+also True where JAX's own interpreter found one. JAX itself has the answer of the last kernel alone.
 """
 
 import threading
 
-from palladion import jax_interpreters
 from palladion.bridge.jax_params import RACE_CODES_OF_JAX
 from palladion.bridge.params import Params
+from palladion.jax import jax_interpreters
 
 
 class _Asked:
@@ -28,7 +29,10 @@ _asked = _Asked()
 
 def _report_of_thread():
     """The report that the kernels of the thread go to, complete as far as they were dispatched."""
-    from palladion.bridge import session  # which imports this module; a program may have called nothing but palladion.install
+    from palladion.bridge import (
+        session,  # which imports this module; a program may have called nothing but palladion.install
+    )
+
     return session.report_of_thread()
 
 
@@ -36,7 +40,7 @@ def _found(state_of_jax) -> bool:
     report = _report_of_thread()
     calls = getattr(report, "calls", [])  # `palladion.run` has another kind of report
     with _asked.lock:
-        new = calls if report is not _asked.report else calls[_asked.calls:]
+        new = calls if report is not _asked.report else calls[_asked.calls :]
         if new:
             _asked.found = any(finding.code in RACE_CODES_OF_JAX for call in new for finding in call.findings)
         elif state_of_jax is not _asked.state:

@@ -4,8 +4,8 @@ import dataclasses
 import json
 import re
 
-from palladion.check_options import legality_mode, whole
-from palladion.report import call_around
+from palladion.base.check_options import legality_mode, whole
+from palladion.report.reports import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
 ON_UNSUPPORTED = ("raise", "jax", "skip")
@@ -16,19 +16,22 @@ class Params:
     """Passed as `interpret=palladion.Params(...)`, or made by `palladion.emulate(...)`.
 
     target: "mosaic_tpu/v5p", a chip ("h100", "v5p"), or None for what the kernel says.
-    seeds: None runs each kernel in program order, with the checks that are always on; a number checks it under so many schedules.
+    seeds: None runs each kernel in program order, with the checks that are always on;
+        a number checks it under so many schedules.
     on_defect: "raise" makes the kernel call fail; "warn" and "collect" let the program go on.
-    on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own interpreter run it;
-        "skip" leaves it out, and its results are poison.
-    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array, "logical" only those that stay in its shape.
-    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which is else found before a
-        kernel runs, with `seeds` or without; "compiler" makes a defect of what its compiler may refuse, which is else a warning.
+    on_unsupported: of a kernel that Palladion does not have all of: "raise" an error of the call; "jax" has JAX's own
+        interpreter run it; "skip" leaves it out, and its results are poison.
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array,
+        "logical" only those that stay in its shape.
+    legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which
+        is else found before a kernel runs, with `seeds` or without;
+        "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
     time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
-    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a device may be ahead of
-        the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its launch before made, as in f(f(x)), two are
-        checked in any case.
+    launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
+        device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its
+        launch before made, as in f(f(x)), two are checked in any case.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
     """
@@ -60,7 +63,9 @@ class Params:
         if self.on_defect not in ON_DEFECT:
             raise ValueError(f"on_defect must be one of {', '.join(ON_DEFECT)}; found {self.on_defect!r}")
         if self.on_unsupported not in ON_UNSUPPORTED:
-            raise ValueError(f"on_unsupported must be one of {', '.join(ON_UNSUPPORTED)}; found {self.on_unsupported!r}")
+            raise ValueError(
+                f"on_unsupported must be one of {', '.join(ON_UNSUPPORTED)}; found {self.on_unsupported!r}"
+            )
         for name in ("seeds", "budget"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
@@ -83,8 +88,12 @@ class Params:
             raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
         how = (self.fill, self.proxy, self.links)
-        if not self.checks and (how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)):
-            raise ValueError("fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well")
+        if not self.checks and (
+            how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)
+        ):
+            raise ValueError(
+                "fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well"
+            )
 
     @property
     def checks(self) -> bool:
@@ -94,27 +103,57 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {name: getattr(self, name) for name in ("fill", "proxy", "links", "bounds", "legality", "strict", "races", "definedness", "contracts", "budget")}
+        kept = {
+            name: getattr(self, name)
+            for name in (
+                "fill",
+                "proxy",
+                "links",
+                "bounds",
+                "legality",
+                "strict",
+                "races",
+                "definedness",
+                "contracts",
+                "budget",
+            )
+        }
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
     def options_text(self, may_fail: bool = True) -> str:
-        """The options of a kernel call (emu/front/bridge/bridge.h). One that may not fail is only told of in the report."""
-        given = {"strict": int(self.strict), "padded_bounds": int(self.bounds == "padded"), "engines_late": int(self.engines_late),
-                 "time": int(self.time)}
+        """The options of a kernel call (emu/front/bridge/bridge.h).
+        One that may not fail is only told of in the report.
+        """
+        given = {
+            "strict": int(self.strict),
+            "padded_bounds": int(self.bounds == "padded"),
+            "engines_late": int(self.engines_late),
+            "time": int(self.time),
+        }
         if self.launches != 1:
             given["launches"] = self.launches
         if self.legality != "on":
             given["legality"] = legality_mode(self.legality)
         if self.checks:
-            given |= {"check": 1, "exhaustive": int(self.exhaustive), "all_seeds": int(self.all_seeds), "races": int(self.races),
-                      "definedness": int(self.definedness), "contracts": int(self.contracts), "fill": self.fill, "proxy": self.proxy,
-                      "links": self.links}
+            given |= {
+                "check": 1,
+                "exhaustive": int(self.exhaustive),
+                "all_seeds": int(self.all_seeds),
+                "races": int(self.races),
+                "definedness": int(self.definedness),
+                "contracts": int(self.contracts),
+                "fill": self.fill,
+                "proxy": self.proxy,
+                "links": self.links,
+            }
             if self.seeds is not None:
                 given["seeds"] = self.seeds
             if self.replay is not None:
                 given["replay"] = self.replay
         if self.budget is not None:
             given["budget"] = self.budget
-        given["raise"] = "never" if not may_fail else "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
+        given["raise"] = (
+            "never" if not may_fail else "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
+        )
         return ";".join(f"{name}={value}" for name, value in given.items())

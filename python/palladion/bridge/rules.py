@@ -1,7 +1,7 @@
 """Whose kernels are taken when JAX compiles a function for platform cpu, and what becomes of them.
 
-On other platforms the same primitives get a rule that only refuses what was
-meant for Palladion, because JAX would give a parameter object that it does not know to its slow interpreter without a word.
+On other platforms the same primitives get a rule that only refuses what was meant for Palladion, because JAX would give
+a parameter object that it does not know to its slow interpreter without a word.
 """
 
 import dataclasses
@@ -12,17 +12,17 @@ from typing import Any
 
 import jax
 
-from palladion import jax_interpreters, jax_programs, jax_versions, lowering, probes, refusals, tensors
 from palladion._library import UNSUPPORTED, PalladionError
+from palladion.base.errors import ExportError, PalladionWarning
 from palladion.bridge import elsewhere, jax_params, jax_state, targets, transport
 from palladion.bridge.channels import OUTSIDE, channels
 from palladion.bridge.params import Params
-from palladion.exporter.errors import ExportError
-from palladion.exporter.kernel import alias_pairs, infer_backend
-from palladion.exporter.writer import TextFile
-from palladion.interception import call_place, target_of, write_kernel
-from palladion.running import PalladionWarning
-from palladion.short_errors import short_errors
+from palladion.jax import jax_interpreters, jax_programs, jax_versions, lowering, probes, tensors
+from palladion.jax.exporter.kernel import alias_pairs, infer_backend
+from palladion.jax.exporter.writer import TextFile
+from palladion.jax.interception import call_place, target_of, write_kernel
+from palladion.report import refusals
+from palladion.report.short_errors import short_errors
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,9 +41,12 @@ class _Rules:
 
 
 _rules = _Rules()
-_OTHER_THREAD = ("Only interpret mode is supported on CPU backend (no GPU, no TPU). palladion.emulate is active, but not in this thread: it holds for "
-                 "the thread that entered it, for threads that are started inside it (threading, concurrent.futures, asyncio.to_thread), and not "
-                 "for those of C code or that were there before. Enter palladion.emulate in this thread, or use palladion.install")
+_OTHER_THREAD = (
+    "Only interpret mode is supported on CPU backend (no GPU, no TPU). palladion.emulate is active, but not in this "
+    "thread: it holds for the thread that entered it, for threads that are started inside it (threading, "
+    "concurrent.futures, asyncio.to_thread), and not for those of C code or that were there before. Enter "
+    "palladion.emulate in this thread, or use palladion.install"
+)
 _NO_SESSION = -1  # reports that are left there are dropped
 
 
@@ -55,21 +58,28 @@ def register():
         if not _rules.undo:
             lowering.hold()
             lowering.set_claim(_answer, _takes_bare)
-            _rules.undo = (lowering.release, jax_programs.keep_runtime_tokens(), jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
-                           jax_versions.register_kernel_rules("tpu", _refusal("tpu")))
+            _rules.undo = (
+                lowering.release,
+                jax_programs.keep_runtime_tokens(),
+                jax_versions.register_kernel_rules("gpu", _refusal("gpu")),
+                jax_versions.register_kernel_rules("tpu", _refusal("tpu")),
+            )
 
 
 @short_errors
 def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -> None:
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
-    claim: some of "bare" (no `interpret`), "palladion" (`interpret=palladion.Params(...)`), "tpu_interpret" and "gpu_interpret" (JAX's own
-    parameter objects), "interpret_true". All else goes where it went before. `params` are fields of Params, for bare kernels.
-    What JAX has compiled is forgotten, so that it meets the rules. `palladion.last_report()` has what the kernels did.
+    claim: some of "bare" (no `interpret`), "palladion" (`interpret=palladion.Params(...)`), "tpu_interpret" and
+    "gpu_interpret" (JAX's own parameter objects), "interpret_true". All else goes where it went before. `params` are
+    fields of Params, for bare kernels. What JAX has compiled is forgotten, so that it meets the rules.
+    `palladion.last_report()` has what the kernels did.
     """
     claim = frozenset((claim,) if isinstance(claim, str) else claim)
     if unknown := claim - set(jax_params.CLAIMS):
-        raise ValueError(f"claim has {', '.join(map(repr, sorted(unknown)))}; it may have {', '.join(jax_params.CLAIMS)}")
+        raise ValueError(
+            f"claim has {', '.join(map(repr, sorted(unknown)))}; it may have {', '.join(jax_params.CLAIMS)}"
+        )
     how = Params(**params)
     targets.check_name(how.target)
     register()
@@ -114,7 +124,9 @@ def _claimed(context, name, params) -> Params | None:
     mesh = params["meshes"][0] if "meshes" in params else params.get("mesh")
     jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)
     try:
-        how = jax_params.translated(interpret, mesh is not None, infer_backend(params.get("compiler_params"), mesh, jaxprs[0]))
+        how = jax_params.translated(
+            interpret, mesh is not None, infer_backend(params.get("compiler_params"), mesh, jaxprs[0])
+        )
     except jax_params.NoMeaning as error:
         warnings.warn(f"{error}; so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
         elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
@@ -149,12 +161,17 @@ class _NotForFiles:
         self.place = place
 
     def __reduce__(self):
-        raise ExportError("a compiled program with a kernel that Palladion emulates cannot be serialized: it calls the Palladion of this "
-                          "process, which no other has. Compile it outside of palladion.emulate, or where it is to run", self.place)
+        raise ExportError(
+            "a compiled program with a kernel that Palladion emulates cannot be serialized: it calls the Palladion of "
+            "this process, which no other has. Compile it outside of palladion.emulate, or where it is to run",
+            self.place,
+        )
 
 
 def _name_of(params) -> str:
-    return params.get("name") or jax_versions.function_name(params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0])
+    return params.get("name") or jax_versions.function_name(
+        params["jaxpr"] if "jaxpr" in params else params["jaxprs"][0]
+    )
 
 
 def _elsewhere(context, nodes, params, how: Params, error, fallback):
@@ -167,21 +184,34 @@ def _elsewhere(context, nodes, params, how: Params, error, fallback):
     try:
         return fallback(context, *nodes, **{**params, "interpret": True})
     except Exception as of_jax:  # whatever JAX says, the user is told both
-        raise PalladionError(f"{error}\nJAX's own interpreter, asked by on_unsupported='jax' as interpret=True, refuses it too: "
-                             f"{type(of_jax).__name__}: {of_jax}\nJAX may run it outside of emulate, with the interpreter of its chip "
-                             "(pltpu.InterpretParams)", UNSUPPORTED) from error
+        raise PalladionError(
+            f"{error}\nJAX's own interpreter, asked by on_unsupported='jax' as interpret=True, refuses it too: "
+            f"{type(of_jax).__name__}: {of_jax}\nJAX may run it outside of emulate, with the interpreter of its chip "
+            "(pltpu.InterpretParams)",
+            UNSUPPORTED,
+        ) from error
 
 
 def _may_fail(context, how: Params) -> bool:
-    """A call that fails on one of several devices leaves the others waiting for it, and XLA ends the process. The session's end tells."""
+    """A call that fails on one of several devices leaves the others waiting for it, and XLA ends the process.
+    The session's end tells.
+    """
     return how.session == OUTSIDE or not jax_programs.is_one_of_several(context)
 
 
 def _silent(context, call: transport.KernelCall, how: Params) -> transport.KernelCall:
-    """The same results from one schedule, and no report. Outside of a session it fails where the other fails, for the same reason."""
-    one = dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False, launches=1) if how.checks and how.session != OUTSIDE else how
+    """The same results from one schedule, and no report.
+    Outside of a session it fails where the other fails, for the same reason.
+    """
+    one = (
+        dataclasses.replace(how, seeds=1, exhaustive=False, all_seeds=False, launches=1)
+        if how.checks and how.session != OUTSIDE
+        else how
+    )
     options = one.options_text(_may_fail(context, how))
-    return transport.KernelCall(call.text, call.target, options, _NO_SESSION, (call.in_avals, call.out_avals), call.aliases, call.info)
+    return transport.KernelCall(
+        call.text, call.target, options, _NO_SESSION, (call.in_avals, call.out_avals), call.aliases, call.info
+    )
 
 
 def _call_of(name, context, params, how: Params) -> transport.KernelCall:
@@ -191,7 +221,9 @@ def _call_of(name, context, params, how: Params) -> transport.KernelCall:
     aliases = [(bounds + source, out) for source, out in alias_pairs(params["input_output_aliases"])]
     options = how.options_text(_may_fail(context, how))
     target = target_of(info, target)
-    call = transport.KernelCall(file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info)
+    call = transport.KernelCall(
+        file.text(), target or "", options, how.session, (context.avals_in, context.avals_out), aliases, info
+    )
     try:
         call.prepare()  # now, so that what cannot run is an error of the call that asks for it
     except PalladionError as error:
@@ -206,9 +238,12 @@ def _operand_count(name, params) -> int:
 
 
 def _no_export(context) -> ExportError:
-    return ExportError("jax.export meets a kernel that Palladion emulates: what it would write calls the Palladion of this process, which no "
-                       "other has. Export the program outside of palladion.emulate, for the platform that it is for, or with interpret=True",
-                       call_place(context))
+    return ExportError(
+        "jax.export meets a kernel that Palladion emulates: what it would write calls the Palladion of this process, "
+        "which no other has. Export the program outside of palladion.emulate, for the platform that it is for, or "
+        "with interpret=True",
+        call_place(context),
+    )
 
 
 def _refusal(platform):
@@ -217,10 +252,16 @@ def _refusal(platform):
             if isinstance(params.get("interpret"), Params):
                 if jax_programs.is_for_export(context):
                     raise _no_export(context)
-                raise ExportError(f"Palladion emulates on the CPU, and this program is compiled for platform {platform}. Put its arrays there: "
-                                  "run it under `with jax.default_device(jax.devices('cpu')[0])`, or set JAX_PLATFORMS=cpu", call_place(context))
+                raise ExportError(
+                    f"Palladion emulates on the CPU, and this program is compiled for platform {platform}. Put its "
+                    "arrays there: run it under `with jax.default_device(jax.devices('cpu')[0])`, or set "
+                    "JAX_PLATFORMS=cpu",
+                    call_place(context),
+                )
             if fallback is None:
                 raise NotImplementedError(f"JAX has no rule for {name} on platform {platform}")
             return fallback(context, *nodes, **params)
+
         return rule
+
     return make

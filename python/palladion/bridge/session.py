@@ -1,7 +1,8 @@
 """`palladion.emulate`: a stretch of a program whose kernels run in Palladion, and its report.
 
-JAX's interpret configuration, which is thread-local and part of jit's key, holds the parameters with the session's number (channels.py):
-each call in compiled code knows whose it is, and what an `emulate` with equal parameters compiled before is not compiled again.
+JAX's interpret configuration, which is thread-local and part of jit's key, holds the parameters with the session's
+number (channels.py): each call in compiled code knows whose it is,
+and what an `emulate` with equal parameters compiled before is not compiled again.
 """
 
 import contextlib
@@ -15,22 +16,26 @@ from typing import Any
 import jax
 import numpy as np
 
-from palladion import _library, jax_programs, jax_versions, probes, progress as progress_line
+from palladion import _library
+from palladion import progress as progress_line
+from palladion.base.errors import PalladionWarning
+from palladion.base.threads import Inheritance, PlainThread
 from palladion.bridge import rules, targets, transport
 from palladion.bridge.channels import channels, left_at
+from palladion.bridge.listening import Listening
 from palladion.bridge.params import Params
 from palladion.bridge.session_report import SessionReport
-from palladion.bridge.threads import Inheritance, PlainThread
-from palladion.latest import latest, set_latest
-from palladion.listening import Listening
-from palladion.running import PalladionWarning
-from palladion.short_errors import short_errors, shortened
+from palladion.jax import jax_programs, jax_versions, probes
+from palladion.report.latest import latest, set_latest
+from palladion.report.short_errors import short_errors, shortened
 
 _WAIT_MILLISECONDS = 200  # between two looks at Python's signals
 
 
 class _Open:
-    """The sessions that are open, by their number; and in each thread those that were entered there, the innermost last."""
+    """The sessions that are open, by their number; and in each thread those that were entered there,
+    the innermost last.
+    """
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -51,9 +56,11 @@ class _Open:
 _open = _Open()
 _inheritance = Inheritance(_open.current)
 
-_OVERLAP = ("two palladion.emulate of one thread overlapped and neither was inside the other, as where coroutines of one event loop each have "
-            "one and await in it; their reports may have each other's calls. Have one emulate around all of them (around asyncio.run), or run "
-            "each in a thread of its own (asyncio.to_thread)")
+_OVERLAP = (
+    "two palladion.emulate of one thread overlapped and neither was inside the other, as where coroutines of one "
+    "event loop each have one and await in it; their reports may have each other's calls. Have one emulate around all "
+    "of them (around asyncio.run), or run each in a thread of its own (asyncio.to_thread)"
+)
 
 
 class Session:
@@ -130,14 +137,16 @@ class Session:
             try:
                 self._conclude()
             except (_library.PalladionError, AssertionError) as ours:
-                raise shortened(ours)
+                raise shortened(ours)  # noqa: B904  the same error
         shortened(error)
         if error is None and failed is not None:
             raise failed
         return False
 
     def _leave_thread(self) -> bool:
-        """Puts this thread back as it was. False: another session was entered or left meanwhile, and is not inside this one."""
+        """Puts this thread back as it was. False: another session was entered or left meanwhile,
+        and is not inside this one.
+        """
         entered = _open.entered()
         self._probes.__exit__(None, None, None)
         if entered and entered[-1] is self:
@@ -157,8 +166,12 @@ class Session:
             left = self._started
         del _open.by_number[self.params.session]
         if left:
-            warnings.warn(f"{left} of the threads and tasks that were started inside palladion.emulate still run; what their kernels do from "
-                          "now on is not in its report. Wait for them (join, result, await) before it ends", PalladionWarning, stacklevel=3)
+            warnings.warn(
+                f"{left} of the threads and tasks that were started inside palladion.emulate still run; what their "
+                "kernels do from now on is not in its report. Wait for them (join, result, await) before it ends",
+                PalladionWarning,
+                stacklevel=3,
+            )
         else:
             self._release_number()
         set_latest(report)
@@ -168,7 +181,7 @@ class Session:
 
     @contextlib.contextmanager
     def _within(self):
-        """In this thread, which was started inside the session, kernels run as in it (threads.py)."""
+        """In this thread, which was started inside the session, kernels run as in it (base/threads.py)."""
         before = jax_versions.swap_interpret_configuration(self.params)
         try:
             with probes.of_target(self.params.target):
@@ -201,16 +214,22 @@ class Session:
 
 
 @short_errors
-def emulate(target: str | None = None, *, seeds: int | None = None, on_defect: str = "raise",
-            progress: bool | Callable[[progress_line.Progress], object] | None = None, **options: Any) -> Session:
-    """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion, and those of threads that it
-    starts meanwhile.
+def emulate(
+    target: str | None = None,
+    *,
+    seeds: int | None = None,
+    on_defect: str = "raise",
+    progress: bool | Callable[[progress_line.Progress], object] | None = None,
+    **options: Any,
+) -> Session:
+    """`with palladion.emulate("h100", seeds=16) as session:` the kernels that this thread calls run in Palladion, and
+    those of threads that it starts meanwhile.
 
-    Every kernel, whatever its `interpret` is: JAX lets its configuration win. Without a target it is that of the `palladion.target` or
-    `emulate` around, else what each kernel says. Options are the fields of palladion.Params. At the end it
-    waits for what is still computed, and then `session.report` is complete; with on_defect="raise" it raises DefectError, or
-    PalladionError for a kernel that cannot run. progress: None shows how far long kernels are on a terminal and in a notebook, a function
-    is called with a palladion.progress.Progress.
+    Every kernel, whatever its `interpret` is: JAX lets its configuration win. Without a target it is that of the
+    `palladion.target` or `emulate` around, else what each kernel says. Options are the fields of palladion.Params. At
+    the end it waits for what is still computed, and then `session.report` is complete; with on_defect="raise" it raises
+    DefectError, or PalladionError for a kernel that cannot run. progress: None shows how far long kernels are on a
+    terminal and in a notebook, a function is called with a palladion.progress.Progress.
     """
     known = [field.name for field in dataclasses.fields(Params) if field.name != "session"]
     if unknown := [name for name in options if name not in known]:
@@ -230,8 +249,8 @@ def current() -> Session | None:
 
 
 def last_report() -> SessionReport | None:
-    """The report of the kernels that ran last: of the last `emulate`, `run`, `record` or `check` that ended, or of calls outside of any
-    since then. It is there after an error and after Ctrl-C, too.
+    """The report of the kernels that ran last: of the last `emulate`, `run`, `record` or `check` that ended, or of
+    calls outside of any since then. It is there after an error and after Ctrl-C, too.
 
     It waits for what this thread has started. None where nothing ran yet.
     """
@@ -250,7 +269,9 @@ def last_report() -> SessionReport | None:
 
 @functools.cache
 def _mark(device):
-    """A small computation on `device`, and its argument. It is compiled in a thread of its own, because in this one a mesh may be set."""
+    """A small computation on `device`, and its argument.
+    It is compiled in a thread of its own, because in this one a mesh may be set.
+    """
     made = []
 
     def make():
@@ -264,9 +285,11 @@ def _mark(device):
 
 
 def settle(*sessions: int):
-    """Waits until what this thread has dispatched is through, results that nobody kept too; returns the error of what failed, or None.
+    """Waits until what this thread has dispatched is through, results that nobody kept too;
+    returns the error of what failed, or None.
 
-    Computations of one thread start in the order of dispatch on each device, so that a small one behind them is the end of the queue.
+    Computations of one thread start in the order of dispatch on each device,
+    so that a small one behind them is the end of the queue.
     """
     failed = jax_programs.wait_for_effects()
     for device in jax.local_devices(backend="cpu"):

@@ -5,11 +5,12 @@ import html
 import json
 from collections.abc import Iterable
 
-from palladion import _library, picture
+from palladion import _library
 from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
-from palladion.telling import many, tell
+from palladion.report import picture
+from palladion.report.reports import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
+from palladion.report.telling import many, tell
 
 
 class SessionReport:
@@ -89,10 +90,16 @@ class SessionReport:
     @property
     def ok(self) -> bool:
         """Kernels ran, all of them in Palladion, nothing that counts was found, and everything was tried."""
-        return bool(self.calls) and not self.dropped and not self.elsewhere and all(call.exit_code == 0 for call in self.calls)
+        return (
+            bool(self.calls)
+            and not self.dropped
+            and not self.elsewhere
+            and all(call.exit_code == 0 for call in self.calls)
+        )
 
     def raise_if_defect(self) -> "SessionReport":
-        """PalladionError for a kernel that could not run, DefectError for one that is wrong; returns the report otherwise.
+        """PalladionError for a kernel that could not run, DefectError for one that is wrong;
+        returns the report otherwise.
 
         A kernel that is wrong and then could not go on is wrong: its findings are told with the error.
         """
@@ -117,10 +124,14 @@ class SessionReport:
     def _times(self) -> list[str]:
         """A line for each call whose time was asked for."""
         told = [one.time.text.partition("\n")[0] for one in self.calls if one.time]
-        return told + [f"{one.kernel}: its time is not known: {one.time_refused}" for one in self.calls if one.time_refused]
+        return told + [
+            f"{one.kernel}: its time is not known: {one.time_refused}" for one in self.calls if one.time_refused
+        ]
 
     def __repr__(self) -> str:
-        return f"<SessionReport {self.verdict}, {many(self.count, 'kernel call')}, {many(len(self.findings), 'finding')}>"
+        return (
+            f"<SessionReport {self.verdict}, {many(self.count, 'kernel call')}, {many(len(self.findings), 'finding')}>"
+        )
 
     def _repr_html_(self) -> str:
         elsewhere = "".join(f"<div>{html.escape(str(one))}</div>" for one in self.elsewhere)

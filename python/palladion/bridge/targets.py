@@ -1,4 +1,6 @@
-"""Which targets there are. What a word for one means for a kernel is decided in one place, the library (semantics/base/target_names.h)."""
+"""Which targets there are. What a word for one means for a kernel is decided in one place,
+the library (semantics/base/target_names.h).
+"""
 
 from palladion import _library
 

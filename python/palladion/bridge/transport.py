@@ -1,7 +1,8 @@
 """One kernel call in compiled code: a custom call into the library with XLA's own buffers, or else a Python callback.
 
-The custom call (emu/front/ffi/handler.cc) is there where the library was built with XLA's FFI headers. Both ways end in the same
-function of the library, and leave the same report. PALLADION_TRANSPORT=callback takes the second where the first is there.
+The custom call (emu/front/ffi/handler.cc) is there where the library was built with XLA's FFI headers. Both ways end in
+the same function of the library, and leave the same report.
+PALLADION_TRANSPORT=callback takes the second where the first is there.
 """
 
 import functools
@@ -13,12 +14,14 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import mlir
 
-from palladion import _library, device_mesh, jax_programs, jax_versions
-from palladion.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
+from palladion import _library
+from palladion.jax import device_mesh, jax_programs, jax_versions
+from palladion.jax.carriers import carried_name, carrier_dtype, from_carrier, storage, to_carrier
 
 CUSTOM_CALL = "palladion_call"
 
-interrupted_sessions = set()  # whose Ctrl-C came while a callback ran on the main thread: the session raises it at its end
+# whose Ctrl-C came while a callback ran on the main thread: the session raises it at its end
+interrupted_sessions = set()
 
 
 class KernelCall:
@@ -79,25 +82,39 @@ def uses_custom_call() -> bool:
 
 
 def _lowering(context, *operands, call):
-    # Side effects keep XLA from merging equal calls and dropping unused ones: the report has every call that the program makes.
+    # Side effects keep XLA from merging equal calls and dropping unused ones: the report has every call that the
+    # program makes.
     if call.devices or not uses_custom_call():
         return jax_versions.emit_python_callback(
-            context, call, operands, context.avals_in, context.avals_out, has_side_effect=True)
+            context, call, operands, context.avals_in, context.avals_out, has_side_effect=True
+        )
     rule = jax.ffi.ffi_lowering(CUSTOM_CALL, has_side_effect=True, operand_output_aliases=call.aliases)
-    return rule(context, *operands, text=call.text, kernel="", target=call.target, options=call.options,
-                session=np.int64(call.session), types=call.types_text())
+    return rule(
+        context,
+        *operands,
+        text=call.text,
+        kernel="",
+        target=call.target,
+        options=call.options,
+        session=np.int64(call.session),
+        types=call.types_text(),
+    )
 
 
 mlir.register_lowering(_call_p, _lowering, platform="cpu")
 
 
 def lowered(context, nodes, call: KernelCall, silent: Callable[[], KernelCall]):
-    """The call in a lowering. In a program that XLA partitions, each device runs the kernel on the whole arrays, the first one as `call`
-    and the others as `silent()`, which leaves no report; in shard_map over all axes each device has a call of its own.
+    """The call in a lowering. In a program that XLA partitions, each device runs the kernel on the whole arrays, the
+    first one as `call` and the others as `silent()`, which leaves no report;
+    in shard_map over all axes each device has a call of its own.
     """
+
     def run(which, *values):
         number = [jax_programs.device_number()] if which.devices else []
         results = _call_p.bind(*number, *[to_carrier(v) for v in values], call=which)
         return [from_carrier(r, aval) for r, aval in zip(results, which.out_avals)]
 
-    return jax_programs.lower_once(context, nodes, functools.partial(run, call), lambda: functools.partial(run, silent()))
+    return jax_programs.lower_once(
+        context, nodes, functools.partial(run, call), lambda: functools.partial(run, silent())
+    )

@@ -1,4 +1,6 @@
-"""`python -m palladion.real_kernels [--filter X] [--quick] [--json FILE] [--check [--mutants N]]`: 0 when all is well, else 1."""
+"""`python -m palladion.real_kernels [--filter X] [--quick] [--json FILE] [--check [--mutants N]]`: 0 when all is well,
+else 1.
+"""
 
 import argparse
 import dataclasses
@@ -7,8 +9,8 @@ import statistics
 import sys
 import time
 
+from palladion.base.whole_file import write_whole
 from palladion.real_kernels import check_command, table
-from palladion.whole_file import check_writable, write_whole
 
 
 def main() -> int:
@@ -16,11 +18,18 @@ def main() -> int:
     parser.add_argument("--filter", default="", help="only the cases whose name contains this")
     parser.add_argument("--quick", action="store_true", help="one case of each kernel")
     parser.add_argument("--json", metavar="FILE", help="also write the rows as JSON")
-    parser.add_argument("--check", action="store_true", help="check the kernels; fails on a finding without an argument")
-    parser.add_argument("--mutants", metavar="N", type=int,
-                        help="with --check: the score of at most N mutants of each kind and kernel, 0: of all")
-    parser.add_argument("--record-score", metavar="FILE",
-                        help="also write the score, as conformance/mutation_score.json keeps it")
+    parser.add_argument(
+        "--check", action="store_true", help="check the kernels; fails on a finding without an argument"
+    )
+    parser.add_argument(
+        "--mutants",
+        metavar="N",
+        type=int,
+        help="with --check: the score of at most N mutants of each kind and kernel, 0: of all",
+    )
+    parser.add_argument(
+        "--record-score", metavar="FILE", help="also write the score, as conformance/mutation_score.json keeps it"
+    )
     parser.add_argument("--target", help="as for `palladion run --target`")
     parser.add_argument("--list", action="store_true", help="only print the names")
     options = parser.parse_args()
@@ -39,11 +48,16 @@ def main() -> int:
         rows.append(table.run_case(case, options.target))
         print(table.format_line(table.cells(rows[-1])), flush=True)
     if options.json:
-        write_whole(options.json, json.dumps([dataclasses.asdict(row) | {"ok": row.ok, "ratio": row.ratio} for row in rows], indent=1))
+        write_whole(
+            options.json,
+            json.dumps([dataclasses.asdict(row) | {"ok": row.ok, "ratio": row.ratio} for row in rows], indent=1),
+        )
     good = sum(row.ok for row in rows)
     ratios = [row.ratio for row in rows if row.ratio is not None]
-    print(f"{good} of {len(rows)} ok, {time.perf_counter() - start:.0f} s"
-          + (f", median time {statistics.median(ratios):.2f} of JAX's interpreter" if ratios else ""))
+    print(
+        f"{good} of {len(rows)} ok, {time.perf_counter() - start:.0f} s"
+        + (f", median time {statistics.median(ratios):.2f} of JAX's interpreter" if ratios else "")
+    )
     return 0 if good == len(rows) else 1
 
 

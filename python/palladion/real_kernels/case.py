@@ -13,7 +13,8 @@ from jax.experimental.pallas import tpu as pltpu
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """`function(*args)` calls the shipped kernels. `peer(*args)` is the same in JAX's interpreter, None where it cannot run.
+    """`function(*args)` calls the shipped kernels. `peer(*args)` is the same in JAX's interpreter,
+    None where it cannot run.
 
     `oracle(*args)` is what the results are compared with; the peer where it is None.
     """
@@ -54,24 +55,26 @@ def arrays(seed, *shapes, dtype=jnp.float32):
 
 def in_hlo_interpreter(function):
     """`function` with JAX's HLO interpreter forced on its kernels, for ops without an `interpret` argument."""
+
     def forced(*args):
         with pltpu.force_tpu_interpret_mode(True):
             return function(*args)
+
     return forced
 
 
 def with_gradients(function, count, seed=7):
     """(*args) -> (results, gradients of the first `count` arguments for a fixed random cotangent)."""
+
     def both(*args):
         rest = args[count:]
         out, pull_back = jax.vjp(lambda *first: function(*first, *rest), *args[:count])
         leaves, tree = jax.tree.flatten(out)
         cotangents = [c.astype(leaf.dtype) for c, leaf in zip(arrays(seed, *[leaf.shape for leaf in leaves]), leaves)]
         return out, pull_back(jax.tree.unflatten(tree, cotangents))
+
     return both
 
 
 def short_type(dtype) -> str:
     return {"float32": "f32", "bfloat16": "bf16", "float16": "f16"}[np.dtype(dtype).name]
-
-

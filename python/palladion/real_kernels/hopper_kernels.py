@@ -1,8 +1,8 @@
 """Cases: the Mosaic GPU kernels for Hopper of jax.experimental.pallas.ops.gpu (groups 10 to 13).
 
 The oracles are NumPy in f64, rounded once to the result's type. Upstream: tests/pallas/mgpu_matmul_test.py,
-mgpu_attention_test.py, mgpu_ragged_dot_test.py, and the `main` of each module. What a tolerance leaves room for is said with it.
-Sizes are those at which slots of a pipeline are used again.
+mgpu_attention_test.py, mgpu_ragged_dot_test.py, and the `main` of each module. What a tolerance leaves room for is said
+with it. Sizes are those at which slots of a pipeline are used again.
 """
 
 import functools
@@ -11,8 +11,13 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.experimental.pallas.ops.gpu import attention_mgpu, hopper_matmul_mgpu, hopper_mixed_type_matmul_mgpu
-from jax.experimental.pallas.ops.gpu import ragged_dot_mgpu, transposed_ragged_dot_mgpu
+from jax.experimental.pallas.ops.gpu import (
+    attention_mgpu,
+    hopper_matmul_mgpu,
+    hopper_mixed_type_matmul_mgpu,
+    ragged_dot_mgpu,
+    transposed_ragged_dot_mgpu,
+)
 
 from palladion.real_kernels.case import Case, Problem, arrays, short_type
 
@@ -34,7 +39,8 @@ def rounded(dtype, *values):
     return tuple(value.astype(np.dtype(dtype)) for value in values)
 
 
-# A product is exact in f64 and accumulated in f32, whose error is far below half a unit of the result's type: at most one unit.
+# A product is exact in f64 and accumulated in f32,
+# whose error is far below half a unit of the result's type: at most one unit.
 def one_unit(dtype):
     return 2 * HALF_ULP[np.dtype(dtype)]
 
@@ -54,27 +60,40 @@ def _matmul_cases():
         def oracle(a, b, c=None):
             a, b, c = (*wide(a, b), 0 if c is None else wide(c)[0])
             return rounded(dtype, a @ b + c)
+
         return Problem(call, (a, b, *c), None, oracle, in_numpy=True)
 
     four = {"tile_m": 128, "tile_n": 128, "wg_dimension": m_axis}
     for label, shape, dtype, with_c, options in (
-            ("", (128, 256, 256), F16, False, {}),
-            ("", (128, 256, 320), BF16, False, {"max_concurrent_steps": 3}),
-            ("with C", (128, 256, 256), F16, True, {}),
-            ("warpgroups in M", (256, 128, 256), F16, False, {"wg_dimension": m_axis}),
-            ("warpgroups in N", (128, 256, 256), F16, False, {"wg_dimension": n_axis}),
-            ("cluster in M", (256, 128, 256), F16, False, {"cluster_dimension": m_axis}),
-            ("cluster in N", (128, 256, 256), BF16, False, {"cluster_dimension": n_axis}),
-            ("cluster in N, warpgroups in M, with C", (256, 128, 256), F16, True,
-             {"cluster_dimension": n_axis, "wg_dimension": m_axis}),
-            ("epilogue of one tile", (128, 256, 256), F16, False, {"epi_tile_m": None, "epi_tile_n": None}),
-            ("epilogue in four tiles", (256, 128, 256), F16, False, {**four, "epi_tile_m": 64, "epi_tile_n": 64}),
-            ("epilogue in four tiles, with C", (256, 128, 256), F16, True, {**four, "epi_tile_m": 64, "epi_tile_n": 64}),
-            ("grid minor in M", (256, 256, 192), F16, False, {"grid_minor_dim": m_axis, "grid_tile_width": 2})):
+        ("", (128, 256, 256), F16, False, {}),
+        ("", (128, 256, 320), BF16, False, {"max_concurrent_steps": 3}),
+        ("with C", (128, 256, 256), F16, True, {}),
+        ("warpgroups in M", (256, 128, 256), F16, False, {"wg_dimension": m_axis}),
+        ("warpgroups in N", (128, 256, 256), F16, False, {"wg_dimension": n_axis}),
+        ("cluster in M", (256, 128, 256), F16, False, {"cluster_dimension": m_axis}),
+        ("cluster in N", (128, 256, 256), BF16, False, {"cluster_dimension": n_axis}),
+        (
+            "cluster in N, warpgroups in M, with C",
+            (256, 128, 256),
+            F16,
+            True,
+            {"cluster_dimension": n_axis, "wg_dimension": m_axis},
+        ),
+        ("epilogue of one tile", (128, 256, 256), F16, False, {"epi_tile_m": None, "epi_tile_n": None}),
+        ("epilogue in four tiles", (256, 128, 256), F16, False, {**four, "epi_tile_m": 64, "epi_tile_n": 64}),
+        ("epilogue in four tiles, with C", (256, 128, 256), F16, True, {**four, "epi_tile_m": 64, "epi_tile_n": 64}),
+        ("grid minor in M", (256, 256, 192), F16, False, {"grid_minor_dim": m_axis, "grid_tile_width": 2}),
+    ):
         m, n, k = shape
-        yield _case(10, "hopper_matmul", f"{short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
-                    functools.partial(problem, shape, dtype, with_c, options), 1e-3, one_unit(dtype),
-                    ragged="refused: tiles must divide the sizes")
+        yield _case(
+            10,
+            "hopper_matmul",
+            f"{short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
+            functools.partial(problem, shape, dtype, with_c, options),
+            1e-3,
+            one_unit(dtype),
+            ragged="refused: tiles must divide the sizes",
+        )
 
 
 def _mixed_cases():
@@ -84,7 +103,7 @@ def _mixed_cases():
     def problem(shape, dtype, options):
         m, n, k = shape
         a = jnp.asarray(np.random.default_rng(21).integers(-128, 128, (m, k)), I8)
-        b, = arrays(22, (k, n), dtype=dtype)
+        (b,) = arrays(22, (k, n), dtype=dtype)
         config = hopper_mixed_type_matmul_mgpu.TuningConfig(**{**steps, **options})
 
         def call(a, b):
@@ -93,17 +112,25 @@ def _mixed_cases():
         def oracle(a, b):
             a, b = wide(a, b)
             return rounded(dtype, a @ b)
+
         return Problem(call, (a, b), None, oracle, in_numpy=True)
 
     # Sums of numbers of about 70 have cancelled values whose f32 error shows: 1e-2 is 2^-14 of the largest.
     for label, shape, dtype, options in (
-            ("", (128, 256, 256), F16, {}),
-            ("cluster and warpgroups in M", (256, 128, 256), BF16, {"cluster_dimension": m_axis, "wg_dimension": m_axis}),
-            ("cluster in N", (128, 256, 320), F16, {"cluster_dimension": n_axis, "max_concurrent_steps": 3})):
+        ("", (128, 256, 256), F16, {}),
+        ("cluster and warpgroups in M", (256, 128, 256), BF16, {"cluster_dimension": m_axis, "wg_dimension": m_axis}),
+        ("cluster in N", (128, 256, 320), F16, {"cluster_dimension": n_axis, "max_concurrent_steps": 3}),
+    ):
         m, n, k = shape
-        yield _case(11, "hopper_mixed_type_matmul", f"i8 {short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
-                    functools.partial(problem, shape, dtype, options), 1e-2, one_unit(dtype),
-                    ragged="refused: tiles must divide the sizes")
+        yield _case(
+            11,
+            "hopper_mixed_type_matmul",
+            f"i8 {short_type(dtype)} [{m},{k}]x[{k},{n}] {label}".rstrip(),
+            functools.partial(problem, shape, dtype, options),
+            1e-2,
+            one_unit(dtype),
+            ragged="refused: tiles must divide the sizes",
+        )
 
 
 def _ragged_cases():
@@ -113,40 +140,65 @@ def _ragged_cases():
         lhs, rhs = arrays(23, (sum(sizes), k), (len(sizes), n, k) if transpose else (len(sizes), k, n), dtype=dtype)
 
         def call(lhs, rhs, groups):
-            return ragged_dot_mgpu.ragged_dot(lhs, rhs, group_sizes=groups, transpose_rhs=transpose, **{**blocks, **options})
+            return ragged_dot_mgpu.ragged_dot(
+                lhs, rhs, group_sizes=groups, transpose_rhs=transpose, **{**blocks, **options}
+            )
 
         def oracle(lhs, rhs, groups):
             lhs, rhs = wide(lhs, rhs)
             ends = np.cumsum(np.asarray(groups))
             parts = [rows @ (one.T if transpose else one) for rows, one in zip(np.split(lhs, ends[:-1]), rhs)]
             return rounded(dtype, np.concatenate(parts))
+
         return Problem(call, (lhs, rhs, jnp.asarray(sizes, jnp.int32)), None, oracle, in_numpy=True)
 
     def transposed(sizes, m, n, dtype, options):
         lhs, rhs = arrays(24, (sum(sizes), m), (sum(sizes), n), dtype=dtype)
 
         def call(lhs, rhs, groups):
-            return transposed_ragged_dot_mgpu.transposed_ragged_dot(lhs, rhs, group_sizes=groups, **{**blocks, **options})
+            return transposed_ragged_dot_mgpu.transposed_ragged_dot(
+                lhs, rhs, group_sizes=groups, **{**blocks, **options}
+            )
 
         def oracle(lhs, rhs, groups):
             lhs, rhs = wide(lhs, rhs)
             ends = np.cumsum(np.asarray(groups))
-            return rounded(dtype, np.stack([a.T @ b for a, b in zip(np.split(lhs, ends[:-1]), np.split(rhs, ends[:-1]))]))
+            return rounded(
+                dtype, np.stack([a.T @ b for a, b in zip(np.split(lhs, ends[:-1]), np.split(rhs, ends[:-1]))])
+            )
+
         return Problem(call, (lhs, rhs, jnp.asarray(sizes, jnp.int32)), None, oracle, in_numpy=True)
 
     for sizes, k, n, dtype, transpose, options, ragged in (
-            ((64, 64), 256, 128, F16, False, {}, ""),
-            ((40, 101, 51), 192, 128, F16, False, {}, "groups 40, 101, 51 of blocks of 64"),
-            ((0, 75, 53), 320, 64, BF16, False, {"max_concurrent_steps": 3}, "an empty group, groups 75, 53"),
-            ((40, 88), 256, 128, F16, True, {"grid_block_n": 2}, "groups 40, 88 of blocks of 64")):
+        ((64, 64), 256, 128, F16, False, {}, ""),
+        ((40, 101, 51), 192, 128, F16, False, {}, "groups 40, 101, 51 of blocks of 64"),
+        ((0, 75, 53), 320, 64, BF16, False, {"max_concurrent_steps": 3}, "an empty group, groups 75, 53"),
+        ((40, 88), 256, 128, F16, True, {"grid_block_n": 2}, "groups 40, 88 of blocks of 64"),
+    ):
         label = f"{short_type(dtype)} [{sum(sizes)},{k}]x[{len(sizes)},{k},{n}]{' transposed rhs' if transpose else ''}"
-        yield _case(12, "ragged_dot_mgpu", label, functools.partial(dot, sizes, k, n, dtype, transpose, options),
-                    1e-3, one_unit(dtype), ragged=ragged, quick=len(sizes) == 3 and dtype == F16)
+        yield _case(
+            12,
+            "ragged_dot_mgpu",
+            label,
+            functools.partial(dot, sizes, k, n, dtype, transpose, options),
+            1e-3,
+            one_unit(dtype),
+            ragged=ragged,
+            quick=len(sizes) == 3 and dtype == F16,
+        )
     for sizes, m, n, dtype, options, ragged in (
-            ((64, 128), 128, 128, F16, {}, ""),
-            ((40, 101, 51), 64, 128, F16, {}, "groups 40, 101, 51 of blocks of 64")):
-        yield _case(12, "transposed_ragged_dot_mgpu", f"{short_type(dtype)} [{sum(sizes)},{m}]x[{sum(sizes)},{n}]",
-                    functools.partial(transposed, sizes, m, n, dtype, options), 1e-3, one_unit(dtype), ragged=ragged)
+        ((64, 128), 128, 128, F16, {}, ""),
+        ((40, 101, 51), 64, 128, F16, {}, "groups 40, 101, 51 of blocks of 64"),
+    ):
+        yield _case(
+            12,
+            "transposed_ragged_dot_mgpu",
+            f"{short_type(dtype)} [{sum(sizes)},{m}]x[{sum(sizes)},{n}]",
+            functools.partial(transposed, sizes, m, n, dtype, options),
+            1e-3,
+            one_unit(dtype),
+            ragged=ragged,
+        )
 
 
 def _attention_parts(q, k, v, causal):
@@ -169,8 +221,11 @@ def _attention_gradients(q, k, v, cotangent):
     wide_k, wide_v = (x.repeat(q.shape[2] // heads, axis=2) for x in (k, v))
     products = np.einsum("bqhc,bkhc->bhqk", cotangent, wide_v)
     inner = weights * (products - np.einsum("bqhc,bqhc->bhq", cotangent, out)[..., None])
-    dq, dk, dv = (np.einsum("bhqk,bkhc->bqhc", inner, wide_k), np.einsum("bhqk,bqhc->bkhc", inner, q),
-                  np.einsum("bhqk,bqhc->bkhc", weights, cotangent))
+    dq, dk, dv = (
+        np.einsum("bhqk,bkhc->bqhc", inner, wide_k),
+        np.einsum("bhqk,bqhc->bkhc", inner, q),
+        np.einsum("bhqk,bqhc->bkhc", weights, cotangent),
+    )
     return dq, *(x.reshape(*k.shape[:3], -1, k.shape[3]).sum(3) for x in (dk, dv))
 
 
@@ -192,44 +247,65 @@ def _attention_cases():
 
         def oracle(q, k, v):
             _, out, sums = _attention_parts(*wide(q, k, v), options.get("causal", False))
-            out, = rounded(F16, out)
+            (out,) = rounded(F16, out)
             return (out, (sums.astype(np.float32),)) if residuals else out
+
         return Problem(call, tensors(*shape), None, oracle, in_numpy=True)
 
     def gradients(shape, options):
-        cotangent, = arrays(26, shape[0], dtype=F16)
+        (cotangent,) = arrays(26, shape[0], dtype=F16)
 
         def call(q, k, v, cotangent):
-            out, pull_back = jax.vjp(lambda *qkv: attention_mgpu.attention(*qkv, config_of({**backward, **options})), q, k, v)
+            out, pull_back = jax.vjp(
+                lambda *qkv: attention_mgpu.attention(*qkv, config_of({**backward, **options})), q, k, v
+            )
             return out, pull_back(cotangent)
 
         def oracle(q, k, v, cotangent):
             q, k, v, cotangent = wide(q, k, v, cotangent)
-            out, = rounded(F16, _attention_parts(q, k, v, False)[1])
+            (out,) = rounded(F16, _attention_parts(q, k, v, False)[1])
             return out, rounded(F16, *_attention_gradients(q, k, v, cotangent))
+
         return Problem(call, (*tensors(*shape), cotangent), None, oracle, in_numpy=True)
 
     # Upstream's tolerance: the weights are rounded to f16 before they meet v.
     for op, label, shape, residuals, options in (
-            (plain, "", ((1, 128, 2, 64), 256, 1), False, {}),
-            (plain, "two batches", ((2, 128, 2, 64), 256, 2), False, {"block_kv": 64, "max_concurrent_steps": 3}),
-            (plain, "head 128", ((1, 128, 1, 128), 256, 1), False, {}),
-            (plain, "causal", ((1, 256, 1, 64), 256, 1), False, {"causal": True}),
-            (plain, "residuals", ((1, 128, 2, 64), 192, 1), True, {}),
-            (emitted, "pipeline", ((1, 128, 2, 64), 256, 1), False, {}),
-            (emitted, "pipeline, no schedule barrier", ((1, 128, 2, 64), 256, 2), False, {"use_schedule_barrier": False}),
-            (emitted, "pipeline, residuals", ((1, 128, 2, 64), 192, 1), True, {})):
+        (plain, "", ((1, 128, 2, 64), 256, 1), False, {}),
+        (plain, "two batches", ((2, 128, 2, 64), 256, 2), False, {"block_kv": 64, "max_concurrent_steps": 3}),
+        (plain, "head 128", ((1, 128, 1, 128), 256, 1), False, {}),
+        (plain, "causal", ((1, 256, 1, 64), 256, 1), False, {"causal": True}),
+        (plain, "residuals", ((1, 128, 2, 64), 192, 1), True, {}),
+        (emitted, "pipeline", ((1, 128, 2, 64), 256, 1), False, {}),
+        (emitted, "pipeline, no schedule barrier", ((1, 128, 2, 64), 256, 2), False, {"use_schedule_barrier": False}),
+        (emitted, "pipeline, residuals", ((1, 128, 2, 64), 192, 1), True, {}),
+    ):
         q_shape, kv_len, kv_heads = shape
-        yield _case(13, "attention_mgpu", f"forward f16 q{list(q_shape)} kv {kv_len}x{kv_heads} {label}".rstrip(),
-                    functools.partial(forward, op, shape, residuals, options), 2e-3, 1e-3,
-                    ragged="refused: blocks must divide the sequences", quick=label == "pipeline, residuals")
+        yield _case(
+            13,
+            "attention_mgpu",
+            f"forward f16 q{list(q_shape)} kv {kv_len}x{kv_heads} {label}".rstrip(),
+            functools.partial(forward, op, shape, residuals, options),
+            2e-3,
+            1e-3,
+            ragged="refused: blocks must divide the sequences",
+            quick=label == "pipeline, residuals",
+        )
     # The weights and their gradients are rounded to f16 before they meet the operands.
-    for label, shape, options in (("", ((1, 256, 2, 64), 192, 1), {}),
-                                  ("two warpgroups", ((1, 256, 1, 64), 256, 1), {"compute_wgs_bwd": 2})):
+    for label, shape, options in (
+        ("", ((1, 256, 2, 64), 192, 1), {}),
+        ("two warpgroups", ((1, 256, 1, 64), 256, 1), {"compute_wgs_bwd": 2}),
+    ):
         q_shape, kv_len, kv_heads = shape
-        yield _case(13, "attention_mgpu", f"backward f16 q{list(q_shape)} kv {kv_len}x{kv_heads} {label}".rstrip(),
-                    functools.partial(gradients, shape, options), 4e-3, 4e-3,
-                    ragged="refused: blocks must divide the sequences", note="tolerance is ours")
+        yield _case(
+            13,
+            "attention_mgpu",
+            f"backward f16 q{list(q_shape)} kv {kv_len}x{kv_heads} {label}".rstrip(),
+            functools.partial(gradients, shape, options),
+            4e-3,
+            4e-3,
+            ragged="refused: blocks must divide the sequences",
+            note="tolerance is ours",
+        )
 
 
 def cases():

@@ -1,7 +1,8 @@
 """The mutation score: kernels with one mistake each, made from the real ones, and what a check says of them.
 
-Each mutant runs on the inputs of its original and ends as one of OUTCOMES. A check has no reference, so a mutant that computes
-another well-defined result can only be caught by one: `palladion.check(f, *args, reference=g)`; here the original's outputs are it.
+Each mutant runs on the inputs of its original and ends as one of OUTCOMES. A check has no reference, so a mutant that
+computes another well-defined result can only be caught by one: `palladion.check(f, *args, reference=g)`;
+here the original's outputs are it.
 """
 
 import collections
@@ -60,8 +61,13 @@ def judge(original: CheckedKernel, mutant: dict, seeds=SEEDS, target=None) -> Ou
         if error.code == _library.INTERNAL:
             raise
         return _outcome(original, mutant, "reported" if error.code == _library.BUDGET else "refused", str(error))
-    if all(np.array_equal(a.view(np.uint8), b.view(np.uint8)) for a, b in zip(map(_flat, outputs), map(_flat, original.outputs))):
-        return _outcome(original, mutant, "equivalent", f"{report['verdict']} in {report['schedules']} schedules, the same bits")
+    if all(
+        np.array_equal(a.view(np.uint8), b.view(np.uint8))
+        for a, b in zip(map(_flat, outputs), map(_flat, original.outputs))
+    ):
+        return _outcome(
+            original, mutant, "equivalent", f"{report['verdict']} in {report['schedules']} schedules, the same bits"
+        )
     worst = worst_difference(outputs, original.outputs, original.case.atol, original.case.rtol)
     return _outcome(original, mutant, "reference" if worst > 1 else "survived", f"{worst:.3g} times the tolerance")
 
@@ -80,7 +86,9 @@ def distinct(kernels) -> list:
 
 
 def score(kernels, per_kind, seeds=SEEDS, progress=None) -> list:
-    """Outcomes of at most `per_kind` mutants of each kind of each kernel. A shrunk block that is no kernel is no mutant."""
+    """Outcomes of at most `per_kind` mutants of each kind of each kernel.
+    A shrunk block that is no kernel is no mutant.
+    """
     outcomes = []
     for one in distinct(kernels):
         for mutant in _library.mutants(one.text, None, per_kind):

@@ -1,7 +1,7 @@
 """Runs the cases and prints the table. A case that does not run stays in it as a failure, with the reason.
 
-Times are warm, the least of three: Palladion's is the time in its kernels (prepare excluded), JAX's is that of the same function
-compiled with its interpreter, so that the parts of the function that are no kernels count for JAX only.
+Times are warm, the least of three: Palladion's is the time in its kernels (prepare excluded), JAX's is that of the same
+function compiled with its interpreter, so that the parts of the function that are no kernels count for JAX only.
 """
 
 import dataclasses
@@ -11,8 +11,9 @@ import traceback
 import jax
 import numpy as np
 
-from palladion import _library, running
-from palladion.exporter.errors import ExportError
+from palladion import _library
+from palladion.api import running
+from palladion.base.errors import ExportError
 from palladion.real_kernels import blackwell_kernels, gpu_kernels, hopper_kernels, tpu_kernels
 
 REPEATS = 3
@@ -45,7 +46,10 @@ class Row:
 
 
 def all_cases():
-    return sorted([*tpu_kernels.cases(), *gpu_kernels.cases(), *hopper_kernels.cases(), *blackwell_kernels.cases()], key=lambda case: case.group)
+    return sorted(
+        [*tpu_kernels.cases(), *gpu_kernels.cases(), *hopper_kernels.cases(), *blackwell_kernels.cases()],
+        key=lambda case: case.group,
+    )
 
 
 def worst_difference(found, expected, atol, rtol) -> float:
@@ -102,7 +106,9 @@ def run_case(case, target=None, measure=True) -> Row:
         row.result = f"the oracle failed: {_one_line(error)}"
         return row
     try:
-        execution = running.execute(problem.function, problem.args, target or case.target, repeats=REPEATS if measure else 1)
+        execution = running.execute(
+            problem.function, problem.args, target or case.target, repeats=REPEATS if measure else 1
+        )
     except (ExportError, _library.PalladionError) as error:
         row.result = f"failed: {_one_line(error)}"
         return row
@@ -140,9 +146,18 @@ WIDTHS = (5, 66, 30, 10, 7, 6, 32, 36)
 
 
 def cells(row) -> tuple:
-    return (str(row.group), row.kernel, row.grid, "" if row.operations is None else str(row.operations),
-            _milliseconds(row.seconds), "" if row.ratio is None else f"{row.ratio:.2f}", row.oracle, row.ragged, row.result)
+    return (
+        str(row.group),
+        row.kernel,
+        row.grid,
+        "" if row.operations is None else str(row.operations),
+        _milliseconds(row.seconds),
+        "" if row.ratio is None else f"{row.ratio:.2f}",
+        row.oracle,
+        row.ragged,
+        row.result,
+    )
 
 
 def format_line(texts) -> str:
-    return "  ".join(text.ljust(width) for text, width in zip(texts, WIDTHS)) + "  " + "  ".join(texts[len(WIDTHS):])
+    return "  ".join(text.ljust(width) for text, width in zip(texts, WIDTHS)) + "  " + "  ".join(texts[len(WIDTHS) :])

@@ -1,1 +1,0 @@
-"""The exporter: JAX's kernel calls as kernel text (docs/spec/kernel-text.md). Entry points are in palladion/interception.py."""

@@ -1,0 +1,1 @@
+"""What was found, as objects, as text and as pages. Needs no JAX."""

@@ -1,0 +1,32 @@
+"""What the target of a kernel refuses is said with the error where the kernel cannot be prepared: it is wrong in any
+case.
+"""
+
+import json
+
+from palladion import _library
+
+
+def refused(
+    error: _library.PalladionError, text: str, kernel: str | None, target: str | None, legality: bool = True
+) -> _library.PalladionError:
+    """The error of a kernel text that was not prepared, or one with the findings too; its report then has them."""
+    names = [None if name is None else name.encode() for name in (kernel or None, target or None)]
+    said = _library.text_of_text("palladion_refusal", text, *names) if legality else ""
+    if not said:
+        return error
+    found = json.loads(said)
+    told = f"{error}\nits target refuses it as well:\n{found['text']}".rstrip("\n")
+    both = _library.PalladionError(told, error.code, found["report"])
+    both.reason = str(error)  # for those who show the findings themselves
+    return both
+
+
+def program(
+    text: str, kernel: str | None = None, target: str | None = None, launches: int = 1, legality: bool = True
+) -> _library.Program:
+    """A prepared kernel; PalladionError with all that is known to be wrong with it."""
+    try:
+        return _library.Program(text, kernel, target, launches)
+    except _library.PalladionError as error:
+        raise refused(error, text, kernel, target, legality) from None
