@@ -21,8 +21,8 @@ PARTS = {
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
         emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch
-        emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu emu/check/legality/triton
-        emu/check/legality/sparsecore emu/timing emu/timing/figures
+        emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
+        emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
         emu/tools/fit emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command
         emu/testing
