@@ -49,7 +49,7 @@ FOUND = {
     f"{STORE}, {UNUSED}": ({"NONDET", "RACE_ASYNC", "RACE_RW", "OUT_MISSING"}, "both."),
     BEFORE: ({"OOB"}, "true: for its first two experts `wait_a2a_gather_send` loads the counts of the experts -2 and -1, in front of the tables, and drops them."),
     SCAN: ({"NONDET", "OUT_MISSING", "RACE_ASYNC", "RACE_WW", "UNINIT"}, "true, two mistakes of the package: see below. OUT_MISSING and UNINIT are of "
-           "rows behind the tokens, which nobody reads."),
+           "rows behind the tokens, which is never read."),
     SCHEDULE: ({"OUT_MISSING"}, "true and harmless: of its tables the first kernel fills as many entries as there are steps, and copies them out in "
                "chunks of 1,024; the second one goes no further."),
     TWO_BUFFERS: ({"OUT_MISSING", "RACE_RW"}, "true: see below; and the schedule's end."),

@@ -81,7 +81,7 @@ REASONS = (
     Reason("`lax.scan` and `lax.while_loop` leave out carries and elements that they only pass on", "", cases=_named(
         "control/cond_index", "control/scan_carry_from_memory", "control/scan_length_zero", "control/scan_two_xs",
         "control/while_rotated_carries")),
-    Reason("JAX leaves out a scope, a frozen ref or a copy of a ref that nobody reads, which is what the case is about", "", cases=_named(
+    Reason("JAX leaves out an unused scope, frozen ref or copy of a ref, which is what the case is about", "", cases=_named(
         "checks/066_scope_escape_clean", "checks/066_scope_escape_racy", "control/cond_oob_not_taken", "findings/use_after_scope_wrong",
         "ref/run_scoped_value_outlives")),
     Reason("JAX's `abs` takes no integers of 4 bits", "abs does not accept dtype int4", cases=_named("families/abs_i4")),
