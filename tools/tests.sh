@@ -33,6 +33,23 @@ run_release_tests() {
   report_results
 }
 
+# run_tests_of FILE...: what tools/tests_of.py names, after building that; the status says whether all passed.
+run_tests_of() {
+  local lines what filter targets failed=0
+  lines=$(python3 tools/tests_of.py "$@") || exit 1
+  mapfile -t targets < <(awk '$1 != "pytest" { print $1 }' <<<"$lines")
+  if grep -q '^pytest' <<<"$lines"; then targets+=(palladion palladion_shared conformance_run); fi
+  build_preset release "${targets[@]}" || exit 1
+  while read -r what filter; do
+    if [[ $what == pytest ]]; then
+      "$PYTHON" -m pytest -q -p no:cacheprovider "$filter" </dev/null || failed=1
+    else
+      "$(find build -maxdepth 2 -type f -name "$what" -perm -u+x -print -quit)" --gtest_brief=1 --gtest_filter="$filter" </dev/null || failed=1
+    fi
+  done <<<"$lines"
+  return "$failed"
+}
+
 run_python_tests() {
   begin_results
   if build_or_record release palladion palladion_shared conformance_run; then
