@@ -61,7 +61,7 @@ void SimpleRaces::Signal(int agent, int semaphore, std::int64_t amount) {
 }
 
 void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool take) {
-  std::deque<Credit>& credits = credits_[semaphore];
+  std::deque<HeldCredit>& credits = credits_[semaphore];
   for (std::size_t i = 0; amount > 0 && i < credits.size();) {
     const std::int64_t taken = std::min(amount, credits[i].amount);
     if (!credits[i].copy || taken == credits[i].amount) Join(credits[i].known, &known_[agent]);
@@ -76,7 +76,7 @@ void SimpleRaces::SemWait(int agent, int semaphore, std::int64_t amount, bool ta
 }
 
 void SimpleRaces::SemRead(int agent, int semaphore) {
-  for (const Credit& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
+  for (const HeldCredit& credit : credits_[semaphore]) Join(credit.known, &known_[agent]);
 }
 
 // Its reading is its time 1, its writing its time 2.

@@ -40,7 +40,7 @@ class SimpleRaces final : public Listener {
 
   std::set<LinePair> Races() const;  // conflicting accesses that nothing orders
   // Of the accesses that met an earlier one so: a checker may forget which. It may also leave out a read of what its
-  // reader wrote itself, where that write and the other one are released (docs/spec/races.md#atomics).
+  // reader wrote itself, where that write and the other one are reported (docs/spec/races.md#atomics).
   enum class OwnReads : std::uint8_t { kIn, kOut };
   std::set<int> LaterLines(OwnReads own) const;
   std::set<LinePair> Unfenced() const;        // ordered, but a copy does not see the plain write
@@ -57,7 +57,7 @@ class SimpleRaces final : public Listener {
     CellSpan cells;
     Known known;
   };
-  struct Credit {
+  struct HeldCredit {
     std::int64_t amount = 0;
     Known known;
     bool copy = false;  // a wait that takes a part learns nothing
@@ -82,7 +82,7 @@ class SimpleRaces final : public Listener {
   std::map<int, Known> known_;
   std::map<int, int> time_;
   std::map<Phase, Known> phases_;  // of barriers
-  std::map<int, std::deque<Credit>> credits_;
+  std::map<int, std::deque<HeldCredit>> credits_;
   std::map<int, Known> released_;               // by cell
   std::map<int, std::vector<int>> copies_out_;  // by queue
   std::vector<Touched> touched_;
