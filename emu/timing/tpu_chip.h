@@ -1,8 +1,8 @@
-// A TensorCore in time: what it does itself, one thing after another, and the copies beside it. Blocks of a pipelined
-// grid are fetched while the program before theirs runs, and go back while the one after it does, as far as they have
-// more than one buffer; copies that the kernel starts itself go when it starts them. Based on: tpu_costs.h, JAX's
-// pltpu.emit_pipeline, which has the order of a step. Limits: the cores of a device share its main memory equally,
-// whatever each asks for; copies are served one after another, each as fast as memory goes; a queue has no end.
+// A TensorCore in time: what it does itself, one thing after another, the copies beside it, and what it waits for.
+// Which copies there are, and when they start and are awaited, is the kernel's to say, and its pipeline's
+// (semantics/program/block_pipeline.h). Based on: tpu_costs.h. Limits: the cores of a device share its main memory
+// equally, whatever each asks for; copies are served one after another, each as fast as memory goes; a queue has no
+// end.
 #ifndef PALLADION_EMU_TIMING_TPU_CHIP_H_
 #define PALLADION_EMU_TIMING_TPU_CHIP_H_
 
@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -57,68 +56,37 @@ class TpuCore {
   AtMemory watch_;
 };
 
-// The blocks of a core's pipelined grid. For each of its programs: what comes and goes, then Begin, its work, End.
-class TpuPipeline {
+// A copy of an operand of the kernel, or of a block of it.
+struct TpuBlockCopy {
+  std::size_t operand = 0;
+  machines::Bytes bytes;
+  std::int64_t buffers = 1;  // so many blocks of the operand have room
+  std::string what = "";     // which one it is, for pictures
+  bool goes_back = false;
+  std::optional<scheduler::Ticks> start = {};  // nullopt: it has not started
+  scheduler::Ticks landed = {};
+  std::int32_t span = -1;  // that shows it
+};
+
+// Copies of a core in the groups in which it awaits them.
+class TpuCopyQueue {
  public:
-  explicit TpuPipeline(TpuCore& core) : core_(core) {}  // which outlives it
-
-  // Before a program: its block of the operand is not the one that is there, or the one that was there goes back.
-  // `buffers`: so many blocks of the operand have room. `what`: which one it is, for pictures.
-  void Fetch(std::size_t operand, machines::Bytes bytes, std::int64_t buffers, std::string what = "") {
-    fetches_.push_back({operand, bytes, buffers, std::move(what)});
+  TpuBlockCopy& Add(TpuBlockCopy copy) { return open_.emplace_back(std::move(copy)); }
+  void Commit() { groups_.push_back(std::exchange(open_, {})); }
+  // Those of all groups but the last so many, in their order; they are not here from now on.
+  std::vector<TpuBlockCopy> TakeAllBut(std::size_t remain);
+  template <class Start>
+  void StartAll(const Start& start) {
+    for (std::vector<TpuBlockCopy>& group : groups_) {
+      for (TpuBlockCopy& copy : group) {
+        if (!copy.start.has_value()) start(copy);
+      }
+    }
   }
-  void Flush(std::size_t operand, machines::Bytes bytes, std::int64_t buffers, std::string what = "") {
-    flushes_.push_back({operand, bytes, buffers, std::move(what)});
-  }
-
-  // Whoever draws is told each copy of a block, and names it by a number.
-  struct Copied {
-    std::size_t operand = 0;
-    machines::Bytes bytes;
-    std::int64_t buffers = 0;
-    const std::string& what;
-    bool goes_back = false;
-    scheduler::Ticks start, landed;
-  };
-  using Watch = std::function<std::int32_t(const Copied&)>;
-  void WatchCopies(Watch watch) { watch_ = std::move(watch); }
-
-  // What the core waited for, and how long.
-  struct Waited {
-    std::size_t operand = 0;
-    scheduler::Ticks time;
-    bool goes_back = false;
-    std::int32_t copy = -1;  // as it is named
-  };
-  // The program's work begins: its blocks are there, and so is room for what it writes. With `overhead`, what a step
-  // of a grid takes comes before.
-  std::optional<Waited> Begin(bool overhead);
-  void End() { ended_ = core_.now(); }
-  // After the last program: what goes back has arrived.
-  std::optional<Waited> Finish();
 
  private:
-  struct Block {
-    std::size_t operand;
-    machines::Bytes bytes;
-    std::int64_t buffers;
-    std::string what;
-  };
-  struct Landing {
-    scheduler::Ticks time;
-    std::int32_t copy = -1;
-  };
-  Landing Copy(const Block& block, bool goes_back, scheduler::Ticks start);
-  scheduler::Ticks FetchStart(std::int64_t buffers) const;
-  std::optional<Waited> WaitFor(std::optional<Waited> last, scheduler::Ticks until);
-
-  TpuCore& core_;
-  std::vector<Block> fetches_, flushes_;
-  std::deque<scheduler::Ticks> began_;               // the programs, the last first
-  scheduler::Ticks start_;                           // of the first program's copies
-  scheduler::Ticks ended_;                           // the last program's work
-  std::map<std::size_t, std::deque<Landing>> back_;  // by operand: when its blocks were back, the last first
-  Watch watch_;
+  std::deque<std::vector<TpuBlockCopy>> groups_;
+  std::vector<TpuBlockCopy> open_;
 };
 
 }  // namespace palladion::timing

@@ -1,9 +1,14 @@
-// The pipeline of a TPU's grid, against schedules worked out by hand: what hides behind work, and what does not.
+// A TPU's core in time, and the pipeline of its blocks, against schedules worked out by hand: what hides behind work,
+// and what does not.
 #include "emu/timing/tpu_chip.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
+
+#include "emu/timing/tpu_timing_test_util.h"
 
 namespace palladion::timing {
 namespace {
@@ -22,64 +27,7 @@ TpuCosts Plain() {
   return costs;
 }
 
-TpuWork Operations(double count) {
-  TpuWork work;
-  work[TpuSlot::kVector] = count;
-  return work;
-}
-
-struct Grid {
-  std::int64_t fetched = 1000, flushed = 0;  // bytes of each block
-  std::int64_t buffers = 2, out_buffers = 2;
-  std::vector<double> work;  // of each program
-};
-
-double TimeOf(const Grid& grid, const TpuCosts& costs) {
-  TpuCore core(costs, 1);
-  TpuPipeline pipeline(core);
-  const Bytes flushed(static_cast<double>(grid.flushed));
-  for (std::size_t program = 0; program < grid.work.size(); ++program) {
-    if (program > 0 && grid.flushed > 0) pipeline.Flush(1, flushed, grid.out_buffers);
-    pipeline.Fetch(0, Bytes(static_cast<double>(grid.fetched)), grid.buffers);
-    pipeline.Begin(true);
-    core.Compute(Operations(grid.work[program]), {});
-    pipeline.End();
-  }
-  if (grid.flushed > 0) pipeline.Flush(1, flushed, grid.out_buffers);
-  pipeline.Finish();
-  return CyclesOf(core.now()).value();
-}
-
-TEST(TpuPipeline, CopiesHideBehindWork) {
-  EXPECT_EQ(TimeOf({.fetched = 300, .work = {1000, 1000, 1000, 1000}}, Plain()), 300 + 4 * 1000);
-  EXPECT_EQ(TimeOf({.fetched = 300, .flushed = 200, .work = {1000, 1000, 1000, 1000}}, Plain()), 300 + 4 * 1000 + 200);
-}
-
-TEST(TpuPipeline, WorkHidesBehindCopies) {
-  EXPECT_EQ(TimeOf({.fetched = 1000, .work = {300, 300, 300, 300}}, Plain()), 4 * 1000 + 300);
-  // Both directions go through the same memory, which is never idle here.
-  EXPECT_EQ(TimeOf({.fetched = 1000, .flushed = 1000, .work = {300, 300, 300, 300}}, Plain()), 8 * 1000);
-}
-
-TEST(TpuPipeline, OneBufferHidesNothing) {
-  EXPECT_EQ(TimeOf({.fetched = 300, .buffers = 1, .work = {1000, 1000, 1000, 1000}}, Plain()), 4 * 1300);
-  EXPECT_EQ(TimeOf({.fetched = 0, .flushed = 200, .out_buffers = 1, .work = {1000, 1000, 1000, 1000}}, Plain()),
-            4 * 1200);
-}
-
-TEST(TpuPipeline, ThreeBuffersBridgeALongProgram) {
-  EXPECT_EQ(TimeOf({.work = {2000, 0, 2000, 0}}, Plain()), 6000);
-  EXPECT_EQ(TimeOf({.buffers = 3, .work = {2000, 0, 2000, 0}}, Plain()), 5000);
-}
-
-TEST(TpuPipeline, AStepOfTheGridComesOnTop) {
-  TpuCosts costs = Plain();
-  costs.grid_step = Cycles(50);
-  EXPECT_EQ(TimeOf({.fetched = 300, .work = {1000, 1000, 1000, 1000}}, costs), 300 + 4 * 1050);
-  EXPECT_EQ(TimeOf({.fetched = 1000, .work = {300, 300, 300, 300}}, costs), 4 * 1050 + 300);
-}
-
-TEST(TpuPipeline, ACopyTakesItsStartBesideItsBytes) {
+TEST(TpuCore, ACopyTakesItsStartBesideItsBytes) {
   TpuCosts costs = Plain();
   costs.dma_startup = Cycles(20);
   TpuCore core(costs, 1);
@@ -87,25 +35,102 @@ TEST(TpuPipeline, ACopyTakesItsStartBesideItsBytes) {
   EXPECT_EQ(CyclesOf(core.Copy({}, Bytes(100))).value(), 220);  // the starts of copies go side by side
 }
 
-TEST(TpuPipeline, TwoCoresHaveHalfOfMainMemoryEach) {
+TEST(TpuCore, TwoCoresHaveHalfOfMainMemoryEach) {
   const TpuCosts costs = Plain();
   TpuCore core(costs, 2);
   EXPECT_EQ(CyclesOf(core.Copy({}, Bytes(100))).value(), 200);
 }
 
-TEST(TpuPipeline, SaysWhatItWaitedFor) {
-  const TpuCosts costs = Plain();
-  TpuCore core(costs, 1);
-  TpuPipeline pipeline(core);
-  pipeline.Fetch(3, Bytes(100), 2);
-  pipeline.Fetch(5, Bytes(100), 2);
-  const auto waited = pipeline.Begin(false);
-  ASSERT_TRUE(waited.has_value());
-  EXPECT_EQ(waited->operand, 5u);
-  EXPECT_EQ(CyclesOf(waited->time).value(), 200);
-  EXPECT_FALSE(waited->goes_back);
-  pipeline.End();
-  EXPECT_FALSE(pipeline.Begin(false).has_value());
+TEST(TpuCopyQueue, AGroupIsAwaitedOnce) {
+  TpuCopyQueue queue;
+  queue.Add({.operand = 3});
+  queue.Add({.operand = 5});
+  queue.Commit();
+  queue.Commit();  // an empty one
+  queue.Add({.operand = 7});
+  queue.Commit();
+  EXPECT_TRUE(queue.TakeAllBut(3).empty());
+  const std::vector<TpuBlockCopy> taken = queue.TakeAllBut(1);
+  ASSERT_EQ(taken.size(), 2u);
+  EXPECT_EQ(taken[0].operand, 3u);
+  EXPECT_EQ(taken[1].operand, 5u);
+  EXPECT_TRUE(queue.TakeAllBut(1).empty());
+  EXPECT_EQ(queue.TakeAllBut(0).size(), 1u);
+}
+
+// Four programs of Doubled, whose block takes kCopy cycles each way, and whose work takes `work`.
+constexpr double kClock = 1.5e9, kBytes = 256 * 1024 * 4, kPrograms = 4;
+constexpr double kNear = 15;  // cycles: starting a copy takes one
+
+struct Plan {
+  double copy = 0;  // cycles of a block
+  std::string more = "";
+  double step = 0;
+};
+
+double TimeOf(const Plan& plan) {
+  const std::string text = Doubled(static_cast<std::int64_t>(kPrograms) * 256, 256, plan.more);
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.target = "mosaic_tpu/v5e", .observable = true});
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  const Tensor x = *TensorFromText(DType::kF32, {static_cast<std::int64_t>(kPrograms) * 256, 1024}, "full(1.0)");
+  machines::Machine machine = **machines::FindMachine("v5e");
+  const std::vector<std::string> changes = {
+      Cat("dram.peak=", std::to_string(kBytes / plan.copy * kClock / 1e12), " TB/s"), "dma.startup=0.000001 ns",
+      Cat("grid.step=", std::to_string(std::max(1e-6, plan.step / kClock * 1e9)), " ns")};
+  const absl::Status set = machine.Set(changes);
+  EXPECT_TRUE(set.ok()) << set;
+  const absl::StatusOr<Timed> timed = TimeKernel({*kernel, {&x, 1}, machine, {}});
+  EXPECT_TRUE(timed.ok()) << timed.status();
+  return timed.ok() ? timed->timing.cycles.value() : 0;
+}
+
+double Work() { return TimeOf({.copy = 0.001}) / kPrograms; }
+
+TEST(TpuPipeline, CopiesHideBehindWork) {
+  const double work = Work(), copy = 0.3 * work;
+  ASSERT_GT(work, 200);
+  EXPECT_NEAR(TimeOf({.copy = copy}), copy + kPrograms * work + copy, kNear);
+}
+
+// Both directions go through the same memory, which is never idle here.
+TEST(TpuPipeline, WorkHidesBehindCopies) {
+  const double copy = 3 * Work();
+  EXPECT_NEAR(TimeOf({.copy = copy}), 2 * kPrograms * copy, kNear);
+}
+
+// A block with one buffer comes after the one before it has gone, and its body waits.
+TEST(TpuPipeline, OneBufferHidesNothing) {
+  const double work = Work(), copy = 0.3 * work;
+  EXPECT_NEAR(TimeOf({.copy = copy, .more = " buffered {buffer_count=1}"}), kPrograms * (work + 2 * copy), kNear);
+}
+
+TEST(TpuPipeline, AStepOfTheGridComesOnTop) {
+  const double work = Work(), copy = 0.3 * work;
+  EXPECT_NEAR(TimeOf({.copy = copy, .step = 50}), copy + kPrograms * (work + 50) + copy, kNear);
+  const double slow = 3 * work;
+  // The next block starts to come once a step has taken what it takes.
+  EXPECT_GT(TimeOf({.copy = slow, .step = 50}), 2 * kPrograms * slow + 50);
+  EXPECT_LT(TimeOf({.copy = slow, .step = 50}), 2 * kPrograms * slow + kPrograms * 50 + kNear);
+}
+
+// What goes back is awaited after the next body, also where no block of its operand follows it.
+TEST(TpuPipeline, WhatGoesBackIsAwaitedAfterTheNextBody) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n  backend mosaic_tpu;\n  grid [4];\n  out %o: f32[1024,1024] as \"o\" block (512,1024) "
+      "map "
+      "(%i: i32[]) { %b = div(%i, 2:i32) : i32[]; return %b, 0:i32; };\n  body @b (%or: ref<default,f32[512,1024]>) {\n"
+      "    %z = broadcast_in_dim{shape=[8,1024], dims=[]}(0.0:f32) : f32[8,1024];\n"
+      "    _ = swap(%or.at[0 +: 8, *], %z) : f32[8,1024];\n    return;\n  }\n}\n";
+  const Timed timed = TimeText(text, "v5e", TimelineOptions{});
+  std::vector<double> begins, waits;
+  for (const Span& span : timed.timeline->spans) {
+    if (span.what == "step of the grid") begins.push_back(span.begin.value());
+    if (span.what == "wait for o to go back") waits.push_back(span.end.value());
+  }
+  ASSERT_EQ(begins.size(), 4u);
+  ASSERT_EQ(waits.size(), 2u);
+  EXPECT_EQ(waits[0], begins[3]);  // the block of programs 0 and 1, after body 2
+  EXPECT_EQ(waits[1], timed.timeline->length.value());
 }
 
 }  // namespace

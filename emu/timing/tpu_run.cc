@@ -1,6 +1,8 @@
 #include "emu/timing/tpu_run.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 #include <variant>
 
 #include "emu/check/legality/call_place.h"
@@ -9,6 +11,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/prepare/block_mode.h"
+#include "semantics/program/block_pipeline.h"
 #include "semantics/program/blocks.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/registry/op_row.h"
@@ -163,38 +166,33 @@ void TpuRun::Close() {
 
 // ---- programs
 
+// Copies for the next program start once a step has taken what it takes.
 void TpuRun::BeginBody(const Frame& frame) {
-  const auto waits = [&](const AsyncRequest& fetch) { return fetch.block->number <= frame.program_number; };
-  for (const AsyncRequest& fetch : now_->coming) {
-    if (waits(fetch)) CopyBlock(fetch);
-  }
-  now_->coming.erase(std::remove_if(now_->coming.begin(), now_->coming.end(), waits), now_->coming.end());
-  if (now_->last_program < 0) {
-    CopyWholeOperands(/*back=*/false, Role::kIn);
-  }
+  BringWholeOperands();
+  AwaitCopies(std::exchange(now_->others, {}));
   now_->last_program = frame.program_number;
   ++now_->programs;
-  const Ticks before = now_->core.now();
-  now_->step = before;
-  const auto waited = now_->pipeline.Begin(pipelined_);
-  if (waited.has_value()) Waited(*waited, before);
-  const Ticks ready = waited.has_value() ? before + waited->time : before;
+  const Ticks ready = now_->core.now();
   if (pipelined_) {
+    now_->core.StepOfGrid();
     LineTime& line = LineOf("step of the grid", {legality::CallPlace(state_.module(), kernel_), kernel_.text_line});
     ++line.runs;
     line.busy += CyclesOf(now_->core.now() - ready);
     if (now_->timeline != nullptr)
       now_->timeline->Worked(ready, now_->core.now(), {.loc = line.loc, .text_line = line.text_line, .op = line.op});
   }
-  if (now_->timeline != nullptr) now_->timeline->BeganProgram(now_->core.now());
+  if (now_->timeline != nullptr) now_->timeline->BeganBody();
+  now_->fetches.StartAll([&](TpuBlockCopy& copy) { Start(copy, now_->core.now()); });
+  now_->core.Forget(now_->core.now());
   now_->in_body = true;
 }
 
 void TpuRun::EndBody(const Frame& frame) {
   Close();
-  now_->pipeline.End();
   now_->in_body = false;
   if (now_->timeline != nullptr && pipelined_) ShowStep(frame);
+  now_->ended = now_->core.now();
+  if (now_->timeline != nullptr) now_->timeline->EndedBody(now_->ended);
 }
 
 void TpuRun::Pass(const Mark& mark, const Frame& frame) {
@@ -219,7 +217,9 @@ void TpuRun::Pass(const Mark& mark, const Frame& frame) {
 
 void TpuRun::Before(const Step& step, Frame& frame) {
   now_ = &CoreOf(frame);
+  program_ = frame.program_number;
   place_ = {step.loc, step.text_line};
+  if (step.waits == WaitsForGroups) return AwaitGroups(step.waits(step.params, step, frame));
   if (step.kind != StepKind::kOperation) return;
   met_.polls |= step.polls != nullptr;
   if (step.waits == nullptr) return;
@@ -227,16 +227,33 @@ void TpuRun::Before(const Step& step, Frame& frame) {
 }
 
 void TpuRun::After(const Step& step, Frame& frame) {
+  if (step.fn == RunCommitBlocks) return QueueOf(static_cast<const GroupParams*>(step.params)->queue).Commit();
   const Mark* mark = MarkOf(step);
   if (mark != nullptr) Pass(*mark, frame);
 }
 
-void TpuRun::Waited(const TpuPipeline::Waited& waited, Ticks begin) {
-  LineTime& line = LineOfBlock(waited.operand);
+// The last one to land is what is waited for.
+void TpuRun::AwaitCopies(absl::Span<const TpuBlockCopy> copies) {
+  const auto last = std::max_element(copies.begin(), copies.end(),
+                                     [](const TpuBlockCopy& a, const TpuBlockCopy& b) { return a.landed < b.landed; });
+  const Ticks begin = now_->core.now();
+  if (last == copies.end() || last->landed <= begin) return;
+  LineTime& line = LineOfBlock(last->operand);
   ++line.runs;
-  line.waited += CyclesOf(waited.time);
-  line.waited_for = waited.goes_back ? "its block to go back to main memory" : "its block to come from main memory";
-  if (now_->timeline != nullptr) ShowWait(waited, begin);
+  line.waited += CyclesOf(last->landed - begin);
+  line.waited_for = last->goes_back ? "its block to go back to main memory" : "its block to come from main memory";
+  if (now_->timeline != nullptr) ShowWait(*last, begin);
+  now_->core.WaitUntil(last->landed);
+}
+
+// What a body needs of operands without blocks is awaited with its blocks.
+void TpuRun::AwaitGroups(const WaitTarget& target) {
+  std::vector<TpuBlockCopy> copies = QueueOf(target.queue).TakeAllBut(static_cast<std::size_t>(target.value));
+  if (target.queue == AsyncQueue::kFetches) {
+    BringWholeOperands();
+    std::ranges::move(std::exchange(now_->others, {}), std::back_inserter(copies));
+  }
+  AwaitCopies(copies);
 }
 
 // Of several copies that told the semaphore, those that landed first are the ones that are waited for.
@@ -291,25 +308,32 @@ void TpuRun::CopyWholeOperands(bool back, Role role) {
     if (infos[i].role != role || !IsWholeInCore(infos[i])) continue;
     const Bytes bytes = PaddedBytes(costs_, infos[i].type);
     (back ? traffic_[i].written : traffic_[i].read) += bytes;
-    if (back) {
-      now_->pipeline.Flush(i, bytes, 1, BlockText(i, nullptr, bytes));
-    } else if (role == Role::kPrefetch) {
-      CopyPrefetched(i, bytes, BlockText(i, nullptr, bytes));
-    } else {
-      now_->pipeline.Fetch(i, bytes, 1, BlockText(i, nullptr, bytes));
-    }
+    TpuBlockCopy copy{.operand = i, .bytes = bytes, .what = BlockText(i, nullptr, bytes), .goes_back = back};
+    role == Role::kPrefetch ? CopyPrefetched(std::move(copy)) : StartOther(std::move(copy));
   }
 }
 
+void TpuRun::BringWholeOperands() {
+  if (std::exchange(now_->has_whole_operands, true)) return;
+  CopyWholeOperands(/*back=*/false, Role::kIn);
+}
+
+void TpuRun::Start(TpuBlockCopy& copy, Ticks at) {
+  copy.start = at;
+  copy.landed = now_->core.Copy(at, copy.bytes);
+  if (now_->timeline != nullptr) copy.span = ShowBlock(copy);
+}
+
+void TpuRun::StartOther(TpuBlockCopy copy) {
+  Start(copy, copy.goes_back ? now_->ended : now_->core.now());
+  now_->others.push_back(std::move(copy));
+}
+
 // Index maps read them, so the core waits.
-void TpuRun::CopyPrefetched(std::size_t operand, Bytes bytes, const std::string& what) {
-  const Ticks begin = now_->core.now(), landed = now_->core.Copy(begin, bytes);
-  TpuPipeline::Waited waited{.operand = operand, .time = landed - begin};
-  if (now_->timeline != nullptr)
-    waited.copy =
-        ShowBlock({.operand = operand, .bytes = bytes, .buffers = 1, .what = what, .start = begin, .landed = landed});
-  now_->core.WaitUntil(landed);
-  Waited(waited, begin);
+void TpuRun::CopyPrefetched(TpuBlockCopy copy) {
+  Start(copy, now_->core.now());
+  AwaitCopies({&copy, 1});
+  if (now_->last_program < 0) now_->ended = now_->core.now();
 }
 
 std::int64_t TpuRun::BuffersOf(std::size_t operand) const { return palladion::BuffersOf(kernel_.operands[operand]); }
@@ -341,27 +365,43 @@ const std::size_t* TpuRun::OperandAt(const AsyncOperand& side, bool written) con
 
 void TpuRun::Issued(const Who& who, const AsyncRequest& request) {
   if (now_ == nullptr || request.sources.empty() || request.destinations.empty()) return;
-  if (request.block != nullptr && !request.block->flush) {
-    now_->coming.push_back(request);  // its program is what waits for it
-    return;
-  }
-  who.at_once || request.block != nullptr ? CopyBlock(request) : Copy(request);
+  if (request.block != nullptr) return IssueBlock(request);
+  who.at_once ? CopyAtOnce(request) : Copy(request);
 }
 
-void TpuRun::CopyBlock(const AsyncRequest& request) {
+std::optional<TpuBlockCopy> TpuRun::BlockCopyOf(const AsyncRequest& request) {
   const std::size_t* from = OperandAt(request.sources[0], /*written=*/false);
   const std::size_t* to = OperandAt(request.destinations[0], /*written=*/true);
+  if (from == nullptr && to == nullptr) return std::nullopt;
+  const std::size_t operand = from != nullptr ? *from : *to;
   const AsyncOperand& array = from != nullptr ? request.sources[0] : request.destinations[0];
   const Bytes bytes = PaddedBytes(costs_, TypeOfCopy(array));
-  if (from != nullptr) {
-    traffic_[*from].read += bytes;
-    if (state_.program().operand_infos[*from].role == Role::kPrefetch)
-      return CopyPrefetched(*from, bytes, BlockText(*from, &array, bytes));
-    now_->pipeline.Fetch(*from, bytes, BuffersOf(*from), BlockText(*from, &array, bytes));
-  } else if (to != nullptr) {
-    traffic_[*to].written += bytes;
-    now_->pipeline.Flush(*to, bytes, BuffersOf(*to), BlockText(*to, &array, bytes));
-  }
+  (from != nullptr ? traffic_[operand].read : traffic_[operand].written) += bytes;
+  return TpuBlockCopy{.operand = operand,
+                      .bytes = bytes,
+                      .buffers = BuffersOf(operand),
+                      .what = BlockText(operand, &array, bytes),
+                      .goes_back = from == nullptr};
+}
+
+TpuCopyQueue& TpuRun::QueueOf(AsyncQueue queue) {
+  return queue == AsyncQueue::kFlushes ? now_->flushes : now_->fetches;
+}
+
+// The next program's starts when this one's body does.
+void TpuRun::IssueBlock(const AsyncRequest& request) {
+  std::optional<TpuBlockCopy> copy = BlockCopyOf(request);
+  if (!copy.has_value()) return;
+  if (request.block->number <= program_) Start(*copy, now_->core.now());
+  QueueOf(request.block->flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches).Add(*std::move(copy));
+}
+
+// Of an operand without blocks that has memory of its own.
+void TpuRun::CopyAtOnce(const AsyncRequest& request) {
+  std::optional<TpuBlockCopy> copy = BlockCopyOf(request);
+  if (!copy.has_value()) return;
+  if (state_.program().operand_infos[copy->operand].role == Role::kPrefetch) return CopyPrefetched(*std::move(copy));
+  StartOther(*std::move(copy));
 }
 
 // Through main memory once for each side that is there. Of what stays within the core's memory nobody published the
@@ -389,9 +429,7 @@ void TpuRun::Finished(memory_model::Memory&, absl::Span<const BufferId>) {
     now_ = core.get();
     Close();
     CopyWholeOperands(/*back=*/true, Role::kOut);
-    const Ticks before = now_->core.now();
-    const auto waited = now_->pipeline.Finish();
-    if (waited.has_value()) Waited(*waited, before);
+    AwaitCopies(now_->others);
   }
 }
 

@@ -1,6 +1,8 @@
 // A run of a kernel on TensorCores, watched for its time: every instruction is work of the core whose it is, every copy
-// is a copy of its engines, every wait lasts as long as what is waited for. Nothing that is watched depends on the
-// time, so one run in the order of the kernel's text has them all. Based on: tpu_chip.h, tpu_work.h. Limits: cores do
+// is a copy of its engines, every wait lasts as long as what is waited for. Blocks are copied and awaited by the
+// pipeline's own steps (semantics/program/block_pipeline.h), as the kernel's copies are by its. Nothing that is watched
+// depends on the time, so one run in the order of the kernel's text has them all. Based on: tpu_chip.h, tpu_work.h.
+// Limits: a block for the next program starts to come when this one's body begins, not when it is asked for; cores do
 // not wait for each other; a semaphore that a kernel reads, instead of waiting for it, has what it holds in the order
 // of the text; index maps are part of what a step of a grid takes.
 #ifndef PALLADION_EMU_TIMING_TPU_RUN_H_
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
 #include "emu/timing/timing.h"
@@ -41,7 +44,8 @@ class TpuRun final : public run::Watcher {
 
   struct Core {
     TpuCore core;
-    TpuPipeline pipeline;
+    TpuCopyQueue fetches, flushes;     // of the pipeline of blocks
+    std::vector<TpuBlockCopy> others;  // that the next body needs, or the end
     std::int64_t programs = 0;
     std::int64_t last_program = -1;
     // Bundles that are shared since the last branch or wait.
@@ -49,11 +53,11 @@ class TpuRun final : public run::Watcher {
     TpuChain longest;
     std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
     std::vector<TpuPart> parts;                           // whose work it is
-    std::vector<AsyncRequest> coming;                     // fetches for programs that have not begun
     bool in_body = false;
     TpuTimeline* timeline = nullptr;  // that shows it
-    scheduler::Ticks step;            // its last program's step began
-    Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores), pipeline(core) {}
+    bool has_whole_operands = false;  // those without blocks have come
+    scheduler::Ticks ended;           // its last body did; before the first one, its prefetched operands are here
+    Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores) {}
   };
 
   absl::Status status() const { return status_; }  // what has no cost
@@ -101,14 +105,21 @@ class TpuRun final : public run::Watcher {
   TpuChain DependsOn(const Instr& instr) const;
   void Close();
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
-  void Waited(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
+  void AwaitGroups(const WaitTarget& target);
+  void AwaitCopies(absl::Span<const TpuBlockCopy> copies);
+  void Start(TpuBlockCopy& copy, scheduler::Ticks at);
+  void StartOther(TpuBlockCopy copy);
   void Copy(const AsyncRequest& request);
-  void CopyBlock(const AsyncRequest& request);
+  std::optional<TpuBlockCopy> BlockCopyOf(const AsyncRequest& request);
+  void IssueBlock(const AsyncRequest& request);
+  TpuCopyQueue& QueueOf(AsyncQueue queue);
+  void CopyAtOnce(const AsyncRequest& request);
   void CopyWholeOperands(bool back, Role role);
-  void CopyPrefetched(std::size_t operand, machines::Bytes bytes, const std::string& what);
+  void BringWholeOperands();
+  void CopyPrefetched(TpuBlockCopy copy);
   void Show(Core& core, std::int64_t cores);
-  std::int32_t ShowBlock(const TpuPipeline::Copied& copied);
-  void ShowWait(const TpuPipeline::Waited& waited, scheduler::Ticks begin);
+  std::int32_t ShowBlock(const TpuBlockCopy& copy);
+  void ShowWait(const TpuBlockCopy& copy, scheduler::Ticks begin);
   void ShowStep(const Frame& frame);
   std::int32_t ShowCopy(const AsyncRequest& request, machines::Bytes bytes, scheduler::Ticks landed);
   void SayBlock(const Instr& instr, TpuPart* part) const;  // that it reads or writes
@@ -127,9 +138,10 @@ class TpuRun final : public run::Watcher {
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<const Frame*> frames_;  // of `cores_`, as are these
   std::vector<AgentId> agents_;
-  Core* now_ = nullptr;     // whose step runs, or ran last
-  Place place_;             // of that step
-  bool pipelined_ = false;  // a grid of several programs
+  Core* now_ = nullptr;       // whose step runs, or ran last
+  std::int64_t program_ = 0;  // that it is of
+  Place place_;               // of that step
+  bool pipelined_ = false;    // a grid of several programs
   const Region* body_ = nullptr;
   std::map<std::pair<int, std::string>, LineTime> lines_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;

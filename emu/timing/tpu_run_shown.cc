@@ -31,29 +31,29 @@ void TpuRun::Show(Core& core, std::int64_t cores) {
   });
   if (static_cast<std::int64_t>(cores_.size()) - 1 != shown_core_) return;
   core.timeline = &*shown_;
-  core.pipeline.WatchCopies([this](const TpuPipeline::Copied& copied) { return ShowBlock(copied); });
 }
 
-std::int32_t TpuRun::ShowBlock(const TpuPipeline::Copied& copied) {
-  const Operand& declared = kernel_.operands[copied.operand];
-  return shown_->CopiedBlock(copied, {.loc = declared.loc,
-                                      .text_line = declared.text_line,
-                                      .op = state_.program().operand_infos[copied.operand].name});
+std::int32_t TpuRun::ShowBlock(const TpuBlockCopy& copy) {
+  const Operand& declared = kernel_.operands[copy.operand];
+  return shown_->CopiedBlock(
+      copy,
+      {.loc = declared.loc, .text_line = declared.text_line, .op = state_.program().operand_infos[copy.operand].name});
 }
 
-void TpuRun::ShowWait(const TpuPipeline::Waited& waited, Ticks begin) {
-  const Operand& declared = kernel_.operands[waited.operand];
-  const std::string& name = state_.program().operand_infos[waited.operand].name;
+void TpuRun::ShowWait(const TpuBlockCopy& copy, Ticks begin) {
+  const Operand& declared = kernel_.operands[copy.operand];
+  const std::string& name = state_.program().operand_infos[copy.operand].name;
   const TimelineLine line{.loc = declared.loc,
                           .text_line = declared.text_line,
-                          .op = Cat("wait for ", name, waited.goes_back ? " to go back" : "")};
-  shown_->Waited(begin, begin + waited.time, line, waited.copy);
+                          .op = Cat("wait for ", name, copy.goes_back ? " to go back" : "")};
+  shown_->Waited(begin, copy.landed, line, copy.span);
 }
 
+// From the end of the body before it on.
 void TpuRun::ShowStep(const Frame& frame) {
   std::string index;
   for (const std::int64_t i : frame.grid_index) Append(&index, index.empty() ? "" : ", ", i);
-  shown_->EndedProgram(now_->step, now_->core.now(), {.text_line = body_->text_line, .op = Cat("step (", index, ")")});
+  shown_->EndedProgram(now_->ended, now_->core.now(), {.text_line = body_->text_line, .op = Cat("step (", index, ")")});
 }
 
 std::optional<Timeline> TpuRun::TakeTimeline() {

@@ -56,11 +56,9 @@ std::int32_t TpuTimeline::UnitLane(const TpuSlotRow& row) {
   return unit_lanes_.emplace(row.slot, recorder_.NewLane(lane)).first->second;
 }
 
-void TpuTimeline::BeganProgram(Ticks work) {
-  constexpr std::size_t kRemembered = 64;  // as many as the pipeline looks back
-  began_.emplace_front(work, recorder_.LastOf(ProgramLane()));
-  if (began_.size() > kRemembered) began_.pop_back();
-}
+void TpuTimeline::BeganBody() { here_ = fetched_; }
+
+void TpuTimeline::EndedBody(Ticks end) { ended_ = {end, recorder_.LastOf(ProgramLane())}; }
 
 void TpuTimeline::EndedProgram(Ticks begin, Ticks end, const TimelineLine& line) {
   if (steps_lane_ < 0) {
@@ -129,32 +127,31 @@ void TpuTimeline::FillUnit(const TpuSlotRow& row, Ticks end, const std::vector<T
 }
 
 std::int32_t TpuTimeline::SlotOf(std::size_t operand, std::int64_t buffers, bool goes_back) const {
-  const auto& moved = goes_back ? flushed_ : fetched_;
+  const auto& moved = goes_back ? flushed_ : here_;
   const auto found = moved.find(operand);
   const std::int64_t blocks = found == moved.end() ? 0 : found->second - (goes_back ? 0 : 1);
   return buffers < 2 ? -1 : static_cast<std::int32_t>(blocks % buffers);
 }
 
-// A block comes from the begin of a program's work on, or from the end of what the core did last.
-std::int32_t TpuTimeline::CopiedBlock(const TpuPipeline::Copied& copied, const TimelineLine& declared) {
+// It starts after what the core did last; what goes back at the end of the kernel, after the last body.
+std::int32_t TpuTimeline::CopiedBlock(const TpuBlockCopy& copied, const TimelineLine& declared) {
   std::int64_t& moved = (copied.goes_back ? flushed_ : fetched_)[copied.operand];
-  const auto began =
-      std::find_if(began_.begin(), began_.end(), [&](const auto& program) { return program.first == copied.start; });
-  const std::int32_t issuer =
-      began != began_.end() && !copied.goes_back ? began->second : recorder_.LastOf(ProgramLane());
+  const Ticks start = *copied.start;
+  const bool after_body = copied.goes_back && start == ended_.first;
+  const std::int32_t issuer = after_body ? ended_.second : recorder_.LastOf(ProgramLane());
   const auto slot = static_cast<std::int32_t>(moved++ % std::max<std::int64_t>(1, copied.buffers));
   const SpanKind kind = copied.goes_back ? SpanKind::kCopyOut : SpanKind::kCopyIn;
   if (copied.buffers >= 2) {
     recorder_.Put(
-        {.lane = BufferLane(declared.op, slot), .kind = kind, .what = copied.what, .slot = slot, .by = issuer},
-        copied.start, copied.landed, declared);
+        {.lane = BufferLane(declared.op, slot), .kind = kind, .what = copied.what, .slot = slot, .by = issuer}, start,
+        copied.landed, declared);
   }
   return recorder_.RanBeside({.name = copied.goes_back ? "blocks out" : "blocks in",
                               .kind = kind,
                               .what = copied.what,
                               .slot = copied.buffers < 2 ? -1 : slot,
                               .issuer_span = issuer},
-                             copied.start, copied.landed, declared);
+                             start, copied.landed, declared);
 }
 
 std::int32_t TpuTimeline::Copied(const Copy& copy, Ticks begin, Ticks end, const TimelineLine& line) {

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <string>
 #include <utility>
@@ -60,13 +59,14 @@ class TpuTimeline {
   // ---- Of the core that is drawn.
 
   // A step of a grid: its blocks are awaited, what a step takes, its work; and then the next one begins.
-  void BeganProgram(Ticks work);
+  void BeganBody();  // blocks that start to come from here on are another program's
+  void EndedBody(Ticks end);
   void EndedProgram(Ticks begin, Ticks end, const TimelineLine& line);
   void Ran(Ticks begin, Ticks end, const std::vector<TpuPart>& parts);
   void Worked(Ticks begin, Ticks end, const TimelineLine& line);
   void Waited(Ticks begin, Ticks end, const TimelineLine& line, std::int32_t copy);
   // Their numbers, by which waits name them. `declared.op`: whose block.
-  std::int32_t CopiedBlock(const TpuPipeline::Copied& copied, const TimelineLine& declared);
+  std::int32_t CopiedBlock(const TpuBlockCopy& copy, const TimelineLine& declared);
   struct Copy {
     SpanKind kind = SpanKind::kCopyIn;
     std::string what;
@@ -98,7 +98,8 @@ class TpuTimeline {
   std::int32_t program_lane_ = -1, steps_lane_ = -1;
   std::map<TpuSlot, std::int32_t> unit_lanes_;
   std::map<std::size_t, std::int64_t> fetched_, flushed_;     // by operand: so many blocks
-  std::deque<std::pair<Ticks, std::int32_t>> began_;          // work of programs, the last first; the span before it
+  std::map<std::size_t, std::int64_t> here_;                  // of those that came: as many as when the body began
+  std::pair<Ticks, std::int32_t> ended_{{}, kNoSpan};         // the last body, and its last span
   std::vector<std::pair<int, std::int32_t>> without_issuer_;  // copies, by line
 };
 

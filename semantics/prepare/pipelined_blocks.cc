@@ -1,5 +1,7 @@
 #include "semantics/prepare/pipelined_blocks.h"
 
+#include <algorithm>
+
 #include "semantics/prepare/block_mode.h"
 #include "semantics/program/blocks.h"
 
@@ -58,7 +60,8 @@ void PipelinedBlocks::Describe() {
   for (const std::size_t operand : operands_) {
     OperandInfo& info = program.operand_infos[operand];
     info.pipelined = true;
-    info.buffers = BuffersOf(builder_.kernel().operands[operand]);
+    // No compiler takes more, unless the block never moves (emu/check/legality/tpu/blocks.cc).
+    info.buffers = std::clamp<std::int64_t>(BuffersOf(builder_.kernel().operands[operand]), 1, 2);
     for (std::int64_t slot = 0; slot < info.buffers; ++slot) {
       RefInfo memory = program.refs[info.ref.index()];
       info.slots[static_cast<std::size_t>(slot)] = builder_.NewRef(std::move(memory));

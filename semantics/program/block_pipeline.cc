@@ -32,6 +32,14 @@ bool HasNext(const Frame& frame) {
   return next < frame.end_program && !(frame.tasks_apart && frame.walk->NewTask(next, frame.grid_index));
 }
 
+// Without engines a copy is complete where it is asked for, and there are no groups to wait for.
+bool HasEngines(const Frame& frame) { return frame.program().uses_port; }
+
+AsyncQueue QueueFor(bool flush, const Frame& frame) {
+  if (!HasEngines(frame)) return AsyncQueue::kBlocks;
+  return flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches;
+}
+
 // Between the array and the newest block, which is the program's of that number.
 absl::Status StartCopy(const OperandInfo& info, bool flush, std::int64_t number, const Step& step, Frame& frame) {
   const RefId block = NewestOf(info, frame);
@@ -42,7 +50,7 @@ absl::Status StartCopy(const OperandInfo& info, bool flush, std::int64_t number,
   WholeOperand(flush ? block : info.array, step, frame, copy.sources[0]);
   WholeOperand(flush ? info.array : block, step, frame, copy.destinations[0]);
   copy.sources[0].proxy = copy.destinations[0].proxy = Proxy::kGeneric;  // a TPU's memory is one for all
-  copy.queue = frame.machine().QueueOf(flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches);
+  copy.queue = frame.machine().QueueOf(QueueFor(flush, frame));
   copy.At(frame.site(step));
   copy.block = std::make_shared<const BlockCopy>(BlockCopy{.ref = frame.program().refs[info.ref.index()].name,
                                                            .flush = flush,
@@ -112,6 +120,7 @@ absl::Status RunFlushIfOver(const void* params, const Step& step, Frame& frame) 
 }
 
 absl::Status RunCommitBlocks(const void* params, const Step& step, Frame& frame) {
+  if (!HasEngines(frame)) return absl::OkStatus();
   return frame.machine().CommitGroup(static_cast<const GroupParams*>(params)->queue, frame.site(step));
 }
 
@@ -125,6 +134,7 @@ WaitTarget WaitsForGroups(const void* params, const Step&, Frame& frame) {
 }
 
 absl::Status RunAwaitGroups(const void* params, const Step& step, Frame& frame) {
+  if (!HasEngines(frame)) return absl::OkStatus();
   return frame.machine().Wait(WaitsForGroups(params, step, frame), frame.site(step));
 }
 

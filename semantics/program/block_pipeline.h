@@ -6,7 +6,9 @@
 //
 // In the order of their steps, once the maps of the program are known: BeginBlocks, the maps of the next one,
 // FetchNext, AwaitFetches, the body, FlushIfOver, AwaitFlushes. Each has its groups in two queues of the core, which
-// no other agent waits for: so what a wait takes is the same in every schedule.
+// no other agent waits for: so what a wait takes is the same in every schedule. Where a kernel has no engines, as in a
+// timed run of one whose blocks nothing else reaches, each copy is complete when it is issued, and no step waits: the
+// steps are the same, and tell when it would have been awaited.
 #ifndef PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 #define PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 
