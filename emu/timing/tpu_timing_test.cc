@@ -107,6 +107,24 @@ TEST(TpuTiming, OneBufferShowsEveryCopy) {
   EXPECT_GE(LineOf(one, "block of x").waited.value(), 8 * 256 * 1024 * 4 * 1.5 / 820);
 }
 
+// Only such a block may have more buffers than two: it never moves.
+TEST(TpuTiming, ThreeBuffersOfABlockThatNeverMoves) {
+  const auto time = [](const std::string& buffered) {
+    return TimeText(
+               Cat("pkir 1;\nkernel @k { backend mosaic_tpu;\n  in %x: f32[8,128] as \"x\" space vmem block (8,128) "
+                   "map (%i: i32[]) { return 0:i32, 0:i32; }",
+                   buffered,
+                   ";\n  grid [4];\n  out %o: f32[32,128] as \"o\" block (8,128) map (%i: i32[]) { return %i, "
+                   "0:i32; };\n  body @b (%xr: ref<vmem,f32[8,128]>, %or: ref<default,f32[8,128]>) {\n    %v = "
+                   "get(%xr) : f32[8,128]; _ = swap(%or, %v) : f32[8,128]; return; } }\n"),
+               "v5e")
+        .timing;
+  };
+  const Timing three = time(" buffered {buffer_count=3}");
+  EXPECT_EQ(three.cycles, time("").cycles);
+  EXPECT_EQ(three.traffic[0].read.value(), 4096);
+}
+
 // The map takes `index` to the block of y.
 std::string TwoOperands(const std::string& index) {
   return Cat(
