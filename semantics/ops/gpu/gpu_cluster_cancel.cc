@@ -1,7 +1,7 @@
 // Cluster launch control: the work of a cluster that has not begun is asked for, and the answer is read. Spec:
 // docs/spec/gpu-cluster-cancel.md. Based on: try_cluster_cancel and query_cluster_cancel in JAX's Mosaic GPU backend,
-// and clusterlaunchcontrol in PTX. Which cluster it is, is the machine's and the schedule's (emu/run/threads). Not here:
-// which chips have it (legality).
+// and clusterlaunchcontrol in PTX. Which cluster it is, is the machine's and the schedule's (emu/run/threads). Not
+// here: which chips have it (legality).
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -56,7 +56,7 @@ absl::Status RunTry(const void* params, const Step& step, Frame& frame) {
 }
 
 // Since JAX 0.12 a request says along which axes it is made together; before, it is along all. Is this such an axis, or
-// one along which there is nobody else?
+// one along which there is no other?
 bool IsTogether(const Instr& op, const Program& program, std::size_t grid_dim) {
   const Attr* const attr = Find(op.attrs, "collective_axes");
   if (attr == nullptr || program.grid[grid_dim].size == 1) return true;
