@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import includes  # noqa: E402
 
 ALLOWED_EXAMPLES = [
-    ("semantics/ops/shape/dot.cc", '#include "semantics/simd/dot.h"'),
+    ("semantics/ops/matrix/dot.cc", '#include "semantics/simd/dot.h"'),
     ("semantics/simd/dot.cc", '#include "hwy/highway.h"'),
     ("memory_model/order/clock.cc", '#include "semantics/port/machine.h"'),
     ("scheduler/agent.cc", "#include <boost/coroutine2/all.hpp>"),
@@ -26,9 +26,9 @@ ALLOWED_EXAMPLES = [
 FORBIDDEN_EXAMPLES = [
     ("semantics/base/dtype.cc", '#include "semantics/tensor/tensor.h"'),
     ("semantics/tensor/tensor.cc", '#include "semantics/ir/module.h"'),
-    ("semantics/ops/shape/dot.cc", '#include "memory_model/buffer.h"'),
-    ("semantics/ops/shape/dot.cc", "#include <Eigen/Dense>"),
-    ("semantics/ops/shape/dot.cc", '#include "hwy/highway.h"'),
+    ("semantics/ops/matrix/dot.cc", '#include "memory_model/buffer.h"'),
+    ("semantics/ops/matrix/dot.cc", "#include <Eigen/Dense>"),
+    ("semantics/ops/matrix/dot.cc", '#include "hwy/highway.h"'),
     ("semantics/ops/exp.cc", "#include <mpfr.h>"),
     ("semantics/simd/exp.cc", '#include "semantics/simd/math_mpfr.h"'),
     ("memory_model/buffer.cc", '#include "semantics/ops/registry.h"'),
@@ -39,8 +39,8 @@ FORBIDDEN_EXAMPLES = [
     ("conformance/runner_test.cc", '#include "emu/run/launch/launch.h"'),
     ("conformance/runner_test.cc", '#include "semantics/ops/registry.h"'),
     ("bench/dot_bench.cc", '#include "semantics/ops/dot.h"'),
-    ("semantics/ops/shape/dot.cc", '#include "dot.h"'),
-    ("semantics/ops/shape/dot.cc", "#include <format>"),
+    ("semantics/ops/matrix/dot.cc", '#include "dot.h"'),
+    ("semantics/ops/matrix/dot.cc", "#include <format>"),
     ("other/file.cc", '#include "emu/emulate.h"'),
 ]
 

@@ -99,7 +99,7 @@ def broken_pairs():
 
 
 def over_a_mesh(fields, also):
-    """The kernel that emu/check/legality/gpu_limits_test.cc makes of a pair, with instructions that wait for what it begins."""
+    """The kernel that emu/check/legality/gpu/limits_test.cc makes of a pair, with instructions that wait for what it begins."""
     operand = fields.get("x", "f16[64,64]")
     devices = f"\n  devices {fields['devices']};" if "devices" in fields else ""
     producer = f"producer \"{fields['producer']}\";\n" if "producer" in fields else ""

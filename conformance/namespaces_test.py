@@ -24,7 +24,7 @@ def own_namespace(path: str) -> str | None:
         return None
     if folder.startswith("emu/"):
         stem = os.path.splitext(os.path.basename(path))[0]
-        if f"emu/{stem}.h" in includes.PUBLIC_HEADERS:
+        if folder.count("/") == 2 and f"emu/{stem}.h" in includes.PUBLIC_HEADERS:
             return None
         if folder.startswith("emu/timing/"):
             return "palladion::timing"

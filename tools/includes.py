@@ -14,13 +14,14 @@ PARTS = {
     f"{folder}/": folder
     for folder in """
         semantics/base semantics/tensor semantics/port semantics/simd semantics/ir semantics/registry semantics/program
-        semantics/ops semantics/ops/value semantics/ops/shape semantics/ops/flow semantics/ops/tpu semantics/ops/ref
-        semantics/ops/gpu semantics/ops/control semantics/prepare
+        semantics/ops semantics/ops/value semantics/ops/shape semantics/ops/flow semantics/ops/ref semantics/ops/scope
+        semantics/ops/matrix semantics/ops/tpu semantics/ops/gpu semantics/ops/control semantics/prepare
         memory_model memory_model/sets memory_model/bytes memory_model/order memory_model/sync memory_model/engine
         memory_model/sweep
         scheduler scheduler/policies scheduler/search
         emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch emu/run/watch
-        emu/check emu/check/legality emu/timing emu/timing/figures
+        emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu emu/check/legality/triton
+        emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice emu/tools/fit
         emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command emu/testing
         python conformance bench
@@ -37,7 +38,9 @@ _WHO = {"semantics/base", "scheduler", "scheduler/policies", "scheduler/search"}
 _KERNEL = _STEPS | {"semantics/prepare", "emu.h"}
 _CHIP = _KERNEL | {"emu/kernel", "emu/chip/machines", "emu/chip/layouts"}
 _RUN = _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "emu/run/threads", "emu/run/launch", "emu/run/watch"}
-_CHECKED = _RUN | {"emu/check", "emu/check/legality"}
+_LEGALITY = {"emu/check/legality", "emu/check/legality/gpu", "emu/check/legality/tpu", "emu/check/legality/triton",
+             "emu/check/legality/sparsecore"}
+_CHECKED = _RUN | _LEGALITY | {"emu/check"}
 _TIMED = _CHECKED | {"emu/timing"}
 _TOOLS = {f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit")}
 
@@ -54,12 +57,14 @@ ALLOWED = {
     "semantics/ops": _PORT | {"semantics/ir", "semantics/registry"},
     "semantics/ops/value": _VALUES,
     "semantics/ops/shape": _VALUES | {"semantics/ops/value"},
-    "semantics/ops/tpu": _STEPS | {"semantics/ops/value", "semantics/ops/shape", "semantics/ops/ref", "semantics/ops/gpu"},
+    "semantics/ops/matrix": _STEPS | {"semantics/ops/shape"},
+    "semantics/ops/tpu": _STEPS | {"semantics/ops/value", "semantics/ops/shape", "semantics/ops/ref", "semantics/ops/matrix"},
     "semantics/ops/flow": _VALUES | {"semantics/ops/value", "semantics/ops/shape"},
     "semantics/ops/ref": _STEPS,
-    "semantics/ops/gpu": _STEPS | {"semantics/ops/ref"},
-    "semantics/ops/control": _STEPS | {"semantics/ops/ref", "semantics/ops/gpu"},
-    "semantics/prepare": _STEPS | {"semantics/ops/ref", "semantics/ops/gpu", "semantics/ops/tpu", "semantics/ops/control"},
+    "semantics/ops/scope": _STEPS | {"semantics/ops/ref"},
+    "semantics/ops/gpu": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/matrix"},
+    "semantics/ops/control": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/gpu"},
+    "semantics/prepare": _STEPS | {"semantics/ops/ref", "semantics/ops/scope", "semantics/ops/tpu", "semantics/ops/control"},
     "memory_model/sets": _PORT,
     "memory_model/bytes": _PORT | {"memory_model/sets"},
     "memory_model/order": _PORT | {"memory_model/sets"},
@@ -81,7 +86,11 @@ ALLOWED = {
     "emu/run/launch": _CHIP | _MEMORY | _WHO | {"emu/run", "emu/run/agents", "emu/run/threads"},
     "emu/run/watch": _RUN,
     "emu/check/legality": _CHIP,
-    "emu/check": _RUN | {"emu/check/legality"},
+    "emu/check/legality/gpu": _CHIP | {"emu/check/legality"},
+    "emu/check/legality/tpu": _CHIP | {"emu/check/legality"},
+    "emu/check/legality/triton": _CHIP | {"emu/check/legality"},
+    "emu/check/legality/sparsecore": _CHIP | {"emu/check/legality", "emu/check/legality/tpu"},
+    "emu/check": _RUN | _LEGALITY,
     "emu/timing": _CHECKED,
     "emu/timing/figures": _TIMED,
     "emu/tools/edit": _VALUES,

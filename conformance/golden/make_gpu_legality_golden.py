@@ -2,7 +2,7 @@
 
 Usage: make_gpu_legality_golden.py [--out FILE]      (default: gpu_legality.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME mosaic_gpu/h100 lowered|refused` and the kernel's text. The C++ test emu/check/legality/gpu_limits_test.cc
+Each entry is a line `=== NAME mosaic_gpu/h100 lowered|refused` and the kernel's text. The C++ test emu/check/legality/gpu/limits_test.cc
 looks for findings in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a GPU that is not
 there (`lowering_platforms`). Shapes of copies and products are drawn at random, with a fixed seed. Left out: what JAX refuses
 while it traces, which is no kernel yet, and where its lowering breaks down. Does not catch: what ptxas and the driver refuse.

@@ -2,7 +2,7 @@
 
 Usage: make_legality_golden.py [--out FILE]      (default: legality.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME TARGET lowered|refused` and the kernel's text. The C++ test emu/check/legality/legality_golden_test.cc looks for
+Each entry is a line `=== NAME TARGET lowered|refused` and the kernel's text. The C++ test emu/check/legality/golden_test.cc looks for
 ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU or GPU that is not
 there (`lowering_platforms`), which needs no hardware. Does not catch: what the compilers behind the lowering refuse.
 """

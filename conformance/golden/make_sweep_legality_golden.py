@@ -4,7 +4,7 @@ Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [-
 
 The operations of sweep_operations.py by element type, rank and, on Mosaic GPU, semantics and layout of registers, lowered by JAX for a GPU or TPU
 that is not there. Kernels that begin alike are together: a line `@ TARGET` and how they begin, then a line for each, `NAME lowered|refused` and
-the rest of it. The C++ test emu/check/legality/sweep_legality_golden_test.cc looks for ILLEGAL in each. Some are kept, drawn by their names, so that
+the rest of it. The C++ test emu/check/legality/sweep_golden_test.cc looks for ILLEGAL in each. Some are kept, drawn by their names, so that
 the file stays small; --all keeps all. Left out: what JAX refuses while it traces, which is no kernel yet, and the differences that
 docs/spec/contracts.md names. Does not catch: what the compilers behind the lowering refuse.
 """

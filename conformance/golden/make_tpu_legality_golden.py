@@ -2,7 +2,7 @@
 
 Usage: make_tpu_legality_golden.py [--out FILE] [--why] [--all]     (default: tpu_legality.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME mosaic_tpu/v5e lowered|refused` and the kernel's text. The C++ test emu/check/legality/tpu_legality_golden_test.cc
+Each entry is a line `=== NAME mosaic_tpu/v5e lowered|refused` and the kernel's text. The C++ test emu/check/legality/tpu/golden_test.cc
 looks for ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU that is not there
 (`lowering_platforms`), up to the module that it hands to the TPU's compiler. Of the kernels about values one in four is kept, drawn by
 its name, and those of KEPT, so that the file stays small; --all keeps all. Left out: what JAX refuses while it traces, which is no

@@ -2,12 +2,17 @@
 
 #include <algorithm>
 
+#include "emu/check/capacity.h"
 #include "emu/check/legality/call_place.h"
 #include "emu/check/legality/fidelity.h"
+#include "emu/check/legality/gpu/limits.h"
+#include "emu/check/legality/gpu/rules.h"
 #include "emu/check/legality/legality.h"
-#include "emu/check/legality/refusals.h"
 #include "emu/check/legality/shape_causes.h"
-#include "emu/check/legality/subcore_memory.h"
+#include "emu/check/legality/sparsecore/subcore_memory.h"
+#include "emu/check/legality/tpu/limits.h"
+#include "emu/check/legality/tpu/refusals.h"
+#include "emu/check/legality/triton/rules.h"
 
 namespace palladion::check {
 namespace {
@@ -47,7 +52,7 @@ std::vector<Finding> StaticFindingsOfParsed(const Kernel& kernel, const Target& 
   if (gpu) legality::CheckGpuLimits(legality);
   if (tpu) legality::CheckOperations(legality);
   if (tpu) legality::CheckTpu(legality);
-  legality::CheckCapacity(legality);
+  CheckCapacity(legality);
   legality::NameShapes(legality);
   std::vector<Finding> findings = InOrderOfText(legality);
   if (!legality.jax || subcores) return findings;
@@ -64,7 +69,7 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
   legality::CheckTpu(legality);
   legality::CheckTriton(legality);
   legality::CheckMosaicGpu(legality);
-  legality::CheckCapacity(legality);
+  CheckCapacity(legality);
   legality::NameShapes(legality);
   StaticReport report{.findings = InOrderOfText(legality),
                       .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/legality/triton_memory.h"
 #include "emu/chip/layouts/layout_walk.h"
 #include "emu/chip/layouts/register_facts.h"
 #include "emu/chip/layouts/register_layouts.h"
+#include "emu/chip/layouts/triton_memory.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::timing {
@@ -231,8 +231,8 @@ RegisterNeed RegistersOf(const Kernel& kernel, std::int64_t threads, const Regis
 }
 
 RegisterNeed RegistersOfTriton(const Kernel& kernel, const RegisterRoom& room) {
-  const std::int64_t lanes = legality::LanesOfTriton(kernel);
-  return WithBlocks(Scan(kernel, LimitOf(room, lanes), lanes, legality::NotInRegisters(kernel)).need(), room, lanes);
+  const std::int64_t lanes = layouts::LanesOfTriton(kernel);
+  return WithBlocks(Scan(kernel, LimitOf(room, lanes), lanes, layouts::NotInRegisters(kernel)).need(), room, lanes);
 }
 
 }  // namespace palladion::timing

@@ -1,7 +1,7 @@
 // A barrier that a block has without asking for it, by number: lanes arrive until as many are there as each of them
 // says, and who waits waits for the phase to which it arrived. Then it is as new, for any other number of lanes.
 // Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones that hardware has
-// (semantics/ops/gpu/gpu_named_barrier.cc).
+// (semantics/ops/gpu/named_barrier.cc).
 #ifndef PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 #define PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 

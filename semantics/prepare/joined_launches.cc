@@ -8,7 +8,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/scope/scope_objects.h"
 
 namespace palladion {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/control/scoped_memory.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/scope/scope_objects.h"
+#include "semantics/ops/scope/scoped_memory.h"
 #include "semantics/ops/tpu/matrix_units.h"
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/device_mesh.h"

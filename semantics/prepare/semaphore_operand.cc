@@ -5,7 +5,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/scope/scope_objects.h"
 #include "semantics/program/agent_naming.h"
 #include "semantics/program/scratch_scope.h"
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "emu/check/legality/index_expressions.h"
-#include "emu/check/legality/triton_memory.h"
 #include "emu/chip/layouts/gpu_facts.h"
 #include "emu/chip/layouts/layout_walk.h"
 #include "emu/chip/layouts/register_layouts.h"
+#include "emu/chip/layouts/triton_memory.h"
 #include "semantics/ir/view_type.h"
 #include "semantics/registry/op_row.h"
 
@@ -151,7 +151,7 @@ void LanesOfAccesses::Add(int text_line, AccessLanes access) {
 }
 
 LanesOfAccesses LanesOfAccesses::OfTriton(const Kernel& kernel) {
-  LanesOfAccesses lanes(LanesOfTriton(kernel));
+  LanesOfAccesses lanes(layouts::LanesOfTriton(kernel));
   const std::map<const Instr*, std::uint32_t> expressions = IndexExpressionsOf(kernel);
   const UsesOfCopies uses(kernel, expressions);
   for (const auto& [op, number] : expressions)

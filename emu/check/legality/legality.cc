@@ -79,6 +79,20 @@ bool IsFromJax011(std::string_view producer) {
   return minor >= 11;
 }
 
+std::string_view Words(Certainty certainty) {
+  switch (certainty) {
+    case Certainty::kSource:
+      return "in the compiler's source while it was public, until November 2025";
+    case Certainty::kReported:
+      return "a message of the compiler in a public report";
+    case Certainty::kLifted:
+      return "reported of some releases; later ones take at least some of it";
+    case Certainty::kFollows:
+      return "follows from another rule; no report is known";
+  }
+  return "";
+}
+
 Legality::Legality(const Kernel& kernel, const Target& target, const Program* program)
     : kernel_(kernel), target_(target), program_(program), chip_(machines::FindChip(target.chip)) {
   std::size_t param = 0;
@@ -97,6 +111,23 @@ Legality::Legality(const Kernel& kernel, const Target& target, const Program* pr
     chosen->run(chosen->params.get(), {.in = nullptr, .out = &out, .scratch = nullptr});
     platforms_.emplace_back(op.results[0], static_cast<std::size_t>(index));
   });
+}
+
+void Legality::MayRefuse(const Instr& op, const RefusalText& text, std::string_view found) {
+  AddRefusal(op.loc, op.text_line, op.name, text, found);
+}
+
+void Legality::MayRefuse(const Operand& operand, const RefusalText& text, std::string_view found) {
+  AddRefusal(operand.loc, operand.text_line, Cat("operand '", NameOf(operand), "'"), text, found);
+}
+
+void Legality::AddRefusal(LocId loc, int text_line, std::string_view what, const RefusalText& text,
+                          std::string_view found) {
+  Add(FindingCode::kCompiler, loc, text_line,
+      Cat(what, ": the compiler may refuse this: ", MessageOf(text.limit, found)), std::string(text.limit.fix));
+  Finding& finding = findings_.back();
+  finding.why = Cat("the rule is from ", text.limit.source, ": ", Words(text.certainty));
+  if (IsNote(text.certainty)) finding.severity = Severity::kNote;
 }
 
 std::optional<std::size_t> Legality::RegionOf(const Instr& op) const {

@@ -1,9 +1,9 @@
 // What a backend refuses before it runs anything: shapes of blocks, types, memory spaces, operations. Each rule is one
 // that the backend itself enforces, with its own message, so such a kernel would not compile there. Based on: the
 // checks of JAX 0.10.2's lowerings, jax/_src/pallas/{mosaic,triton,mosaic_gpu}/lowering.py, and Triton's
-// TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu_limits.h), and so are the refusals of a TPU's
-// compiler behind the lowering (refusals.h). What it does not catch: layouts of intermediate values, registers of one
-// thread.
+// TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu/limits.h), and so are the refusals of a TPU's
+// compiler behind the lowering (tpu/refusals.h). What it does not catch: layouts of intermediate values, registers of
+// one thread.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_LEGALITY_H_
 #define PALLADION_EMU_CHECK_LEGALITY_LEGALITY_H_
 
@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "emu/check/legality/limit_row.h"
+#include "emu/check/legality/refusal_text.h"
 #include "emu/chip/machines/chip.h"
 #include "semantics/base/finding.h"
 #include "semantics/base/target.h"
@@ -21,8 +22,6 @@
 #include "semantics/program/program.h"
 
 namespace palladion::legality {
-
-struct RefusalText;  // refusals.h
 
 // What the rules look at, and what they say.
 class Legality {
@@ -94,16 +93,10 @@ class Legality {
 bool IsFromJax011(std::string_view producer);
 bool IsFromJax(std::string_view producer);
 
-// The rules. Each does nothing on a target that it is not about.
-// Operations that the named backend has no lowering for.
-void CheckOperations(Legality& legality);
-void CheckTpu(Legality& legality);              // the tables of tpu_limits.h, on a kernel of Mosaic TPU
-void CheckTpuDirectAccess(Legality& legality);  // of them, only loads, stores and blocks of HBM
-void CheckGpuOperands(Legality& legality);      // what neither lowering for GPUs takes as an operand
-void CheckTriton(Legality& legality);
-void CheckMosaicGpu(Legality& legality);
-void CheckGpuLimits(Legality& legality);  // the tables of gpu_limits.h, on a kernel of Mosaic GPU
-void CheckCapacity(Legality& legality);   // the named chip's VMEM and SMEM
+// What all backends have in common; the rules of each are in a folder of its own. Each does nothing on a target that it
+// is not about.
+void CheckOperations(Legality& legality);   // operations that the named backend has no lowering for
+void CheckGpuOperands(Legality& legality);  // what neither lowering for GPUs takes as an operand
 
 // Calls `use` with every instruction of the body, those of nested regions included.
 template <class F>

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
-#include "emu/check/legality/gpu_limits.h"
-#include "emu/check/legality/refusals.h"
-#include "emu/check/legality/tpu_limits.h"
+#include "emu/check/legality/gpu/limits.h"
+#include "emu/check/legality/tpu/limits.h"
+#include "emu/check/legality/tpu/refusals.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 

@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/check/contracts.h"
-#include "emu/check/legality/block_copies.h"
 #include "emu/check/legality/call_place.h"
-#include "emu/check/legality/capacity.h"
-#include "emu/check/legality/subcore_memory.h"
+#include "emu/check/legality/sparsecore/subcore_memory.h"
+#include "emu/check/legality/tpu/block_copies.h"
+#include "emu/check/legality/tpu/vmem_capacity.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/launch.h"

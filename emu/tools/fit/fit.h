@@ -1,6 +1,6 @@
 // Whether a kernel fits its chip: its use of each memory, by operand, scratch and buffer, an estimate of what the
 // compiler adds, the limit and its source, and what would fit. The same numbers as CAPACITY
-// (emu/check/legality/capacity.cc). For GPUs also registers, and how many blocks are resident on an SM. Nothing runs:
+// (emu/check/capacity.cc). For GPUs also registers, and how many blocks are resident on an SM. Nothing runs:
 // the text is enough.
 #ifndef PALLADION_EMU_TOOLS_FIT_FIT_H_
 #define PALLADION_EMU_TOOLS_FIT_FIT_H_
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "emu/check/legality/block_search.h"
-#include "emu/check/legality/vmem.h"
+#include "emu/check/legality/tpu/block_search.h"
+#include "emu/check/legality/tpu/vmem.h"
 #include "emu/emulate.h"
 #include "emu/report.h"
 

@@ -6,11 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/legality/capacity.h"
-#include "emu/check/legality/triton_memory.h"
 #include "emu/chip/layouts/register_layouts.h"
 #include "emu/chip/layouts/shared_memory.h"
 #include "emu/chip/layouts/tensor_memory.h"
+#include "emu/chip/layouts/triton_memory.h"
 #include "emu/chip/machines/chip.h"
 #include "emu/chip/machines/description.h"
 #include "emu/timing/line_places.h"
@@ -97,7 +96,7 @@ SmBlocks BlocksOfTriton(const timing::RegisterNeed& need, std::int64_t lanes, co
 void AddTriton(const kernel::PreparedKernelState& kernel, const machines::Chip& chip, const timing::GpuCosts& costs,
                KernelFit* fit) {
   Memory shared{.name = "shared memory", .limit = {Cat("what one block of ", chip.name, " may have"), chip.smem_bytes}};
-  for (legality::TritonOperands& one : legality::SharedMemoryOfTriton(kernel.text())) {
+  for (layouts::TritonOperands& one : layouts::SharedMemoryOfTriton(kernel.text())) {
     shared.estimate += one.bytes;
     shared.estimates.push_back(
         {std::move(one.what), one.bytes, timing::LineText(kernel.module(), kernel.text(), one.text_line)});
@@ -107,9 +106,9 @@ void AddTriton(const kernel::PreparedKernelState& kernel, const machines::Chip& 
   shared.most = shared.estimate;
   if (shared.estimate > shared.limit.amount) shared.verdict = Verdict::kMayNotFit;
   const timing::RegisterNeed need = timing::RegistersOfTriton(kernel.text(), costs.registers);
-  fit->of_sm = BlocksOfTriton(need, legality::LanesOfTriton(kernel.text()), shared, costs);
+  fit->of_sm = BlocksOfTriton(need, layouts::LanesOfTriton(kernel.text()), shared, costs);
   if (shared.verdict == Verdict::kMayNotFit)
-    fit->advice = Cat("take smaller blocks, or num_stages below ", legality::StagesOfTriton(kernel.text()));
+    fit->advice = Cat("take smaller blocks, or num_stages below ", layouts::StagesOfTriton(kernel.text()));
   fit->memories.push_back(std::move(shared));
   if (need.most > 0) fit->memories.push_back(Registers(kernel, need, costs.registers));
 }

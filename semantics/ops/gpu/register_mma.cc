@@ -6,7 +6,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
-#include "semantics/ops/gpu/mma.h"
+#include "semantics/ops/matrix/mma.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/simd/dot.h"
 

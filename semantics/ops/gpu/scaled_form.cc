@@ -7,7 +7,7 @@
 #include "semantics/base/status.h"
 #include "semantics/ir/view_layout.h"
 #include "semantics/ir/view_type.h"
-#include "semantics/ops/gpu/mma.h"
+#include "semantics/ops/matrix/mma.h"
 #include "semantics/ops/ref/async_access.h"
 #include "semantics/registry/attrs.h"
 

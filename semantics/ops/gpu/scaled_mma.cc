@@ -3,7 +3,7 @@
 #include <memory>
 #include <numeric>
 
-#include "semantics/ops/gpu/mma.h"
+#include "semantics/ops/matrix/mma.h"
 #include "semantics/simd/dot.h"
 #include "semantics/tensor/element.h"
 

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "semantics/ops/gpu/mma.h"
+#include "semantics/ops/matrix/mma.h"
 #include "semantics/tensor/element.h"
 
 namespace palladion {

@@ -6,7 +6,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/ops/gpu/gpu_scope.h"
+#include "semantics/ops/scope/scope_objects.h"
 #include "semantics/registry/attrs.h"
 
 namespace palladion {

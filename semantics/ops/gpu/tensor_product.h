@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "semantics/ops/gpu/mma.h"
 #include "semantics/ops/gpu/scaled_mma.h"
+#include "semantics/ops/matrix/mma.h"
 
 namespace palladion {
 

@@ -11,7 +11,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ops/families.h"
-#include "semantics/ops/gpu/mma.h"
+#include "semantics/ops/matrix/mma.h"
 #include "semantics/ops/shape/shape_common.h"
 #include "semantics/program/frame_shadow.h"
 #include "semantics/registry/attrs.h"
