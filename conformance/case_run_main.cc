@@ -76,7 +76,7 @@ absl::Status WriteHashes(const std::vector<SelectedCase>& cases) {
   return absl::OkStatus();
 }
 
-// Lines of cases in the order of their names, though they end in another; how far it is where nobody sees those.
+// Lines of cases in the order of their names, though they end in another; progress where those are not visible.
 class Shown {
  public:
   Shown(const ConformanceLine& line, const std::vector<SelectedCase>& cases,
@@ -121,7 +121,8 @@ std::string Report(const ConformanceLine& line, const std::vector<SelectedCase>&
   return Cat(text, Summary(report), "\n");
 }
 
-absl::Status WriteReport(const ConformanceLine& line, const std::vector<SelectedCase>& cases, const SuiteReport& report) {
+absl::Status WriteReport(const ConformanceLine& line, const std::vector<SelectedCase>& cases,
+                         const SuiteReport& report) {
   if (!line.output.empty()) {
     PALLADION_RETURN_IF_ERROR(WriteWhole(line.output, Report(line, cases, report)));
     std::cout << Summary(report) << "\n";

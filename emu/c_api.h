@@ -64,7 +64,7 @@ typedef struct palladion_check_options {
   int64_t seeds;                     /* schedules to try where there is a choice; at least 1 */
   int exhaustive;                    /* every schedule, where they are few */
   const char* replay;                /* one schedule, as a finding names it */
-  const char* fill;                  /* what memory nobody wrote holds: "nan", "zero", "random:SEED", "intmax" */
+  const char* fill;                  /* contents of unwritten memory: "nan", "zero", "random:SEED", "intmax" */
   int races, definedness, contracts; /* which checks run */
   int strict;                        /* warnings count as defects */
   int threads;                       /* of the host; 0: all */
@@ -228,20 +228,20 @@ PALLADION_API int64_t palladion_session_pending(int64_t session);
 PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
 PALLADION_API void palladion_session_close(int64_t session);
 /* No call of the session follows for now: semaphores that its kernels gave and that are not zero, and copies that
- * nobody has waited for, are left as reports of these kernels, and forgotten. */
+ * have no wait, are left as reports of these kernels, and dropped. */
 PALLADION_API void palladion_session_end_semaphores(int64_t session);
 /* From here on runs and checks (palladion_run, palladion_check) of this thread are launches of the session, which may
  * hand semaphores on; -1: of none, each by itself. */
 PALLADION_API void palladion_session_use(int64_t session);
 
-/* Calls of the session that are under way, or begin later, end as interrupted: somebody will not wait for them. */
+/* Calls of the session that are under way, or begin later, end as interrupted: the caller does not wait for them. */
 PALLADION_API void palladion_session_cancel(int64_t session);
 
 /* Every run, check and call ends early at SIGINT or SIGTERM, where somebody listens for them, who then gets the signal
  * as always; its report is marked as interrupted. Between these two that costs each of them nothing. May be nested. */
 PALLADION_API void palladion_interrupts_listen(void);
 PALLADION_API void palladion_interrupts_ignore(void);
-PALLADION_API int64_t palladion_interrupts_heard(void); /* so far, by anybody; never less than before */
+PALLADION_API int64_t palladion_interrupts_heard(void); /* so far, in this process; never less than before */
 
 /* Runs, checks and calls under way, as JSON: a list of objects with kernel, session, seconds (so far), unit
  * ("schedules", "programs", or "budget" of a run of one program), done, total (0: not known), rate (a second),

@@ -20,7 +20,7 @@
 
 namespace palladion {
 
-// What came of some of the seeds of a check, for whoever makes the report of all (docs/sweeps.md).
+// What came of some of the seeds of a check, for the process that makes the report of all (docs/sweeps.md).
 struct CheckPart {
   std::string made_for;              // a kernel, a target, inputs and options: as replay strings name them
   std::int64_t first = 1, last = 1;  // its seeds, the last one not; seed 0 is where every part begins
@@ -35,7 +35,7 @@ struct CheckOptions {
   bool all_seeds = false;           // go on after a proof
   bool exhaustive = false;          // every schedule, where they are few
   std::string replay;               // one schedule, as a finding names it; "" for the seeds
-  std::string fill = "nan";         // what memory nobody wrote holds: nan, zero, random:SEED, intmax
+  std::string fill = "nan";         // contents of unwritten memory: nan, zero, random:SEED, intmax
   std::string proxy = "pallas";     // where a GPU needs a fence for asynchronous accesses: pallas, strict, lax
   std::string links = "unordered";  // do copies from one TPU device to another land in their order: unordered, ordered
   bool races = true, definedness = true, contracts = true;
@@ -49,7 +49,7 @@ struct CheckOptions {
   // them all. What no part has is said to be interrupted. nullopt: all seeds run here.
   std::optional<std::vector<CheckPart>> parts;
   // For tests. Schedules of which only the order can be news run without values (docs/checks.md), and the report is the
-  // same; false: all in full. `elided` counts those that did; nullptr: nobody asks.
+  // same; false: all in full. `elided` counts those that did; nullptr: not requested.
   bool elide = true;
   // For tests: programs run under a policy, and seeds, also where they cannot see each other's effects.
   bool by_policy = false;

@@ -79,7 +79,7 @@ struct RunOptions {
   LegalityMode legality = LegalityMode::kOn;
   // On a TPU: an access that leaves an array's shape and stays in its tiles is no finding (docs/command.md, --bounds).
   bool padded_bounds = false;
-  // Of `Run` and `RunInto`: copies go as late as they can, when somebody waits for them, not as soon as they start.
+  // Of `Run` and `RunInto`: copies happen as late as they can, at their wait, not as soon as they start.
   bool engines_late = false;
   // What outlives the launch: semaphores that kernels take and give, and what their copies still have under way.
   // nullptr: nothing does; semaphores that are taken are new, and copies have landed when the launch ends.

@@ -132,7 +132,7 @@ class PALLADION_EXPORT KernelContext {
   virtual void print(std::string line) = 0;
 
   // Memory of the scope. Who asks by the same name gets the same memory, the k-th time the k-th; the types must agree.
-  // Whoever has it gives it back when it needs it no more, or keeps it until its block ends.
+  // The owner releases it when it is no longer needed, or keeps it until its block ends.
   virtual KernelMemory alloc(std::string name, DType dtype, std::vector<std::int64_t> shape,
                              KernelScope scope = KernelScope::kBlock, CodePlace place = CodePlace::Here()) = 0;
   virtual void free(const KernelMemory& memory, CodePlace place = CodePlace::Here()) = 0;

@@ -4,7 +4,7 @@
 //   palladion::Session session;
 //   auto started = palladion::Run(*start, {x, y}, {.session = &session});       // outputs: y, and a semaphore
 //   auto ended = palladion::Run(*wait, started->outputs, {.session = &session});
-//   session.End();                                                              // what nobody waited for
+//   session.End();                                                              // copies without a wait
 //
 // Between launches a semaphore is an i16 array of its shape, which holds the session's number of it; only Palladion
 // reads it. Spec: docs/spec/tpu-sessions.md. May be used from any thread.
@@ -34,7 +34,7 @@ class PALLADION_EXPORT Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // No launch follows: copies that nobody has waited for, and semaphores that are not zero, as findings of the kernels
+  // No launch follows: copies without a wait, and semaphores that are not zero, as findings of the kernels
   // that left them, one report for each kernel. Afterwards the session is as new.
   std::vector<Report> End();
 

@@ -21,7 +21,7 @@
 
 namespace palladion::memory_model {
 
-// Names places of the code in messages; lines of the kernel text where nobody does.
+// Names places of the code in messages; lines of the kernel text by default.
 using PlaceNamer = std::function<std::string(const CodeSite&)>;
 std::string NameOfPlace(const PlaceNamer& namer, const CodeSite& site);
 

@@ -1,5 +1,6 @@
 // Functions of asynchronous operations that read and write where their operands lie: what is between their halves
-// changes nothing of what they see, whoever writes there and however; and whoever wants the values of stores gets them.
+// changes nothing of what they see, whatever is written there later; and an observer that wants the values of stores
+// gets them.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -59,7 +59,7 @@ class ConcurrencyModel {
     memory_.Adopt(id, std::move(buffer));
   }
   void Alloc(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
-  // The same, of what the agent has had since it began: whoever knows that it has begun knows of it.
+  // The same, of what the agent has had since it began: agents ordered after its begin are ordered after it.
   void AllocAtStart(AgentId agent, BufferId id, TrackedBuffer buffer, const CodeSite& site);
   // The agent comes to an allocation that another one has reached before: a write of all of it.
   void Reallocate(AgentId agent, BufferId id, const CodeSite& site);
@@ -72,7 +72,7 @@ class ConcurrencyModel {
   void FreeAfter(absl::Span<const AgentId> agents, std::string name, BufferId id, const CodeSite& site);
   // The same by `end`, an agent that has come to know what all of these did.
   void FreeAt(AgentId end, std::string name, BufferId id, const CodeSite& site);
-  void EndArena(std::int32_t arena) { memory_.EndArena(arena); }  // nobody gets its bytes any more
+  void EndArena(std::int32_t arena) { memory_.EndArena(arena); }  // its bytes are not reused any more
   // Its id may mean other memory from here on, of which the model is not told.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
@@ -114,7 +114,7 @@ class ConcurrencyModel {
   void Leave(AgentId agent, RendezvousId id) { meetings_[id].Leave(agent, &agents_); }
   const Rendezvous& Of(RendezvousId id) const { return meetings_[id]; }
 
-  // Collective operations that nobody waits in. Members are numbers, from 0.
+  // Collective operations without a wait. Members are numbers, from 0.
   CollectiveId MakeCollective(std::string name, std::vector<std::string> members);
   void Enter(CollectiveId id, std::size_t member, std::string what, const CodeSite& site) {
     collectives_[id].Enter(member, std::move(what), site, &log_);
@@ -159,9 +159,9 @@ class ConcurrencyModel {
 
   void AgentEnds(AgentId agent);
 
-  // What has ended is retired, and its memory goes: an agent that nobody will ask what it knew, a barrier or semaphore
+  // What has ended is retired, and its memory goes: an agent whose clock is no longer needed, a barrier or semaphore
   // after its End at which nothing that is under way will arrive, a meeting and a collective whose members have all
-  // ended, a queue that nobody will wait for. Ids are not given again. What an agent did stays in the histories.
+  // ended, a queue without further waits. Ids are not given again. What an agent did stays in the histories.
   void Retire(AgentId agent);
   void Retire(BarrierId id);
   void Retire(SemaphoreId id);

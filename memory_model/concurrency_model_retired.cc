@@ -53,7 +53,7 @@ ConcurrencyModel::Kept ConcurrencyModel::kept() const {
           .arenas = memory_.arenas()};
 }
 
-// Whoever a finding may name: sorted, some more than once. Agents that live are known anyway.
+// Agents that a finding may name: sorted, some more than once. Agents that live are known anyway.
 std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
   std::vector<AgentId> remembered;
   const auto remember = [&](AgentId who) {
@@ -69,7 +69,7 @@ std::vector<AgentId> ConcurrencyModel::Remembered(std::size_t* looked) const {
   return remembered;
 }
 
-// What no history holds and nobody will wait for is forgotten by everybody.
+// What no history holds and no wait can need is dropped from all clocks.
 void ConcurrencyModel::Sweep() {
   std::size_t looked = memory_.ids();
   const std::vector<AgentId> remembered = Remembered(&looked);

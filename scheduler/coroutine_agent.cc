@@ -127,7 +127,7 @@ class CoroutineAgent::Stack final : public AgentContext {
     exceptions_.Swap();
   }
 
-  // On the coroutine's stack. What the body throws belongs to whoever resumed it: a test's failure, out of memory.
+  // On the coroutine's stack. What the body throws belongs to the resumer: a test's failure, out of memory.
   void Main(Coroutine::pull_type& hold) {
     Arrive(nullptr, &caller_);
     hold_ = &hold;

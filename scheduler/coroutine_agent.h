@@ -19,7 +19,7 @@ namespace palladion::scheduler {
 class AgentContext {
  public:
   virtual ~AgentContext() = default;
-  // Returns when the operation may be done: other agents may have gone before, and nobody goes until the next call.
+  // Returns when the operation may be done: other agents may have run before, and none runs until the next call.
   virtual void Go(const Operation& operation) = 0;
   virtual AgentOrdinal Spawn(std::shared_ptr<Agent> agent, const Operation& first) = 0;
 };

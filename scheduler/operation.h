@@ -19,10 +19,10 @@ namespace palladion::scheduler {
 
 // An agent in a schedule: agents are numbered from 0 in the order in which they come to be, engines' operations among
 // them, the programs of a grid in program order. Moves and replay strings are made of these. Who that is to the rest of
-// the run is an AgentId; whoever makes the agents keeps the relation of the two.
+// the run is an AgentId; the creator of the agents keeps the relation of the two.
 using AgentOrdinal = Id<struct AgentOrdinalTag>;
 
-// An interval of an object. What an object is, and what is counted in it, is up to whoever makes the operations:
+// An interval of an object. What an object is, and what is counted in it, is up to the creator of the operations:
 // buffers and bytes, semaphores and nothing.
 struct Touch {
   std::int64_t object = 0;
@@ -86,14 +86,14 @@ class Condition {
   virtual bool MaySignal(AgentOrdinal agent) const = 0;  // can this agent, if it goes on, make it ready?
   // Of a wait for a count: ready exactly where that holds as much. Without a value: it is another kind of wait.
   virtual std::optional<Need> Needs() const { return std::nullopt; }
-  // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: nobody did what
+  // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: no agent did what
   // would have to be undone. Without a value: anyone who may signal.
   virtual std::optional<AgentOrdinal> Holder() const { return std::nullopt; }
   // Of an agent that is done, for messages; "": nobody knows.
   virtual std::string NameOf(AgentOrdinal) const { return ""; }
 };
 
-// What the operation under way has done to what others may wait for, as far as whoever does it can tell: a footprint
+// What the operation under way has done to what others may wait for, as far as its agent can tell: a footprint
 // says what it might do. Filled by what the agents of a source act on, emptied by the run loop.
 class Changes {
  public:

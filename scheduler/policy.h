@@ -15,7 +15,8 @@ struct Choice {
   AgentOrdinal tired;
 };
 
-// Without a policy: whoever runs goes on; else the agent with the lowest number, or the next one after a tired one.
+// Without a policy: the running agent goes on; else the agent with the lowest number, or the next one after a tired
+// one.
 const Candidate& DefaultChoice(const Choice& choice);
 
 class Policy {

@@ -93,7 +93,7 @@ class RunLoop final : private Gate {
   absl::StatusOr<std::shared_ptr<const Saved>> Save() const;
   void Restore(const Saved& saved);
 
-  // Whoever is running, or ran last; invalid before the first operation.
+  // The running agent, or the last one; invalid before the first operation.
   AgentOrdinal running() const { return state_.running; }
 
  private:

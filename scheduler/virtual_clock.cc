@@ -79,7 +79,7 @@ void VirtualClock::Queue(AgentOrdinal agent, Ticks time) {
   std::push_heap(turns_.begin(), turns_.end(), std::greater<>());
 }
 
-// Whoever has to wait loses its turn, and gets another when its wait ends.
+// An agent that has to wait loses its turn, and gets another when its wait ends.
 const Candidate& VirtualClock::TakeEarliest(const Candidates& can_go) {
   while (!turns_.empty()) {
     const Turn turn = turns_.front();

@@ -31,7 +31,7 @@ struct Ticks {
   friend Ticks operator-(Ticks a, Ticks b) { return {a.value - b.value}; }
 };
 
-// At what time goes by: what an agent does, as whoever knows costs numbers it, and how; or its operation beside its
+// At what time goes by: what an agent does, as the cost model numbers it, and how; or its operation beside its
 // issuer until an appointment.
 struct Spending {
   std::int32_t what = -1;
@@ -54,9 +54,9 @@ class ClockListener {
 
 class VirtualClock {
  public:
-  void TellTo(ClockListener& listener) { listener_ = &listener; }  // before anybody enters; it outlives the run
+  void TellTo(ClockListener& listener) { listener_ = &listener; }  // before any agent enters; it outlives the run
 
-  // ---- Of whoever knows costs. Times of the agent that runs.
+  // ---- For the cost model. Times of the agent that runs.
   Ticks now() const { return running_ == nullptr ? Ticks{} : running_->time; }
   AgentOrdinal running() const { return running_ == nullptr ? AgentOrdinal() : running_->id; }
   Ticks operation_began() const { return began_; }
@@ -68,13 +68,13 @@ class VirtualClock {
   void CallRunning(std::int32_t what) { running_->doing = what; }
   void Spend(Ticks time, Spending at = {}) { Pass(*running_, time, at); }
   void SpendUntil(Ticks time, Spending at = {}) { Pass(*running_, time - running_->time, at); }
-  // The same by whoever tells the listener how it comes to that.
+  // The same by a caller that reports the reason to the listener.
   void MoveTo(Ticks time) { running_->time = std::max(running_->time, time); }
   // Of an agent that runs beside its issuer, an engine's operation: its operations begin no earlier than these, one
   // for each, in this order; the first has not begun yet.
   void Appoint(AgentOrdinal agent, std::vector<Ticks> times);
-  // The same of the agent that is spawned next, by whoever knows what it will be before it has a number. `what`: as
-  // CallRunning.
+  // The same of the agent that is spawned next, by a caller that knows what it will be before it has a number. `what`:
+  // as CallRunning.
   void AppointNext(std::vector<Ticks> times, std::int32_t what) { next_ = {std::move(times), what}; }
   void NextEnters(Ticks time) { entry_ = time; }  // agents of the source, from here on: there was no room before
   Ticks Of(AgentOrdinal agent) const;             // when its next operation can begin
@@ -105,7 +105,7 @@ class VirtualClock {
     std::vector<Ticks> times;
     std::int32_t what = kNone;
   };
-  // When somebody wanted to go; it may have gone since, or may have to wait again.
+  // When an agent wanted to go; it may have gone since, or may have to wait again.
   struct Turn {
     Ticks time;
     std::int32_t agent = 0;
@@ -130,7 +130,7 @@ class VirtualClock {
   ClockListener* listener_ = nullptr;
 };
 
-// Something that one at a time can use: a pipe, a port, a link. Whoever comes first is served first; one that asks
+// Something that one at a time can use: a pipe, a port, a link. First come, first served; one that asks
 // later for an earlier time gets what is free then, in pieces where there is no room for all of it.
 class Server {
  public:
@@ -141,12 +141,12 @@ class Server {
   // gets are added there.
   Ticks Serve(Ticks at, Ticks time, std::vector<Piece>* pieces = nullptr);
   Ticks busy() const { return busy_; }  // altogether
-  // Since this was asked last: the longest that somebody had to wait because it was busy, and how long it was used.
+  // Since this was asked last: the longest wait because it was busy, and how long it was used.
   struct Asked {
     Ticks waited, served;
   };
   Asked TakeAsked() { return std::exchange(asked_, Asked{}); }
-  // Nobody asks for an earlier time any more.
+  // There are no requests for an earlier time any more.
   void Forget(Ticks before);
 
  private:
@@ -156,8 +156,8 @@ class Server {
   Asked asked_;
 };
 
-// Whoever has the smallest time, by number where several have; what it chooses is one of the legal schedules, and its
-// moves replay without a clock. The clock outlives it and is the loop's (LoopOptions::clock).
+// The agent with the smallest time, by number where several have it; what it chooses is one of the legal schedules, and
+// its moves replay without a clock. The clock outlives it and is the loop's (LoopOptions::clock).
 std::unique_ptr<Policy> MakeTimed(VirtualClock& clock);
 
 }  // namespace palladion::scheduler

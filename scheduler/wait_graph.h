@@ -19,7 +19,7 @@ struct Wait {
   std::vector<AgentOrdinal> may_signal;  // agents that are not done
   std::vector<AgentOrdinal> could_have;  // agents that are done and left without it; the first few
   std::vector<std::string> could_have_names;
-  // Condition::Holder, where it is known: then `may_signal` is that agent alone, or nobody if it is done.
+  // Condition::Holder, where it is known: then `may_signal` is that agent alone, or none if it is done.
   std::optional<AgentOrdinal> holder;
   LocId loc;
   int text_line = 0;

@@ -97,7 +97,7 @@ std::string FirstOf(std::string_view text, const char* pattern) {
   return std::regex_search(text.data(), text.data() + text.size(), match, std::regex(pattern)) ? match[1].str() : "";
 }
 
-// A condition that is false and that nobody can see before the kernel runs, where there is something to compute it
+// A condition that is false and unknown before the kernel runs, where there is something to compute it
 // from.
 std::string Never(std::string_view text) {
   const std::string grid_axis = FirstOf(text, "grid_names=\\[(\"[^\"]*\")"),

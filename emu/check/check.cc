@@ -229,7 +229,8 @@ class Checker {
     return status;
   }
 
-  // What ran elsewhere is part of this check; what nobody ran, or a part that stopped where this check went on, is not.
+  // What ran elsewhere is part of this check; seeds that did not run, or a part that stopped where this check went on,
+  // are not.
   void CountParts(bool stopped) {
     check::PartsTogether parts = check::Together(*options_.parts, options_.seeds);
     report_.schedules += parts.schedules;

@@ -23,7 +23,7 @@ std::optional<OutputDifference> FirstDifference(absl::Span<const Tensor> a, absl
 
 std::size_t OutputBytes(const Program& program);  // of all its devices
 
-// NONDET of an output that has that name and shape; who wrote the element is added by whoever can ask.
+// NONDET of an output that has that name and shape; the writer of the element is added by a caller that can find it.
 struct NamedOutput {
   std::string name;
   absl::Span<const std::int64_t> shape;
@@ -50,7 +50,7 @@ struct ComparedTrials {
   const Trial& b;
   const scheduler::RunLengths& lengths;
   // What the report has of accesses without an order, which the difference follows from: values may be anything, and
-  // nobody asks whether they are rounded otherwise. nullptr: nothing.
+  // rounding is not tested. nullptr: nothing.
   const Finding* cause = nullptr;
 };
 

@@ -31,7 +31,7 @@ TEST(Definedness, ScratchNeverWritten) {
     const Finding& finding = run.result.findings[0];
     EXPECT_EQ(
         "output 'o_ref'[0] (4 of its 4 elements) is undefined: it comes from an element of 'acc' that the program read "
-        "before anybody had written it",
+        "before it was written",
         finding.message);
     ASSERT_TRUE(finding.first.has_value() && finding.second.has_value());
     EXPECT_EQ("acc", finding.first->object);
@@ -200,7 +200,7 @@ TEST(Definedness, ABranchOnUndefinedData) {
   ASSERT_EQ("UNINIT", run.codes());
   EXPECT_EQ(
       "the predicate of a branch is undefined: it comes from an element of 'acc' that the program read "
-      "before anybody had written it",
+      "before it was written",
       run.result.findings[0].message);
   EXPECT_EQ(7, run.result.findings[0].text_line);
 }

@@ -11,8 +11,8 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
                            const scheduler::RunLengths& lengths)
     : runner_(runner), options_(options), first_(first), lengths_(lengths) {
   constexpr std::int64_t kLeast = 4;  // fewer schedules do not pay for one more of program order
-  const bool random = runner.fill().kind == Fill::Kind::kRandom;  // what nobody wrote depends on the schedule
-  const bool resumes = options.run.session != nullptr;  // copies of earlier launches are nobody's operations here
+  const bool random = runner.fill().kind == Fill::Kind::kRandom;  // unwritten memory depends on the schedule
+  const bool resumes = options.run.session != nullptr;            // copies of earlier launches have no operation here
   if (!options.elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
   if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished || !first.findings.empty()) return;
   kernel_ = launch::ElidedKernel(runner.kernel().state());

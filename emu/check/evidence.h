@@ -95,7 +95,7 @@ struct Evidence {
   WhyWithheld why = {};
 };
 
-// The fact in words: what it says, what was found instead, or why nobody looked.
+// The fact in words: what it says, what was found instead, or why it was not checked.
 std::string WordsOf(Fact fact, const Evidence& evidence);
 
 // The facts that are wanted, for a report.
@@ -105,7 +105,7 @@ std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence
 std::string MissingOf(FactSet wanted, const Evidence& evidence);
 
 // What one schedule's findings leave of the facts that findings speak about: `checked` are those that something looked
-// for, and each finding may deny one (CodeRow::denies). A fact that nobody looked for is not established.
+// for, and each finding may deny one (CodeRow::denies). A fact that was not checked is not established.
 FactSet Undenied(FactSet checked, absl::Span<const Finding> findings);
 
 // Does the finding forbid any proof? Every defect and warning does, counted or suppressed, and every note that denies

@@ -32,7 +32,7 @@ struct Trial {
   FactSet facts;                    // that this schedule showed, where everything watched
   WhyWithheld why;                  // facts are
   bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
-  std::vector<NeverRan> never_ran;  // where somebody looked
+  std::vector<NeverRan> never_ran;  // where coverage was recorded
   bool all_fit = true;              // all that interacts could be under way at once
   bool engines = false;             // asynchronous operations ran
   bool undefined_arrived = false;   // where it matters, told or not

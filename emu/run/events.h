@@ -47,7 +47,7 @@ class Watcher : public memory_model::MemoryWatcher {
   virtual void Bound(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
   virtual void Before(const Step&, Frame&) {}
   virtual void After(const Step&, Frame&) {}
-  // Every agent has come to its end; of a launch that fails, nobody is told. Once for each device, in order.
+  // Every agent has come to its end; not called for a launch that fails. Once for each device, in order.
   virtual void Finished(memory_model::Memory&, absl::Span<const BufferId> /*arrays*/) {}
   // After that, of such a machine: what is left in it.
   virtual void Ended(const threads::ThreadMachine&) {}

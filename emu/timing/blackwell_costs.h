@@ -20,7 +20,7 @@ struct BlackwellCosts : GpuCosts {
   // Of one form of instruction: max(least, floor + N*smem_per_n, N*per_n) apart; commit + N*per_n until a wait returns.
   struct Form {
     machines::Cycles least, floor, smem_per_n, per_n;
-    absl::StatusOr<machines::Cycles> commit = machines::Cycles(0);  // NotFound: nobody published it
+    absl::StatusOr<machines::Cycles> commit = machines::Cycles(0);  // NotFound: not published
   };
   Form ss64, ss128, ts128, pair_ss128, pair_ss256, pair_ts256;
   machines::Cycles tmem_alloc;
@@ -34,7 +34,7 @@ struct TensorProduct {
   bool left_in_tensor_memory = false;
 };
 
-// Unimplemented: nobody measured this form; the error says which there are.
+// Unimplemented: this form was not measured; the error says which there are.
 absl::StatusOr<BlackwellCosts::Form> FormOf(const BlackwellCosts& costs, const TensorProduct& product);
 // From one instruction's start in the pipe to the next one's.
 machines::Cycles Tcgen05Interval(const BlackwellCosts::Form& form, std::int64_t n);

@@ -58,8 +58,8 @@ class BlockPlaces {
 
  private:
   struct Group {
-    std::int64_t free = 0, here = 0;      // free: places that nobody had yet
-    std::vector<scheduler::Ticks> ended;  // when places that somebody had were left
+    std::int64_t free = 0, here = 0;      // free: places not used yet
+    std::vector<scheduler::Ticks> ended;  // when used places were left
     scheduler::Ticks NextFree() const {
       return ended.empty() ? scheduler::Ticks{kNever} : *std::min_element(ended.begin(), ended.end());
     }

@@ -38,7 +38,7 @@ class CriticalPath final : public scheduler::ClockListener {
     std::int32_t part = -1;
   };
   Held Hold(Agent agent);    // the way to where it is
-  void Release(Held& held);  // nobody asks for it any more
+  void Release(Held& held);  // not needed any more
   void StartFrom(Agent agent, const Held& held);
 
   struct Stretch {

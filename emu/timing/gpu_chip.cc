@@ -68,7 +68,7 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
   return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
 }
 
-// L2 keeps it. Nobody waits for its way to DRAM, but for what DRAM has left.
+// L2 keeps it. No thread waits for its way to DRAM, except for DRAM's free rate.
 void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   const L2Cache::Found found = cache_.Store(box, at);
   const Bytes all = BytesOf(found.hit);

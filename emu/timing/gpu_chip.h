@@ -58,7 +58,7 @@ class GpuChip {
   scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
   scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);                        // the same, of a store
 
-  // Nobody asks for an earlier time any more.
+  // There are no requests for an earlier time any more.
   void Forget(scheduler::Ticks before);
 
   // Hears when units of one SM are busy; of its quadrants the first one's.
@@ -89,7 +89,7 @@ class GpuChip {
   };
   Use use() const;
 
-  // Of an SM and of the chip, since this was asked last: by whoever asks before and after an operation.
+  // Of an SM and of the chip, since the last call: for callers before and after an operation.
   struct Asked {
     scheduler::Server::Asked issue, port, tensor_loads, tensor_stores, l2, dram, link;
   };

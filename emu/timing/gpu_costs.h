@@ -46,7 +46,7 @@ struct GpuCosts {
   machines::Cycles l2_latency, dram_latency;          // of loads by threads
   machines::Cycles arrive, wait, fence, replace;
   machines::Cycles barrier_base, barrier_per_warp;  // of the threads of a block
-  // Into the shared memory of another block of the cluster. NotFound: nobody published it.
+  // Into the shared memory of another block of the cluster. NotFound: not published.
   absl::StatusOr<machines::Cycles> dsmem_latency = absl::NotFoundError("");
   absl::StatusOr<machines::BytesPerCycle> dsmem_store = absl::NotFoundError("");
   machines::Cycles device_fence;  // from a signal in global memory until another SM sees it

@@ -43,7 +43,7 @@ struct GpuPlan {
   Burst by_thread, by_warp;          // kRegisters: by the four warps of a thread, and by one that it has forked
   Burst then_thread, then_warp;      // and after these: what reductions shuffle
   Space space = Space::kDefault;     // kAccess: of the memory
-  bool stores = false;               // kAccess: nobody waits for it
+  bool stores = false;               // kAccess: no thread waits for it
   bool atomic = false;               // kAccess
   bool everywhere = false;           // kAccess: of the same place of every device
   TensorWork tensor;                 // kProduct, kTensorCopy

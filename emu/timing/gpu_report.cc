@@ -299,7 +299,7 @@ std::vector<std::string> LeftOut(const GpuReportInputs& what) {
   return left;
 }
 
-// docs/time.md, "Held against an H200" and "Kernel text on Blackwell".
+// docs/time.md, "Compared with an H200" and "Kernel text on Blackwell".
 struct Missed {
   std::optional<double> share;
   const char* why;

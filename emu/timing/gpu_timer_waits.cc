@@ -10,7 +10,7 @@ using scheduler::Ticks;
 
 // ---- blocks
 
-// In a place that nobody had, or where another one has ended.
+// In an unused place, or where another one has ended.
 void GpuTimer::BeginCluster(Cluster& cluster) {
   Device& device = devices_[static_cast<std::size_t>(cluster.device)];
   const BlockPlaces::Place place = device.places.Begin();
@@ -74,7 +74,7 @@ void GpuTimer::Stalled(Stall stall, Ticks time) {
   }
 }
 
-// Until it could begin; somebody else has ended that.
+// Until it could begin; another agent has ended that.
 void GpuTimer::HasWaited() {
   const Ticks began = clock_.operation_began();
   if (Shown()) {
@@ -125,7 +125,7 @@ void GpuTimer::HearSignal(SyncElement semaphore) {
   seen = std::max(seen, leaves + (here ? TicksOf(costs_.device_fence) : node_.link_latency()));
 }
 
-// Whoever waits has begun with the last signal that it needs, but sees it later.
+// The waiter has begun with the last signal that it needs, but sees it later.
 void GpuTimer::AwaitSignals(SyncElement semaphore) {
   const auto seen = signals_.find({semaphore.array.value, semaphore.element});
   if (seen != signals_.end()) Stalled(Stall::kSemaphore, seen->second - clock_.now());

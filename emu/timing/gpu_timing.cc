@@ -122,7 +122,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   scheduled.races = call.races;
   scheduled.loop.record = options.record;
   scheduled.loop.clock = &timer->clock();
-  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // whoever spins spends time at it
+  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // an agent that spins spends time
   scheduled.loop.budget = std::int64_t{1} << 40;
   scheduled.clusters_at_once = fits.residency.clusters;
   GpuRun run{.timed = {}, .result = {}, .outputs = {}, .clusters_at_once = fits.residency.clusters};

@@ -39,7 +39,7 @@ class L2Cache {
   struct Found {
     std::int64_t merged = 0, hit = 0, missed = 0;
     std::int64_t dirtied = 0;    // by a store
-    scheduler::Ticks under_way;  // when the last of those is there that somebody else has asked memory for
+    scheduler::Ticks under_way;  // when the last of those is there that another request has asked memory for
   };
   Found Look(const GlobalBox& box, scheduler::Ticks at);
   void Arrived(scheduler::Ticks when) { arrivals_.back() = when; }  // what the last Look has missed

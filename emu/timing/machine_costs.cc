@@ -109,7 +109,7 @@ absl::Status ReadMemory(const machines::Machine& machine, GpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<Nanoseconds>("launch.empty"), &launch));
   costs->tma_l2_latency = hit * costs->clock;
   costs->tma_dram_latency = miss * costs->clock;
-  // Where nobody measured it, DRAM is as much farther than L2 as it is for copies.
+  // Where it was not measured, DRAM is as much farther than L2 as it is for copies.
   const auto measured = machine.Find(Key<Nanoseconds>("dram.latency"));
   costs->dram_latency = measured.has_value() ? *measured * costs->clock
                                              : costs->l2_latency + (costs->tma_dram_latency - costs->tma_l2_latency);

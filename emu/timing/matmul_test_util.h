@@ -21,7 +21,7 @@ struct Matmul {
   std::int64_t stages = 4;
 };
 
-// A semaphore that anybody may signal, also copies that have not begun.
+// A semaphore that any agent may signal, also copies that have not begun.
 class Counter {
  public:
   Counter(std::int64_t object, std::int64_t value) : object_(object), value_(value) {}

@@ -91,7 +91,7 @@ Parts PartsOf(const GpuPlan& plan, Ticks all, const GpuChip::Asked& asked) {
   queued(Stall::kPort, asked.port.waited);
   queued(Stall::kTensorLoads, asked.tensor_loads.waited);
   queued(Stall::kTensorStores, asked.tensor_stores.waited);
-  if (loads) {  // nobody waits until stores are there
+  if (loads) {  // no thread waits for stores
     queued(Stall::kL2, asked.l2.waited);
     queued(Stall::kDram, asked.dram.waited);
     queued(Stall::kLink, asked.link.waited);

@@ -73,7 +73,7 @@ class TimelineRecorder {
   void Found(const Finding& finding, Ticks at, std::int32_t span);
 
   // Lanes of a group are beside each other: groups of threads first, those of units last (LaneKind). Barriers that
-  // nobody arrived at have none.
+  // without arrivals have none.
   Timeline Take(const std::string& of, Ticks length);
 
  private:

@@ -36,7 +36,7 @@ void DefinednessTracker::SetUndefined(MemoryBuffer& buffer) {
   }
 }
 
-// ---- the bytes of an output that nobody wrote: which of them are where they were
+// ---- unwritten bytes of an output: which of them are where they were
 
 class DefinednessTracker::Moves {
  public:
@@ -97,7 +97,7 @@ class DefinednessTracker::StoreRecord {
     if (tracker_.stores_.crowded()) tracker_.ForgetStores();
   }
 
-  // What an engine stores somebody stored in its source before. `lane` is the element's number in the value.
+  // What an engine stores was stored in its source before. `lane` is the element's number in the value.
   void Element(ElementCount element, std::size_t lane, DefinedMark mark) {
     if (mark == 0 || mark == kUntouched) return;
     if (buffer_.stored_by.empty()) buffer_.stored_by.resize(buffer_.elements().size());
@@ -132,7 +132,7 @@ void DefinednessTracker::ForgetStores() {
 
 // ---- loads
 
-// Masked-off lanes, over what the load's marks are so far. A lane of which nobody knows whether it takes part is the
+// Masked-off lanes, over what the load's marks are so far. A lane with an undefined mask is the
 // mask's.
 void DefinednessTracker::MarkMasked(const MemoryBuffer& buffer, const Mask& mask, const Site& site,
                                     std::size_t elements) {
@@ -155,7 +155,7 @@ void DefinednessTracker::FinishLoad(Definedness& defined, const Site& site, std:
   }
 }
 
-// What an engine carries has been stored by whoever stored it in its source.
+// The writer of what an engine copies is the writer of its source.
 void DefinednessTracker::CopyStores(const MemoryBuffer& source, const BoxAccess& access, const BoxReach& reach,
                                     std::size_t elements) {
   std::vector<StoreNumber>& copied = copied_;
@@ -239,7 +239,7 @@ void DefinednessTracker::Load(const MemoryBuffer& buffer, const PointAccess& acc
 
 namespace {
 
-// With the lanes of which nobody knows whether they take part.
+// With the lanes whose mask is undefined.
 BoxAccess WithoutMask(const BoxAccess& access) {
   BoxAccess all = access;
   all.mask.lanes = nullptr;

@@ -32,11 +32,11 @@ class DefinednessTracker {
   const Origins& origins() const { return origins_; }
   const UndefinedStores& stores() const { return stores_; }
 
-  void SetUndefined(MemoryBuffer& buffer);  // before anybody writes it
+  void SetUndefined(MemoryBuffer& buffer);  // before the first write
   std::uint8_t MarkOfValue(const Finding& finding, const Site& site);
 
-  // While an engine carries what is in `source`, its accesses are not the kernel's: nobody reads, and what it stores
-  // has been stored by whoever stored it in the source. nullptr: it is done.
+  // While an engine carries what is in `source`, its accesses are not the kernel's: it does not count as a reader, and
+  // what it stores has the writer of the source. nullptr: it is done.
   void CarriesFrom(const MemoryBuffer* source) { engine_source_ = source; }
   // The same of a copy of a block whose halves are apart.
   void BeginHalf(AgentId operation, Half half, const MemoryBuffer* source) {
@@ -83,7 +83,7 @@ class DefinednessTracker {
   std::vector<DefinedMark> in_place_;  // of a store to an output
   const MemoryBuffer* engine_source_ = nullptr;
   bool copies_ = false;              // an engine, without a value of the kernel
-  std::vector<StoreNumber> copied_;  // of the engine's elements: who stored them in its source; empty: nobody
+  std::vector<StoreNumber> copied_;  // of the engine's elements: who stored them in its source; empty: none
   std::map<AgentId, std::vector<StoreNumber>> carried_;  // the same, of copies of blocks that have read
   UndefinedStores stores_;
 };

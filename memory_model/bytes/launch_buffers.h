@@ -44,7 +44,7 @@ class LaunchBuffers {
     fills_late_ = fill.kind != palladion::Fill::Kind::kRandom;  // whose numbers go on in the order of allocations
   }
   Filler& filler() { return filler_; }
-  void Fill(BufferId buffer);  // all of it, at once or when somebody touches it
+  void Fill(BufferId buffer);  // all of it, at once or on first touch
   // So many elements of the buffer's type, wherever they are.
   void FillPoison(const MemoryBuffer& buffer, std::byte* at, ElementCount elements) {
     filler_(buffer.dtype, at, elements.size() * buffer.words);
@@ -53,7 +53,7 @@ class LaunchBuffers {
   // Of buffers from here on no byte moves, but of single numbers in a thread's own memory.
   void MoveNothing() { moves_ = false; }
 
-  // Elements that stay where they are until they are taken, or somebody settles what lies in first .. last - 1.
+  // Elements that stay where they are until they are taken, or first .. last - 1 is settled.
   LoanId Lend(BufferId buffer, ValueView view);
   ValueView Take(LoanId loan, std::vector<std::byte>* bytes);
   void Settle(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {

@@ -75,7 +75,7 @@ class Memory final : public Machine {
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
   void SetUndefined(BufferId buffer);                                    // an adopted output, before anybody writes it
-  void SetDefined(BufferId id, ElementCount first, ElementCount last) {  // [first, last): somebody has written them
+  void SetDefined(BufferId id, ElementCount first, ElementCount last) {  // [first, last) has been written
     MemoryBuffer& buffer = buffers_[id];
     buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);
   }
@@ -204,7 +204,7 @@ class Memory final : public Machine {
   BoundsFindings bounds_;
   FindingLog log_;
   PrintedLines printed_;
-  std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: nobody asks
+  std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: not requested
   bool lends_ = true;
   bool undefined_arrived_ = false;
   std::int64_t most_values_ = 0;  // of a store, that somebody looks at

@@ -43,10 +43,10 @@ std::string WhereFrom(const Origin& origin, const std::string& reader, const std
   const std::string read = origin.was_read ? Cat(" that ", reader, " read") : "";
   switch (origin.kind) {
     case OriginKind::kNeverWritten:
-      return Cat("an element of '", origin.object, "'", read, " before anybody had written it");
+      return Cat("an element of '", origin.object, "'", read, " before it was written");
     case OriginKind::kOutput:
-      return Cat("an element of the output '", origin.object, "'", read, origin.was_read ? " before" : ", as if",
-                 " anybody had written it");
+      return Cat("an element of the output '", origin.object, "'", read,
+                 origin.was_read ? " before it was written" : ", which was never written");
     case OriginKind::kPadding:
       return Cat("the padding of operand '", origin.object, "'", read, ": its block or tile reaches beyond the array");
     case OriginKind::kMaskedLane:

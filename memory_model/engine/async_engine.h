@@ -101,18 +101,18 @@ class AsyncEngine {
 
   // Groups, which a thread waits for by how many may still be under way.
   void CommitGroup(QueueId queue);
-  bool IsUncommitted(AgentId operation) const;  // it is of a group that nobody has committed
+  bool IsUncommitted(AgentId operation) const;  // it is of an uncommitted group
   bool IsInGroup(AgentId operation) const;  // nobody but its issuer can have waited for it, and has not for all of it
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   std::size_t Groups(QueueId queue) const { return queues_[queue].groups.size(); }
   // The operations of all groups but the newest `may_remain`.
   std::vector<AgentId> GroupsBut(QueueId queue, std::size_t may_remain) const;
-  // Whoever waits for the groups of the queue has been told of all but the newest: it need not be told again.
+  // The waiter for the groups of the queue has acquired all but the newest: they need not be acquired again.
   void DropGroupsBut(QueueId queue, std::size_t may_remain);
 
   // Of all queues: who may still be asked what it told. Sorted.
   std::vector<AgentId> InGroups() const;
-  // Operations that are done and that nobody will ask about any more, sorted.
+  // Operations that are done and no longer needed, sorted.
   void Forget(const std::vector<AgentId>& gone);
 
  private:

@@ -32,7 +32,7 @@ class Pipelines {
   // From here on others may follow it. `told`: what its completion tells.
   void Add(const AsyncRequest& request, const Issue& issue, ClockBundle told);
 
-  // Without operations of owners for which gone(owner) holds, and those that are forgotten: nobody asks about either
+  // Without operations of owners for which gone(owner) holds, and those that were dropped: neither is needed
   // again.
   template <class Gone>
   void Forget(const Gone& gone, Remaining& remaining) {

@@ -78,7 +78,7 @@ void AccessHistory::Apply(const AccessEvent& event, const AccessSet& set, const 
 }
 
 void AccessHistory::Remember(const AccessEvent& event, const AccessSet& set) {
-  const ClockBundle nothing;  // knows of nobody: so nothing is replaced
+  const ClockBundle nothing;  // an empty clock: so nothing is replaced
   Conflicts unlooked;
   ApplySet(event, set, {nothing, ClockPart::kGeneric, {}}, &unlooked);
 }

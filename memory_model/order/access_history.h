@@ -58,7 +58,7 @@ class AccessHistory {
   // Of a kernel that races on and on, accesses are dropped once a finding has told of them: how often.
   std::int64_t dropped() const;
 
-  // f(event) for whoever is still remembered.
+  // f(event) for each agent still recorded.
   template <class F>
   void ForEachEvent(const F& f) const {
     for (const Region& region : regions_) {

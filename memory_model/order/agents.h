@@ -37,16 +37,16 @@ class AgentTable {
   // A child that starts now, and its end: what each does is ordered by it.
   AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(AgentId parent, AgentId child);
-  // Who spawned it, or issued it; invalid: nobody.
+  // Who spawned it, or issued it; invalid: none.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
   // Whose warp it is; of any other agent, itself.
   AgentId ThreadOf(AgentId agent) const { return RoleOf(agent) == AgentRole::kWarp ? ParentOf(agent) : agent; }
   AgentRole RoleOf(AgentId who) const { return IsOperation(who) ? AgentRole::kOperation : Agent(who).role; }
-  // It has ended, and nobody will ask what it knew.
+  // It has ended, and its clock is no longer needed.
   void Retire(AgentId agent);
   bool Lives(AgentId agent) const { return clocks_.Has(agent); }
 
-  // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is told by whoever waits for its
+  // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is acquired by a wait for its
   // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
   // With a number its name is "wgmma #3".
   AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number = -1);
@@ -56,7 +56,7 @@ class AgentTable {
   static AgentId PartOf(AgentId operation, std::size_t destination) {
     return AgentId{operation.value + static_cast<std::int32_t>(destination)};
   }
-  // Whoever waits for it is where its destination is.
+  // The waiter is where its destination is.
   bool IsToldApart(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
@@ -91,7 +91,7 @@ class AgentTable {
   static std::size_t NumberOf(AgentId operation) { return static_cast<std::size_t>(operation.value - kFirstOperation); }
   const ClockBundle& Fork(AgentId operation) const { return *Operation(operation).fork; }
   ClockBundle& Fork(AgentId operation) { return *Operation(operation).fork; }
-  void DropFork(AgentId operation) { Operation(operation).fork.reset(); }  // nobody will ask for it, or its completion
+  void DropFork(AgentId operation) { Operation(operation).fork.reset(); }  // not needed again, nor its completion
   AgentId IssuerOf(AgentId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
   ClockBundle Completion(AgentId operation, std::uint32_t halves) const;
   // The operation's first `halves` halves are known from here on, but not what it knew.
@@ -142,8 +142,8 @@ class AgentTable {
   };
   Heard LastHeard(const ClockBundle& clock, AgentId other) const;
 
-  // Is it time to forget? Then `remaining` is whoever some history, object of synchronisation or pending half still
-  // holds, agents and operations; and `looked` is how many places had to be looked at for that.
+  // Is it time to forget? Then `remaining` is every agent that some history, object of synchronisation or pending half
+  // still holds, agents and operations; and `looked` is how many places had to be looked at for that.
   bool Crowded() const { return operations_.size() + ended_.size() >= next_sweep_; }
   void Sweep(Remaining& remaining, std::size_t looked);
   std::size_t operations() const { return operations_.size(); }
@@ -173,7 +173,7 @@ class AgentTable {
     std::string name, await;
     std::array<SemaphoreId, 2> told_at;  // by half
     std::int64_t number = -1;
-    // Written only while the operation starts, so that copies share it. nullptr: nobody can ask, its issuer is gone.
+    // Written only while the operation starts, so that copies share it. nullptr: not needed, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;
     std::shared_ptr<const BlockCopy> block;
     std::uint32_t known = 0;  // so many halves some agent knows of
@@ -194,7 +194,7 @@ class AgentTable {
 
   bool proxies_;
   bool tensor_core_ = false;
-  LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while somebody remembers them
+  LiveTable<AgentId, AgentState> agents_;  // the ended ones too, while something refers to them
   LiveTable<AgentId, ClockBundle> clocks_;
   absl::flat_hash_map<std::int32_t, ClockBundle> kept_from_;  // by agent
   std::vector<AgentId> ended_;

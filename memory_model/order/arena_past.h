@@ -62,7 +62,7 @@ class ArenaPast {
     ArenaLayout layout;
     std::vector<Use> uses;
   };
-  // Bytes of the arena that nobody has been given since.
+  // Bytes of the arena that were not reused since.
   struct Piece {
     std::shared_ptr<const Past> past;
     ByteCount begin, end;

@@ -107,7 +107,7 @@ void VectorClock::JoinEntries(const VectorClock& other) {
     entries_ = other.entries_;
     return;
   }
-  std::size_t unknown = 0;  // most messages tell of nobody new
+  std::size_t unknown = 0;  // most messages have no new agent
   Epoch* known = entries_.data();
   const Epoch* const end = known + entries_.size();
   for (const Epoch& news : other.entries_) {

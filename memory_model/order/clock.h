@@ -31,7 +31,7 @@ struct Epoch {
 
 constexpr bool IsOperation(AgentId who) { return who.value >= kFirstOperation; }
 
-// Whom somebody may still ask about, sorted; of the others, operations are forgotten: one round, in all clocks.
+// Agents that may still be queried, sorted; of the others, operations are forgotten: one round, in all clocks.
 class Remaining {
  public:
   explicit Remaining(absl::Span<const AgentId> live) : live_(live) {}
@@ -96,7 +96,7 @@ class VectorClock {
     if (operations_.Covers(theirs) && theirs.Covers(operations_)) operations_ = theirs;
   }
 
-  // Without those that nobody will ask about again.
+  // Without those that are not needed again.
   void Forget(Remaining& remaining);
 
   std::size_t size() const { return entries_.size() + agents_.nodes() + operations_.nodes(); }  // what it takes

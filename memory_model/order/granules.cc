@@ -20,7 +20,7 @@ Granules::Entry& Granules::HeadOf(std::int64_t granule) {
   return pages_[page_of_[number]][static_cast<std::size_t>(granule) % kPerPage];
 }
 
-// All of the page that begins with this granule, where nobody has touched it. False: somebody has.
+// All of the page that begins with this granule, if it is untouched. False: it is not.
 bool Granules::FillNewPage(std::int64_t granule) {
   const std::size_t number = static_cast<std::size_t>(granule) / kPerPage;
   if (number < page_of_.size() && page_of_[number] != kNone) return false;

@@ -38,7 +38,7 @@ class Granules {
 
   void Clear();
 
-  // Whoever is still remembered, with the bytes for which.
+  // The recorded agents, each with its bytes.
   std::vector<std::pair<AccessEvent, AccessSet>> Uses() const;
 
   template <class F>

@@ -63,7 +63,7 @@ class SharedTrie {
   struct Node {
     std::atomic<std::uint32_t> count{1};
     std::uint8_t height = 0;
-    bool full = false;  // everything below is known: a constant, of which nobody counts who shares it
+    bool full = false;  // everything below is known: a constant, without a reference count
   };
 
   class Ref {
@@ -252,7 +252,7 @@ void SharedTrie<Leaf>::GrowTo(int height) {
   }
 }
 
-// A node that nobody shares changes in place. What is below a shared node is gone on with through a copy of the
+// An unshared node changes in place. What is below a shared node is gone on with through a copy of the
 // reference, or of the node, so that it counts as shared, too.
 
 template <class Leaf>

@@ -31,7 +31,7 @@ struct TrackedBuffer {
   ProxySpace space = ProxySpace::kPlain;
   Place place;
   bool holds_nothing = false;  // when it begins: what is read before a write is undefined
-  // Whose bytes it has: those of this arena, from there on. -1: bytes that were nobody's before.
+  // Whose bytes it has: those of this arena, from there on. -1: bytes without an earlier owner.
   std::int32_t arena = -1;
   ByteCount offset;
   const TensorCells* cells = nullptr;  // where they lie in an arena that is tensor memory
@@ -56,7 +56,7 @@ class Tracked {
   TrackedBuffer info;
   AccessHistory history;
   std::optional<AccessEvent> freed;
-  std::string freed_by;                                   // where it is nobody's doing
+  std::string freed_by;                                   // where no agent ends it
   std::vector<std::pair<AccessEvent, std::string>> past;  // done when its bytes were another object's: which
 
  private:
@@ -72,7 +72,7 @@ class Tracked {
 
 class TrackedMemory {
  public:
-  // nullptr: nobody has told of it, or it was dropped.
+  // nullptr: not recorded, or dropped.
   Tracked* Find(BufferId id) {
     return id.index() < buffers_.size() && buffers_[id.index()].has_value() ? &*buffers_[id.index()] : nullptr;
   }
@@ -88,16 +88,16 @@ class TrackedMemory {
   absl::Span<const AccessConflict> Access(Tracked* buffer, const AccessEvent& event, const AccessSet& set,
                                           const Vantage& vantage);
   // The same of its end, a write of all of it. What was done to bytes of an arena and is ordered before it counts for
-  // who gets them next. `freed_by`: what ends it, where that is nobody's doing.
+  // who gets them next. `freed_by`: what ends it, where that is not an agent.
   absl::Span<const AccessConflict> Free(Tracked* buffer, const AccessEvent& event, const Vantage& vantage,
                                         std::string freed_by);
-  // Its id may mean other memory from here on, of which nobody tells.
+  // Its id may mean other memory from here on, of which no record comes.
   void Drop(BufferId id) {
     if (id.index() < buffers_.size()) buffers_[id.index()].reset();
   }
-  void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // nobody gets its bytes any more
+  void EndArena(std::int32_t arena) { arenas_.erase(arena); }  // its bytes are not reused any more
 
-  // f(event) for whoever is still remembered, some more than once.
+  // f(event) for each agent still recorded, some more than once.
   template <class F>
   void ForEachEvent(const F& f) const {
     for (const std::optional<Tracked>& buffer : buffers_) {

@@ -84,7 +84,7 @@ struct Conflicts {
 // only read, or only updated, by all. After one it is exact where tasks do not return.
 class UnitOwners {
  public:
-  static constexpr std::uint32_t kSeveral = 1;  // a task that has ended, or several: nobody who asks
+  static constexpr std::uint32_t kSeveral = 1;  // a task that has ended, or several: not the caller
   static constexpr std::uint32_t kFirstTask = 2, kMaxTask = (std::uint32_t{1} << 26) - 1;
   struct Toucher {  // an access
     std::uint32_t task;
@@ -99,7 +99,7 @@ class UnitOwners {
         pages_(tasks_return ? static_cast<std::size_t>(units / kPage + 1) : 0),
         lines_(tasks_return ? 0 : static_cast<std::size_t>(units / kPage + 1)) {}
 
-  // `task` touches the units first <= u < last. What it reads after it wrote it needs no record: whoever writes there
+  // `task` touches the units first <= u < last. What it reads after it wrote it needs no record: another writer there
   // is in conflict with the write already.
   void Touch(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts);
 
@@ -121,7 +121,7 @@ class UnitOwners {
     std::array<std::uint8_t, kLine> kinds{};  // of others, of the owner
   };
   std::uint32_t* PageOf(std::int64_t unit);
-  const Line* FindLine(std::int64_t unit) const;  // nullptr: nobody touched the page
+  const Line* FindLine(std::int64_t unit) const;  // nullptr: the page is untouched
   Line& LineFor(std::int64_t unit, std::uint32_t task);
   static void Disown(Line& line);  // what the owner did is others' from here on
   static std::uint8_t InLine(std::uint8_t both, std::int64_t unit, const Toucher& now);
@@ -130,7 +130,7 @@ class UnitOwners {
   std::int64_t units_;
   bool tasks_return_;
   // One of the two, by tasks_return_.
-  std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // owner, others' kinds, the owner's kinds; 0: nobody
+  std::vector<std::unique_ptr<std::uint32_t[]>> pages_;  // owner, others' kinds, the owner's kinds; 0: none
   std::vector<std::unique_ptr<Line[]>> lines_;           // kPage / kLine of them
 };
 

@@ -18,8 +18,8 @@
 
 namespace palladion::memory_model {
 
-// Who counts as one writer: whoever writes in one order. These are not agents: all programs of one task are one, and
-// each write of an engine is one. Given out by whoever feeds the values.
+// What counts as one writer: writes with one order. These are not agents: all programs of one task are one, and
+// each write of an engine is one. Assigned by the caller that feeds the values.
 using WriterId = Id<struct WriterTag>;
 
 class WrittenValues {

@@ -21,7 +21,7 @@ double AtLeastOnce(double p, std::int64_t runs) {
   return -std::expm1(static_cast<double>(runs) * std::log1p(-std::min(p, 1.0)));
 }
 
-// A bug of depth 1 or 2: the worse of both, since nobody knows which it is.
+// A bug of depth 1 or 2: the worse of both, since it is not known which it is.
 double HitByDepthTwo(std::int64_t agents, std::int64_t steps, absl::Span<const SeedRange> ran) {
   std::array<std::int64_t, kMaxPctDepth> runs{};
   for (const SeedRange& range : ran) {

@@ -22,11 +22,12 @@ struct RunLengths {
   std::int64_t most_work = std::numeric_limits<std::int64_t>::max();
 };
 
-std::unique_ptr<Policy> MakeProgramOrder();  // engines first, then whoever runs until it waits, then the lowest number
-std::unique_ptr<Policy> MakeReverse();       // whoever runs until it waits, then the highest number
+std::unique_ptr<Policy>
+MakeProgramOrder();                     // engines first, then the running agent until it waits, then the lowest number
+std::unique_ptr<Policy> MakeReverse();  // the running agent until it waits, then the highest number
 std::unique_ptr<Policy> MakeRandomWalk(std::uint64_t seed);  // anyone at every operation
 
-// Whoever runs goes on, but with a chance of `switch_per_mille` anyone does; anyone when it waits. (Miri: 10.)
+// The running agent goes on, but with a chance of `switch_per_mille` any agent does; any when it waits. (Miri: 10.)
 std::unique_ptr<Policy> MakeSticky(std::uint64_t seed, int switch_per_mille);
 
 // Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, lowered at `depth` - 1 random
@@ -44,7 +45,7 @@ std::unique_ptr<Policy> MakeUrw(std::uint64_t seed, RunLengths lengths);
 // One random agent gets no turn while anyone else can go, for intervals that grow (rr's chaos mode).
 std::unique_ptr<Policy> MakeStarveOne(std::uint64_t seed);
 
-// Engines go when nobody else can, or as soon as they can; among the rest `inner` chooses.
+// Engines go when no other agent can, or as soon as they can; among the rest `inner` chooses.
 std::unique_ptr<Policy> MakeEnginesLate(std::unique_ptr<Policy> inner);
 std::unique_ptr<Policy> MakeEnginesFirst(std::unique_ptr<Policy> inner);
 

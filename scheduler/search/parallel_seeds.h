@@ -48,7 +48,7 @@ class ParallelSeeds {
   void Work(const Run& run, const Take& take) {
     std::unique_lock lock(mutex_);
     for (;;) {
-      // Nobody runs far ahead of the slowest: results that wait take memory.
+      // No run gets far ahead of the slowest: results that wait take memory.
       changed_.wait(lock, [&] { return stopped_ || next_run_ == last_ || next_run_ < next_take_ + 8 * threads_; });
       if (stopped_ || next_run_ == last_) return;
       const std::int64_t seed = next_run_++;

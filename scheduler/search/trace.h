@@ -80,7 +80,7 @@ class Trace {
 
   std::vector<Event> events_;
   std::vector<Agent> agents_;                                    // by number
-  std::vector<Tracked> agent_of_;                                // by ordinal; -1: it ended before anybody knew of it
+  std::vector<Tracked> agent_of_;                                // by ordinal; -1: it ended before it was known
   std::map<std::pair<Tracked, std::int64_t>, Tracked> numbers_;  // of the children of an agent, or of the source (-1)
   std::int64_t begun_ = 0;                                       // by the source
 };

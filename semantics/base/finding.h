@@ -101,8 +101,8 @@ enum class Confidence : std::uint8_t {
 };
 std::string_view Name(Confidence confidence);  // "proved", "predicted", "policy-dependent"
 
-// The fix as a change of the kernel, where it is one. Who has the kernel makes text of it (emu/run/launch/mended.h), where
-// it can be had; lines are of the kernel text.
+// The fix as a change of the kernel, where it is one. Who has the kernel makes text of it (emu/run/launch/mended.h),
+// where it can be had; lines are of the kernel text.
 struct Mend {
   enum class Kind : std::uint8_t {
     kNone,             // no change of a line or two
@@ -122,7 +122,7 @@ struct Mend {
   int line = 0, issue = 0;
   std::string object;  // by the user's name, with its element: "sem.at[1]"
   std::int64_t amount = 0;
-  bool commits = false;   // of a wait for a group: nobody has committed it
+  bool commits = false;   // of a wait for a group: it was not committed
   std::string await;      // the call that waits: "plgpu.wgmma_wait(0)"
   std::string otherwise;  // the order that is missing, without a call: the fix where no text can be had
 };

@@ -35,7 +35,7 @@ enum class AgentRole : std::uint8_t {
 };
 
 // Programs of a grid in the order of its walk. The ids of a grid of more than 2^31 programs, which is hours of work,
-// begin anew: nobody remembers the first ones.
+// begin anew: the first ones are not needed.
 constexpr AgentId AgentOfProgram(std::int64_t number) {
   return AgentId{static_cast<std::int32_t>(number & 0x7fffffff)};
 }

@@ -45,7 +45,7 @@ class LiveTable {
     return pages_[page]->entries[next_++ % kPerPage].emplace(std::forward<Args>(args)...);
   }
 
-  // The next id is of somebody of whom this table has nothing: for tables that share their ids.
+  // The next id has no object in this table: for tables that share their ids.
   void Skip() {
     const Key id = Next();
     Add();

@@ -39,7 +39,7 @@ class RunControl {
   }
 
   struct Counts {
-    std::int64_t schedules_done = 0, schedules = 0;  // 0: one, or nobody knows how many
+    std::int64_t schedules_done = 0, schedules = 0;  // 0: one, or unknown
     std::int64_t programs_done = 0, programs = 0;    // of the schedules that are not done
     std::int64_t spent = 0, budget = 0;              // by the program, or the schedule, that looked last
   };
@@ -61,7 +61,7 @@ class RunControl {
 
 inline bool Interrupted(const RunControl* control) { return control != nullptr && control->interrupted(); }
 
-// How an interrupted run ends: no mistake of anybody's.
+// How an interrupted run ends: not an error.
 inline absl::Status InterruptedStatus() {
   absl::Status status = absl::CancelledError("interrupted");
   status.SetPayload("palladion/interrupted", absl::Cord());
@@ -71,7 +71,7 @@ inline bool IsInterrupted(const absl::Status& status) {
   return absl::IsCancelled(status) && status.GetPayload("palladion/interrupted").has_value();
 }
 
-// The budget of loop iterations is spent; whoever knows its name says how to raise it.
+// The budget of loop iterations is spent; the caller that knows its name says how to raise it.
 inline absl::Status BudgetStatus(const std::string& message) {
   absl::Status status = absl::ResourceExhaustedError(message);
   status.SetPayload("palladion/budget", absl::Cord());

@@ -59,7 +59,7 @@ std::string NewName(const std::string& folder) {
   return name[length] == '\0' && pid > 0 ? static_cast<::pid_t>(pid) : 0;
 }
 
-// Nobody has it locked. A file system without locks says no more than that.
+// It is not locked. A file system without locks says no more than that.
 bool Unlocked(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return false;
@@ -95,7 +95,7 @@ Part::~Part() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-// Remembered first: a signal in between finds nothing yet to remove, or removes what nobody else calls so.
+// Remembered first: a signal in between finds nothing yet to remove, or removes a name that is not used elsewhere.
 absl::StatusOr<Part> Part::New(const std::string& folder, bool is_folder) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     Part part;

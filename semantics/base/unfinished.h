@@ -14,7 +14,7 @@
 namespace palladion {
 
 // A new file, or a new folder, of such a name. It is locked while it is open here, which tells other programs, also
-// those of other containers, that somebody is at work on it.
+// those of other containers, that a writer is at work on it.
 class Part {
  public:
   // The status' message is the system's ("No space left on device"); its code as in SystemStatus (system_error.h).

@@ -27,7 +27,7 @@ fs::path Resolved(fs::path path) {
   return path;
 }
 
-// /dev/stdout and its kin are links to what may be a plain file that somebody else has open.
+// /dev/stdout and its kin are links to what may be a plain file that another process has open.
 bool IsOpenElsewhere(std::string_view path) { return path.substr(0, 5) == "/dev/" || path.substr(0, 6) == "/proc/"; }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct Definedness {
 // The mark of what depends on two elements: the smaller that is not 0, so that the order of merges does not matter.
 constexpr std::uint8_t MergeMarks(std::uint8_t a, std::uint8_t b) { return a == 0 || (b != 0 && b < a) ? b : a; }
 
-// Marks from kMovedMark on are of bytes that nobody wrote to an output and that were only moved since: the output they
+// Marks from kMovedMark on are of unwritten bytes of an output that were only moved since: the output they
 // are of (3 bits) and the place in it that they come from (4 bits). Computing with them gives them the mark of that
 // output's origin, so that bytes that went back to their own place are told from what was computed.
 inline constexpr std::uint8_t kMovedMark = 0x80;
@@ -108,10 +108,11 @@ struct AllocRequest {
   DType dtype = DType::kF32;
   std::size_t words_per_element = 1;  // PRNG keys: words of `dtype` in one element
   absl::Span<const std::int64_t> shape;
-  bool is_output = false;  // an output, or a block of one: what nobody writes there is missing
+  bool is_output = false;  // an output, or a block of one: unwritten elements are missing
   LocId loc;               // where it is asked for: for messages
   int text_line = 0;
-  std::optional<AllocationPlace> place = {};  // none: the agent's own memory, which nobody else and no schedule can see
+  std::optional<AllocationPlace> place =
+      {};  // none: the agent's own memory, which no other agent and no schedule can see
 };
 
 }  // namespace palladion

@@ -54,9 +54,9 @@ class Machine {
   virtual const std::byte* Borrow(const BoxAccess& access) = 0;
 
   // For engines, whose read half comes before their write half. A load whose bytes stay where they are: until Take the
-  // machine keeps what they were, whoever writes there. Invalid: nothing of that is lent, and the caller loads.
+  // machine keeps what they were, despite later writes. Invalid: nothing of that is lent, and the caller loads.
   virtual LoanId Lend(const BoxAccess&) { return {}; }
-  // Ends the loan. Where its elements lie, until somebody stores there; no data: they have changed there, and what they
+  // Ends the loan. Where its elements lie, until a store there; no data: they have changed there, and what they
   // were is in `bytes`.
   virtual ValueView Take(LoanId, std::vector<std::byte>* /*bytes*/) { return {}; }
   // A store whose elements the caller writes where they lie, all of them and at once; then Wrote, with their marks. No
@@ -87,14 +87,14 @@ class Machine {
   virtual absl::Status CommitGroup(AsyncQueue queue, const Site& site);
   // Does an operation of the queue wait for all earlier ones before it is issued? As the fence policy says.
   virtual bool CompletesEarlier(AsyncQueue queue) const;
-  // What every place along grid dimensions must do the same, in the same order; nobody waits.
+  // What every place along grid dimensions must do the same, in the same order; without a wait.
   virtual absl::Status Collective(const CollectiveStep& step, const Site& site);
 
   // Whatever the target says is there.
   virtual absl::Status Wait(const WaitTarget& target, const Site& site);
 
   // Barriers or semaphores; of what is shared, the first owner makes it and the others find it. A machine that has none
-  // is not asked for anything about them: nobody has an element to name.
+  // is not asked for anything about them: no element can be named.
   virtual absl::StatusOr<SyncId> AllocSync(const SyncRequest& request);
   virtual void LeaveSync(SyncId array, const Site& site);
   virtual SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site);

@@ -20,7 +20,7 @@ struct AllocationPlace {
   std::int64_t step = 0;                   // of the program, where it is asked for
   PlaceLevel owner = PlaceLevel::kThread;  // each place of this level has one; kDevice: the whole launch
   // Where its bytes lie: a thread's registers, a block's shared memory or a core's VMEM, the device's memory. Registers
-  // are the thread's own, whoever the owner; so is memory of the device that a thread asks for alone.
+  // are the thread's own, for any owner; so is memory of the device that a thread asks for alone.
   PlaceLevel memory = PlaceLevel::kBlock;
   std::int64_t tensor_columns = 0;  // that it takes of the block's tensor memory; 0: it is not there
 };

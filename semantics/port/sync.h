@@ -61,7 +61,7 @@ struct SpawnRequest {
   std::int64_t count = 0;
 };
 
-// Whose signals a wait learns from: anybody's, or those of its own device's threads.
+// Whose signals a wait acquires from: all, or those of its own device's threads.
 enum class MemoryScope : std::uint8_t { kSystem, kDevice };
 
 struct WaitTarget {

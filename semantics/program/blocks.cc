@@ -167,7 +167,7 @@ bool SameBlock(const OperandInfo& info, Frame& frame) {
 
 }  // namespace
 
-// A block must not depend on what nobody wrote.
+// A block must not depend on unwritten memory.
 void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
   if (frame.shadow == nullptr) return;
   for (SlotId slot : info.index)

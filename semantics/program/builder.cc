@@ -80,7 +80,7 @@ void Builder::FreeSlot(SlotId slot) {
 }
 
 SlotId Builder::Result(const Instr& op, std::size_t i) {
-  // What nobody reads: the other results of this instruction must not share its memory.
+  // Unused results: the other results of this instruction must not share its memory.
   return op.results[i].valid() ? Define(op.results[i]) : NewTemporary(op.types[i]);
 }
 
@@ -264,7 +264,7 @@ absl::Status Builder::LowerValueOp(const Instr& op) {
     }
   }
   if (FitsStrips(kernel, types)) {
-    if (!one) return absl::OkStatus();  // pure, and nobody reads it
+    if (!one) return absl::OkStatus();  // pure and unused
     if (strips_.EndsBefore(types)) FlushStrips();
     if (strips_.empty()) strips_.Begin(current_);
     strips_.Add(op, std::move(kernel), types, in);

@@ -48,7 +48,7 @@ class Builder {
   SlotId SlotOf(ValueId value) const { return slots_.Of(value); }
   SlotId Define(ValueId value) { return slots_.Define(value); }
   void DefineAs(ValueId value, SlotId slot) { slots_.DefineAs(value, slot); }
-  SlotId Result(const Instr& op, std::size_t i);  // Define, or memory nobody reads for `_`
+  SlotId Result(const Instr& op, std::size_t i);  // Define, or unused memory for `_`
   SlotId NewSlot(const Type& type) { return slots_.New(type); }
   SlotId NewTemporary(const Type& type);  // freed after the current instruction
   void FreeSlot(SlotId slot);

@@ -48,7 +48,7 @@ class FrameShadow {
   const Mark* Of(SlotId slot) const { return any(slot) ? entries_[slot.index()].marks : nullptr; }
   Definedness Get(SlotId slot) const { return {any(slot), entries_[slot.index()].marks}; }
 
-  // What a slot's new value is. Whoever writes a slot says so.
+  // What a slot's new value is. Every writer of a slot says so.
   void SetDefined(SlotId slot) { SetAny(slot, false); }
   void Set(SlotId slot, const Definedness& defined);
   Mark* Marks(SlotId slot) { return entries_[slot.index()].marks; }  // to be written, then SetAny

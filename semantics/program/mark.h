@@ -15,8 +15,8 @@ namespace palladion {
 
 // A value where it is read or was made.
 struct MarkedValue {
-  ValueId value;  // invalid: a literal or an array constant, or a result nobody named
-  SlotId slot;    // invalid: a ref, an operand that is not given, or a result nobody named
+  ValueId value;  // invalid: a literal or an array constant, or an unnamed result
+  SlotId slot;    // invalid: a ref, an operand that is not given, or an unnamed result
 };
 
 struct Mark {

@@ -40,11 +40,11 @@ using WaitsFn = WaitTarget (*)(const void* params, const Step& step, Frame& fram
 // What an atomic step's effect depends on.
 enum class AtomicStep : std::uint8_t {
   kNone,    // no atomic
-  kUpdate,  // an update that commutes with others (up to rounding), and whose old value nobody uses
+  kUpdate,  // an update that commutes with others (up to rounding), and whose old value is unused
   kSees,    // uses what it finds: compare-and-swap, exchange, or a result that is used
 };
 
-// What a step is, for whoever looks on.
+// What a step is, for observers.
 enum class StepKind : std::uint8_t {
   kOperation,   // of an instruction of the text
   kMark,        // mark.h
@@ -92,16 +92,16 @@ struct Step {
 
 // A loop whose end depends on a condition (`while`). Each time round, it may be as it was before: then it waits.
 struct Loop {
-  // What of the loop's own values an iteration may depend on, or somebody after the loop: where they are when the step
+  // What of the loop's own values an iteration may depend on, or the code after the loop: where they are when the step
   // with its number is next.
   std::vector<SlotId> carries;
 };
 
-// Whoever looks over a program's shoulder: schedules, logs, traces. A frame without hooks does not pay for them.
+// Observers of a program: schedules, logs, traces. A frame without hooks does not pay for them.
 class StepHooks {
  public:
   virtual ~StepHooks() = default;
-  // Before a visible step. False: somebody else goes first; Frame::Run returns, and the step has not begun.
+  // Before a visible step. False: another agent goes first; Frame::Run returns, and the step has not begun.
   virtual bool MayGo(const Step&, Frame&) { return true; }
   virtual void Before(const Step&, Frame&) {}
   virtual void After(const Step&, Frame&) {}
@@ -275,14 +275,14 @@ class Frame : public FrameState {
   bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
   std::int64_t back_edge_budget = 0;   // 0: none
   std::int64_t look_at = 0;            // `spent` at which Look is due
-  RunControl* control = nullptr;       // nullptr: nobody ends the run or asks how far it is
+  RunControl* control = nullptr;       // nullptr: no interruption and no progress
   std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
   std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
   AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
   std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
-  std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: nobody asks
+  std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: not requested
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
   Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
 

@@ -115,7 +115,7 @@ bool AnyUndefined(const StripParams& p, const FrameShadow& shadow) {
   });
 }
 
-// Strips that were left out are nobody's results.
+// Strips that were left out are unused.
 absl::Status EndOf(const Frame& frame) { return Interrupted(frame.control) ? InterruptedStatus() : absl::OkStatus(); }
 
 }  // namespace

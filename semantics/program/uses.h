@@ -19,7 +19,7 @@ class LastUses {
   explicit LastUses(const Region& region);
 
   bool Has(ValueId value) const { return uses_.contains(value.value); }
-  // Nobody reads it after this instruction of the region.
+  // It is unused after this instruction of the region.
   bool EndsBy(ValueId value, std::size_t position) const;
   // The instruction that reads it last; the region's size where its result does, or nothing reads it.
   std::size_t Last(ValueId value) const;

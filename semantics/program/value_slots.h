@@ -28,16 +28,16 @@ class ValueSlots {
   // The slot of an array operand; a literal or constant gets one of its own.
   absl::StatusOr<SlotId> In(const Arg& arg);
   SlotId Of(ValueId value) const { return slot_of_[value.index()]; }       // invalid: it has none
-  bool Borrowed(ValueId value) const { return borrowed_[value.index()]; }  // it lives in a slot of somebody else
+  bool Borrowed(ValueId value) const { return borrowed_[value.index()]; }  // it lives in another value's slot
   bool IsConstant(SlotId slot) const { return program_.slots[slot.index()].constant != nullptr; }
 
   SlotId New(const Type& type);
   SlotId Define(ValueId value);               // new memory for a result
-  void DefineAs(ValueId value, SlotId slot);  // a result that lives in a slot somebody else owns
+  void DefineAs(ValueId value, SlotId slot);  // a result that lives in another value's slot
   void DefineAsConstant(ValueId value, SlotId slot) { slot_of_[value.index()] = slot; }
   void Own(ValueId value, absl::Span<const SlotId> owned);  // these are freed with the value
 
-  // A slot that has no memory yet, for the value unless it lives in somebody else's: Place gives it some.
+  // A slot that has no memory yet, for the value unless it lives in another's: Place gives it some.
   SlotId DefineUnplaced(ValueId value);
   void Place(SlotId slot);
   // Memory for a group of strips, free when its frees are let go.

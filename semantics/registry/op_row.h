@@ -45,7 +45,7 @@ struct Backends {
 inline constexpr Backends kTpu{1}, kGpu{2}, kTriton{4}, kTpuGpu{3}, kTpuTriton{5}, kGpuTriton{6}, kAllBackends{7},
     kNoBackend{0};
 
-// kDraws: changes what nobody but its own core sees, the random generator or the matrix units.
+// kDraws: changes what only its own core sees, the random generator or the matrix units.
 enum class Effect : std::uint8_t {
   kPure,
   kReads,

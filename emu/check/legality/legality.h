@@ -2,8 +2,8 @@
 // that the backend itself enforces, with its own message, so such a kernel would not compile there. Based on: the
 // checks of JAX 0.10.2's lowerings, jax/_src/pallas/{mosaic,triton,mosaic_gpu}/lowering.py, and Triton's
 // TensorSizeTrait. The limits of GPU kernels are tables of their own (gpu/limits.h), and so are the refusals of a TPU's
-// compiler behind the lowering (tpu/refusals.h). What it does not catch: layouts of intermediate values, registers of one
-// thread.
+// compiler behind the lowering (tpu/refusals.h). What it does not catch: layouts of intermediate values, registers of
+// one thread.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_LEGALITY_H_
 #define PALLADION_EMU_CHECK_LEGALITY_LEGALITY_H_
 

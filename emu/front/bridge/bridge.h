@@ -42,7 +42,7 @@ namespace palladion::bridge {
 //   legality  1: what the target refuses is found before the kernel runs (the default); where `raise` names it, it does
 //          not run; 2: what its compiler may refuse is a defect too
 //   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
-//   engines_late  1: with check=0, copies go when somebody waits for them
+//   engines_late  1: with check=0, copies happen at their wait
 //   launches  N: a kernel that several devices run together is checked as N launches in a row, too
 //   raise  which findings make the call fail: "none" (the default), "all" that count, or a list of codes and limits,
 //          "RACE_WW,tpu.access.space"; "never": not even a kernel that cannot run, whose outputs are then poison. The
@@ -83,8 +83,8 @@ class Bridge {
   // What outlives the launches of a session. One that is not open is of calls that leave no report: other devices make
   // the same ones with one.
   std::shared_ptr<palladion::Session> Between(std::int64_t session);
-  // No call of the session follows: semaphores that its kernels gave and that are not zero, and copies that nobody has
-  // waited for, are left as reports of these kernels, and forgotten.
+  // No call of the session follows: semaphores that its kernels returned and that are not zero, and copies that no
+  // kernel has waited for, are left as reports of these kernels, and forgotten.
   void EndSemaphores(std::int64_t session);
 
   // What is wrong with the kernel, the target or the options, before anything runs. The kernel is kept.

@@ -13,7 +13,7 @@ namespace {
 std::atomic<std::int64_t> heard{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// Leaves errno as it was: whoever was interrupted may be about to read it.
+// Leaves errno as it was: the interrupted code may be about to read it.
 void SayIt() {
   constexpr char kText[] = "\nstopping; press again to end now\n";
   const int before = errno;

@@ -12,7 +12,7 @@
 
 namespace palladion::bridge {
 
-// Signals heard so far, by anybody who listens here: for RunControl. It never gets smaller.
+// Signals received so far, by all listeners: for RunControl. It never gets smaller.
 const std::atomic<std::int64_t>& HeardInterrupts();
 
 // As if a signal had been heard.
@@ -35,7 +35,7 @@ class InterruptListener {
 };
 
 // Hears SIGINT and SIGTERM while it lives, where some handler has them, and hands them on to it. Any number at a time,
-// on any thread. A handler that somebody sets meanwhile stays. On a terminal, the second signal that comes before all
+// on any thread. A handler that is installed meanwhile stays. On a terminal, the second signal that comes before all
 // runs under way have ended ends the process.
 class InterruptEavesdropper {
  public:

@@ -25,7 +25,7 @@ struct Entry {
   Clock::time_point start;
 };
 
-// Whoever asks is given no object: the C API.
+// Callers have no object: the C API.
 struct Runs {
   std::mutex mutex;
   std::map<std::int64_t, Entry> entries;

@@ -14,9 +14,9 @@ namespace palladion::bridge {
 
 struct Progress {
   std::string_view unit;             // "schedules", "programs", or "budget" of a run of one program
-  std::int64_t done = 0, total = 0;  // total 0: nobody knows
+  std::int64_t done = 0, total = 0;  // total 0: unknown
   double rate = 0;                   // units a second
-  double seconds_left = -1;          // about; of a budget at most so many; -1: nobody knows
+  double seconds_left = -1;          // about; of a budget at most so many; -1: unknown
 };
 Progress ProgressOf(const RunControl::Counts& counts, double seconds);
 

@@ -111,7 +111,7 @@ class Tracing {
   absl::StatusOr<ExitCode> DrawTime(const KernelFile& plain, Files& files) {
     PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(plain.kernel, {}));
     const absl::StatusOr<timing::TimelineOptions> unit = UnitDrawn(line_, machine);
-    drawn_ = !unit.ok();  // whoever names one that is not there wants no other picture
+    drawn_ = !unit.ok();  // a wrong name must not draw another picture
     PALLADION_RETURN_IF_ERROR(unit.status());
     PALLADION_RETURN_IF_ERROR(agents::CheckMemory(plain.kernel.state(), agents::HostMemoryLimit()));
     PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line_, /*observable=*/true));

@@ -111,7 +111,7 @@ absl::Status OutputDirectory::Write(const std::string& name, std::string_view te
                                                 "; nothing was written to ", directory_.string())));
 }
 
-// Moves within one directory need no room; only somebody else's doing in between can stop one.
+// Moves within one directory need no room; only another process can make one fail.
 absl::Status OutputDirectory::Commit() {
   const Undivided together;
   for (std::size_t i = 0; i < names_.size(); ++i) {

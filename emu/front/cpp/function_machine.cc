@@ -86,7 +86,7 @@ std::int64_t FunctionMachine::threads_in_all() const {
   return all;
 }
 
-// What nobody writes has no races: the model is told of outputs alone.
+// Read-only memory has no races: the model is given outputs only.
 void FunctionMachine::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const std::string& name = kernel_.inputs[i];

@@ -18,7 +18,7 @@ namespace palladion {
 // Thrown through the run loop when a function has failed; FunctionMachine::failed says how.
 class FunctionFailed {};
 
-// Whoever is running: an engine's half is nobody's.
+// The running agent; none for an engine's phase.
 class FunctionThread;
 struct RunningThread {
   FunctionThread* thread = nullptr;

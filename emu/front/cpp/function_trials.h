@@ -21,7 +21,7 @@ namespace palladion {
 
 class FunctionTrials final : public check::Trials {
  public:
-  // What a trial is of: the kernel's memory before anybody writes there, and its places in the source.
+  // What a trial is of: the kernel's memory before the first write, and its places in the source.
   struct Of {
     const FunctionKernel& kernel;
     Fill fill;

@@ -37,7 +37,7 @@ struct LaunchOptions {
   // left by another is undefined (with `definedness`, except on `generic`).
   bool tasks_apart = false;
   bool definedness = false;          // follow undefined elements, and report where they matter
-  Fill fill;                         // what memory that nobody wrote holds
+  Fill fill;                         // contents of unwritten memory
   Inspections* contracts = nullptr;  // made for the kernel's program: what values break; nullptr: not looked for
   // The one program that runs, in row-major order only: what others would have left in memory is not there.
   std::optional<std::vector<std::int64_t>> only_program;

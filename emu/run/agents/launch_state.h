@@ -71,13 +71,13 @@ class LaunchState {
   // apart a task's.
   AgentPrograms ProgramsOfAgent(std::int64_t first) const;
 
-  // Whoever watches steps; nullptr: nobody.
+  // The observer of steps; nullptr: none.
   StepHooks* watchers() { return watchers_.empty() ? nullptr : &watchers_; }
 
   // Operands are bound in it. There is one, enough for agents that run one after another.
   Frame& frame() { return frame_; }
 
-  // When every agent has come to its end: whoever observes is told, and what of the outputs is undefined goes to the
+  // When every agent has come to its end: observers are notified, and undefined elements of the outputs go to the
   // memory's findings. How often definedness was looked at, in all.
   std::int64_t Finish();
 

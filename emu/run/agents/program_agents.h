@@ -17,7 +17,7 @@
 namespace palladion::agents {
 
 // Which memory others can see: the arrays that some program writes. What is private, or never written, is the same in
-// every order, so nobody need be asked about it.
+// every order, so no scheduling point is needed.
 class SharedMemory {
  public:
   explicit SharedMemory(LaunchState& state);
@@ -25,7 +25,7 @@ class SharedMemory {
   bool Has(BufferId buffer) const {
     return buffer.valid() && buffer.index() < shared_.size() && shared_[buffer.index()];
   }
-  // Empty: nobody else can see it.
+  // Empty: no other agent can see it.
   scheduler::Footprint FootprintOf(const Step& step, Frame& frame) const;
 
  private:

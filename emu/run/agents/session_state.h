@@ -30,7 +30,7 @@ namespace palladion::agents {
 
 class PreparedKernelState;
 
-// Whose finding it is, should nobody put it right.
+// Whose finding it is, if no later kernel resolves it.
 struct HeldFinding {
   std::string kernel, target;
   ReportedFinding finding;
@@ -81,7 +81,7 @@ struct LaunchArrivals {
     std::vector<ArrivingCopy> copies;
   };
   std::map<OperandPlace, Semaphores> semaphores;
-  // Copies into operands whose semaphores the launch is not given: nobody may touch what they write.
+  // Copies into operands whose semaphores the launch is not given: no access may touch what they write.
   std::vector<ArrivingCopy> elsewhere;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> barriers;  // by collective id and device
 

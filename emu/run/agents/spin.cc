@@ -96,7 +96,8 @@ void SpinWatch::Points(const Who&, AccessKind kind, const PointAccess& access, c
   }
 }
 
-// A store of what is there already counts as a look at it: once somebody changes it, the next store would be a change.
+// A store of what is there already counts as a look at it: once another agent changes it, the next store would be a
+// change.
 void SpinWatch::Stored(const SpinPlace& place, const std::byte* value) {
   const bool same = std::memcmp(BytesAt(place), value, static_cast<std::size_t>(place.bytes)) == 0;
   if (!same) return Wrote(place);
@@ -259,7 +260,7 @@ void Spin::Leave(Visit& visit) {
 
 void Spin::StartLog(Visit& visit) {
   StopLog(visit);
-  if (logging_ == 0) StopLogs();  // nobody needs what is there
+  if (logging_ == 0) StopLogs();  // no longer needed
   visit.logged = true;
   ++logging_;
   visit.first_look = looks_.size();
@@ -359,12 +360,12 @@ std::string Spin::Describe(const std::function<std::string(scheduler::AgentOrdin
 bool Spin::MaySignal(scheduler::AgentOrdinal other) const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (other == agent_) return false;
-  if (looks_.size() > visit.first_look) return true;  // anybody may write
+  if (looks_.size() > visit.first_look) return true;  // any agent may write
   return std::any_of(polls_.begin() + static_cast<std::ptrdiff_t>(visit.first_poll), polls_.end(),
                      [&](const Poll& poll) { return port_->may_signal(poll.target, other); });
 }
 
-// Who wrote last what it looks at; of several places, the first that somebody wrote. Barriers and semaphores have none.
+// Who wrote last what it looks at; of several places, the first that was written. Barriers and semaphores have none.
 std::optional<scheduler::AgentOrdinal> Spin::Holder() const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (polls_.size() > visit.first_poll) return std::nullopt;

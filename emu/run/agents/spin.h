@@ -35,19 +35,19 @@ struct SpinPlace {
   std::int64_t first = 0, bytes = 0;
 };
 
-// What the agents of a launch do to memory, told to the Spin of whoever is running; and who wrote what last.
+// What the agents of a launch do to memory, passed to the Spin of the running agent; and the last writers.
 class SpinWatch final : public memory_model::MemoryWatcher {
  public:
   explicit SpinWatch(memory_model::Memory& memory) : memory_(memory) {}
 
-  // Whose the next accesses are. No agent: nobody asks, and nothing is kept; no spin: an engine's.
+  // Whose the next accesses are. No agent: nothing is recorded; no spin: an engine's.
   void SetCurrent(Spin* spin, scheduler::AgentOrdinal agent);
   // After every step of an agent: what did its atomics change?
   void Settle() {
     if (!pending_.empty()) SettleAll();
   }
 
-  // The agent whose write changed the place last; invalid: nobody's did, or it is not known.
+  // The agent whose write changed the place last; invalid: none did, or it is not known.
   scheduler::AgentOrdinal LastWriter(const SpinPlace& place) const;
   bool knows_writers() const { return knows_writers_; }
   bool Lives(const SpinPlace& place) const { return LifeOf(place.buffer) == place.life; }

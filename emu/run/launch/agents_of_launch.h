@@ -38,7 +38,7 @@ class AgentsOfLaunch {
   virtual bool copyable() const { return false; }
   virtual std::optional<scheduler::Touches> TakeTouched() { return std::nullopt; }
 
-  // Every agent has come to its end. Found: by whoever watches them besides memory.
+  // Every agent has come to its end. Found: by observers other than memory.
   virtual void End() {}
   virtual std::vector<Finding> Found() const { return {}; }
   virtual void Complete(agents::Ran& result,

@@ -27,7 +27,7 @@ class DrivenLaunch {
   // No agent goes any more. `finished`: each has come to its end.
   virtual agents::Ran Ended(bool finished) = 0;
 
-  // `fair`: nobody is left out for ever, so agents that do not come to an end are a livelock.
+  // `fair`: no agent is starved, so agents that do not come to an end are a livelock.
   agents::Ran Result(scheduler::LoopResult run, bool fair);
 };
 

@@ -13,7 +13,7 @@ namespace palladion::launch {
 // nullptr: the kernel is not oblivious, its programs are no threads, or something of it looks at values after all.
 std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::PreparedKernelState& kernel);
 
-// The same, for somebody who looks at one run and not at its values: programs need not be threads. nullptr also where
+// The same, for observers of one run that do not need its values: programs need not be threads. nullptr also where
 // the kernel prints.
 std::unique_ptr<const kernel::PreparedKernelState> KernelWithoutValues(const kernel::PreparedKernelState& kernel);
 

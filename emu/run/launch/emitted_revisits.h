@@ -53,7 +53,7 @@ class EmittedRevisits final : public memory_model::MemoryWatcher {
   };
   // Memory that blocks were sent back from.
   struct Buffer {
-    std::vector<bool> stale;                            // elements that nobody has written since
+    std::vector<bool> stale;                            // elements not written since
     std::vector<StaleRead> reads;                       // of such, since the last copy: some
     std::map<std::int32_t, std::vector<bool>> flushed;  // elements of arrays
   };

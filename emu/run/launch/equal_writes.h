@@ -34,7 +34,7 @@ class EqualWrites final : public run::Watcher {
   // `program` outlives the object.
   explicit EqualWrites(const Program& program) : program_(program) {}
 
-  // The options of the second run: nobody else watches. Every array of the call that somebody writes is compared.
+  // The options of the second run, without other observers. Every written array of the call is compared.
   agents::LaunchOptions Again(const agents::LaunchOptions& launch);
   // The same for a run that has other observers too, and only for these arrays.
   void Watch(const memory_model::Memory& memory, BufferId array);

@@ -34,7 +34,7 @@ bool HasTasks(absl::Span<const memory_model::TaskDim> dims) {
 
 namespace {
 
-// Nobody else looks at what other tasks do, so that it counts here.
+// No other checker covers what other tasks do, so that it counts here.
 std::vector<memory_model::TaskDim> InOrder(std::vector<memory_model::TaskDim> dims) {
   for (memory_model::TaskDim& dim : dims) dim.parallel = false;
   return dims;
@@ -119,7 +119,7 @@ void GridChecks::WatchOperand(const memory_model::Memory& memory, std::size_t i,
   }
 }
 
-// What nobody writes cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
+// Read-only memory cannot be in conflict. A block's own memory is its core's; so is a whole array in a core's memory,
 // and scratch: on hardware that is undefined at first, and only `generic` hands it from program to program.
 void GridChecks::SweepOperand(const OperandInfo& info, BufferId array) {
   using Sharing = memory_model::Sweep::Sharing;
@@ -227,7 +227,7 @@ absl::Status GridChecks::AddPairs(const std::function<absl::Status(const agents:
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<memory_model::WitnessAccess>& first = witness.Answer(i);
     const BufferId buffer = conflicts[i].buffer;
-    const int line = conflicts[i].text_line;  // whoever the other one is: a conflict stands for all at its place
+    const int line = conflicts[i].text_line;  // for any second access: a conflict stands for all at its place
     Meeting meeting = MeetingOf(conflicts[i]);
     meeting.one_value = equal.Of(buffer, line, line);
     order_is_no_matter_ &= first.has_value() && meeting.rule == memory_model::ConflictRule::kWriteWrite &&

@@ -65,7 +65,7 @@ class GridChecks final : public run::Watcher {
   // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
   absl::Status Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun);
 
-  // After Finish: whatever order its programs have, is this what each of them finds in memory? Then nobody reads what
+  // After Finish: whatever order its programs have, is this what each of them finds in memory? Then no task reads what
   // another task writes, and where several write one element, they all store the same bytes, defined ones.
   bool order_is_no_matter() const { return order_is_no_matter_; }
   const std::vector<Finding>& findings() const { return findings_.all(); }

@@ -58,7 +58,7 @@ InputBlocks::Index InputBlocks::TaskOf(const Index& program) const {
   return task;
 }
 
-// Where nobody asks a machine there is one core, of which each program has an id.
+// Without a machine there is one core, of which each program has an id.
 void InputBlocks::Running(const RunningAgent& now) {
   filling_ = BufferId();
   running_ = program_.uses_port ? now.id : AgentId();
@@ -168,7 +168,7 @@ void InputBlocks::Forget(Core& core) {
   core.touched.clear();
 }
 
-// Whoever begins with this block may find what was stored in it.
+// A segment that begins with this block may see what was stored in it.
 void InputBlocks::Leave(Core& core) {
   for (const std::int64_t element : core.touched) {
     const auto e = static_cast<std::size_t>(element);

@@ -81,8 +81,8 @@ class Analysis {
     op.row->access == RefAccess::kNone ? VisitOther(op) : VisitAccess(op);
   }
 
-  // Whoever synchronises, allocates, prints or draws: its operands matter. What it gives is the schedule's doing, and
-  // not from memory that anybody follows.
+  // An instruction that synchronises, allocates, prints or draws: its operands matter. What it gives is the schedule's
+  // doing, and not from tracked memory.
   void VisitOther(const Instr& op) {
     for (const Arg& arg : op.args) Need(arg);
     for (const ValueId value : op.results) unsure_ |= value.valid() && !IsRef(kernel_, value);

@@ -47,7 +47,7 @@ class ReadsFrom final : public run::Watcher {
   Agent& Of(const Who& who);
   Agent& ThreadOf(AgentId thread);
   LastWrites& Of(BufferId buffer);
-  void Reset(BufferId buffer);  // its elements hold nothing that anybody wrote
+  void Reset(BufferId buffer);  // its elements are unwritten
 
   const Program& program_;
   const memory_model::Memory* memory_ = nullptr;

@@ -43,7 +43,7 @@ class Threads final : public AgentsOfLaunch {
       const OperandInfo& info = state_.program().operand_infos[i];
       const bool is_input = info.role == Role::kIn || info.role == Role::kPrefetch;
       const bool before = is_input && options_.races && MayOverlap(kernel_.bodies[0].region);
-      // What nobody writes has no races. An output may be an input's memory.
+      // Read-only memory has no races. An output may be an input's memory.
       const bool lands = state_.arrivals().Lands({i, 0});
       if (!arrays[i].valid() || (info.role != Role::kOut && !info.written && !before && !lands)) continue;
       if (std::find(adopted.begin(), adopted.end(), arrays[i]) != adopted.end()) continue;
@@ -68,7 +68,7 @@ class Threads final : public AgentsOfLaunch {
       state_.memory().Observe(&*repeated_);
     }
     threads::Residency residency{.clusters = std::numeric_limits<std::int64_t>::max()};
-    // A TPU's cores wait for nobody yet: one after another is enough.
+    // A TPU's cores do not wait for each other yet: one after another is enough.
     const bool mesh = CountsCores(state_.program());
     const bool cores = state_.program().grid_in_agent || mesh;
     const bool devices = state_.program().several_devices();  // which may wait for each other

@@ -21,7 +21,7 @@ Way WayOf(const Program& program, const WayAsked& asked) {
   if (asked.purpose == Purpose::kMoves) return Way::kPrograms;
   if (asked.one_program) return Way::kInOrder;
   if (asked.stuck) return MayBeHelped(program, asked) ? Way::kPrograms : Way::kInOrder;
-  // Without loops nobody waits, and a plain run needs one order only.
+  // Without loops no program waits, and a plain run needs one order only.
   if (asked.purpose == Purpose::kPlainRun && program.loops.empty()) return Way::kInOrder;
   return ProgramsInteract(program) ? Way::kPrograms : Way::kInOrder;
 }

@@ -28,7 +28,7 @@ struct WayAsked {
   bool stuck = false;        // it ran in program order, and a program waits for ever
 };
 
-// Of a launch that is stuck, kInOrder: it stays so, nobody could help.
+// For a stuck launch, kInOrder: no other program could unblock it.
 Way WayOf(const Program& program, const WayAsked& asked);
 
 }  // namespace palladion::launch

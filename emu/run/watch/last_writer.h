@@ -22,7 +22,7 @@ class LastWriter final : public memory_model::MemoryWatcher {
   // Before the first program.
   void Watch(const memory_model::Memory& memory, BufferId array);
 
-  // Its last writer; nothing if nobody wrote it.
+  // Its last writer; nothing if it was never written.
   const std::optional<FindingAccess>& writer() const { return writer_; }
 
   memory_model::EventSet wants() const override {

@@ -6,7 +6,7 @@
 namespace palladion::advice {
 namespace {
 
-// Deeper chains of additions are nobody's step of a ring.
+// Deeper chains of additions are not a step of a ring.
 constexpr int kDeepest = 32;
 
 bool IsNumber(const Arg& arg, std::int64_t number) {

@@ -29,8 +29,8 @@ struct NumberRef {
   friend bool operator==(const NumberRef&, const NumberRef&) = default;
 };
 
-// A scalar: `root` plus `offset`. Only one literal that is not 0 may make the offset: what two mean together nobody
-// can say.
+// A scalar: `root` plus `offset`. Only one literal that is not 0 may make the offset: what two mean together is
+// ambiguous.
 struct Affine {
   ValueId root;
   std::int64_t offset = 0;

@@ -93,7 +93,7 @@ class RingNumbers {
     }
   }
 
-  // Whoever computes with the number of a slot may know how many there are.
+  // Code that computes with the number of a slot may know how many there are.
   void OfRemainder(ValueId id) {
     Instr& instr = *origins_.Of(id).instr;
     const std::optional<NumberRef> by = NumberOf(instr.args[1]);
@@ -158,7 +158,7 @@ class RingNumbers {
     });
   }
 
-  // By how many steps somebody is ahead of the step itself; 0: nobody is.
+  // By how many steps a producer is ahead of the step itself; 0: none.
   std::int64_t Ahead() const {
     for (const auto& [root, offsets] : roots_) {
       if (!HasNone(offsets)) continue;

@@ -116,7 +116,7 @@ class LogWriter final : public run::Watcher {
     std::vector<std::vector<std::string>> accesses;  // of each instruction under way
   };
 
-  // Those of the innermost instruction; nullptr: nobody's.
+  // Those of the innermost instruction; nullptr: none.
   std::vector<std::string>* UnderWay(const Who& who) {
     Agent* const agent = who.of_operation() ? nullptr : agents_.current();
     return agent == nullptr || agent->accesses.empty() ? nullptr : &agent->accesses.back();

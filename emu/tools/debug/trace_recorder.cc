@@ -92,7 +92,7 @@ void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
   program_at_[programs_.back().index] = program_;
 }
 
-// What has not begun belongs to whoever was there before it.
+// Before an agent begins, events belong to the one before it.
 void TraceRecorder::Resume(absl::Span<const std::int64_t> index) {
   if (programs_[static_cast<std::size_t>(program_)].index == index) return;
   const auto found = program_at_.find({index.begin(), index.end()});

@@ -109,7 +109,7 @@ class TraceRecorder final : public run::Watcher {
   std::map<AgentId, std::vector<std::int64_t>> reads_;            // events, by operation under way
   std::vector<TraceEvent> events_;
   std::vector<TraceFlow> flows_;
-  std::vector<std::int64_t> open_copies_;  // events of copies that nobody has waited for
+  std::vector<std::int64_t> open_copies_;  // events of copies without a wait
   std::int64_t now_ = 0, elements_ = 0;
   std::int64_t dropped_ = 0;
   std::size_t accesses_ = 0;

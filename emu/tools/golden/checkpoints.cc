@@ -94,7 +94,7 @@ absl::StatusOr<std::vector<Dumped>> BoundsOfDumps(const Bundle& bundle, const st
   return DumpsOf(error.text, bundle, inputs, absl::StrJoin(refs, ","), {.run = options.run});
 }
 
-// What is another value where memory that nobody wrote holds zeros.
+// What is another value where unwritten memory holds zeros.
 Tensor UndefinedOf(const Tensor& a, const Tensor& b) {
   Tensor mask(DType::kBool, a.shape());
   const std::size_t n = StorageBytes(a.dtype());

@@ -28,7 +28,7 @@ enum class Cores : std::uint8_t {
 enum class What : std::uint8_t {
   kLoad,       // sum = 3 * sum + memory
   kStore,      // memory = amount, or the sum where that is 0
-  kAtomicAdd,  // memory += amount; nobody sees the old value
+  kAtomicAdd,  // memory += amount; the old value is unused
   kAtomicSee,  // sum = 3 * sum + memory; memory += amount
   kExchange,   // sum = 3 * sum + memory; memory = amount
   kArrive,

@@ -19,7 +19,7 @@ namespace palladion::hunt {
 namespace {
 
 const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER", "RACE_XDEV"};
-// With these a barrier is not what it was: what a wait learns is nobody's promise.
+// With these a barrier is not what it was: what a wait acquires is unspecified.
 const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "BAR_BYTES", "PEER_LIFETIME", "COLL_MISMATCH"};
 
 bool Has(const Report& report, const std::string& code) {
@@ -122,7 +122,7 @@ class Judgement {
     if (!counts && !Proved() && (Values() > 1 || Reaches("deadlock") || Reaches("undefined"))) result_.missed = true;
     const bool promised =
         std::none_of(kBroken.begin(), kBroken.end(), [&](const std::string& c) { return Has(report, c); });
-    if (Reaches("broken") || !promised) return;  // what comes after is nobody's promise
+    if (Reaches("broken") || !promised) return;  // what comes after is not specified
     if (Has(report, "DEADLOCK") && !Reaches("deadlock")) Contradict("a deadlock that no order has", OutcomesText());
     if (Has(report, "NONDET") && Values() < 2 && !Reaches("undefined"))
       Contradict("outputs differ, but no two orders do", OutcomesText());
@@ -272,7 +272,7 @@ class Judgement {
     const std::string outcome = machine.Outcome();
     const bool undefined = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
       return finding.code == FindingCode::kUninitialised || finding.code == FindingCode::kPaddingLeak ||
-             finding.code == FindingCode::kOutMissing;  // copies carry what nobody wrote
+             finding.code == FindingCode::kOutMissing;  // copies carry unwritten memory
     });
     if (outcome == "stale") return;
     if (undefined != (outcome == "undefined"))

@@ -101,7 +101,7 @@ class Patterns {
   void HandOver() {
     if (from_ != to_) Both(What::kArrive, What::kWait);
   }
-  // All that was given to the core, to whoever loads it.
+  // All that was issued to the core, to the thread that loads it.
   void Commit(bool own) {
     const int barrier = Barrier();
     if (own && Below(2) == 0) {

@@ -76,7 +76,7 @@ class TpuGenerator {
       ops.push_back({.what = What::kStore, .array = Array::kBlockOut, .amount = Below(2) == 0 ? 0 : Number()});
     }
   }
-  // Nobody sees all of m.
+  // No agent sees all of m.
   static void NoWholeM(std::vector<Op>* ops) {
     for (Op& op : *ops) {
       if (op.array == Array::kM) op.array = Array::kX;

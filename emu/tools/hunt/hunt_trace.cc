@@ -50,7 +50,7 @@ void TraceRecorder::HalfDone(const Who& who) {
 
 namespace {
 
-// Scopes are entered without a word: whoever does something there has met the others.
+// Entering a scope is not traced: a thread that acts there has met the others.
 void Meet(int agent, ReferenceMachine* machine) {
   const auto at = [&](int who, What what) {
     const Instr* next = machine->Next(who);

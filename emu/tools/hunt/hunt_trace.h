@@ -54,7 +54,7 @@ class TraceRecorder final : public run::Watcher {
 };
 
 // Takes the machine through the trace. What the machine cannot do, in words; "" where it went to the end. When the
-// arrival of a commit came is not in the trace: it comes when somebody needs it. kUnknown: another arrival at the
+// arrival of a commit came is not in the trace: it comes when it is needed. kUnknown: another arrival at the
 // barrier, or a test of it, may have come before or after.
 inline constexpr const char* kUnknown = "unknown";
 std::string Follow(const std::vector<Event>& events, ReferenceMachine* machine);

@@ -74,10 +74,10 @@ class Listener {
   virtual void Release(int agent, const CellSpan& cells) = 0;
 };
 
-// Products and copies to tensor memory by their number: issued, as far as somebody knows.
+// Products and copies to tensor memory by their number: issued, as far as an agent knows.
 using Issues = std::bitset<256>;
 
-// An operation that somebody has started and that ends later: a copy, or one of the tensor core.
+// An operation in flight, which ends later: a copy, or one of the tensor core.
 struct Copy {
   int issuer = 0, sequence = 0;  // among the copies out of its queue
   int queue = -1;                // of copies out

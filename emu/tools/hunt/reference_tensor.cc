@@ -29,7 +29,7 @@ std::set<int> ReferenceMachine::CellsOfTensor() const {
 
 int ReferenceMachine::NamedOf(int agent, int object) const { return Instance(agent) * named_per_ + object; }
 
-// To come a second time before the phase is over, or one more than are counted, is nobody's promise.
+// To come a second time before the phase is over, or one more than are counted, is not specified.
 void ReferenceMachine::ArriveNamed(int agent, int object) {
   const int named = NamedOf(agent, object), barrier = static_cast<int>(barriers_.size()) + blocks_ + named;
   NamedState& state = named_[static_cast<std::size_t>(named)];
@@ -75,7 +75,7 @@ void ReferenceMachine::Tensor(int agent, const Instr& instr) {
   }
 }
 
-// The value is what is there now; that somebody still reads it matters to races alone.
+// The value is what is there now; that another operation still reads it matters to races only.
 void ReferenceMachine::LoadTensor(int agent, const Instr& instr) {
   const CellSpan cells = CellsOf({agent, instr.later}, *instr.op);
   const int copy = copy_count_++;

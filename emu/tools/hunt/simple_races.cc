@@ -142,7 +142,7 @@ std::set<LinePair> SimpleRaces::Races() const {
   return races;
 }
 
-// Had whoever reads written all that the two have in common, and does that race with the write?
+// Had the reader written all that the two have in common, and does that race with the write?
 bool SimpleRaces::ReadsOwn(const Touched& read, const Touched& write) const {
   if (read.access != Access::kRead || write.access == Access::kRead) return false;
   const auto common = [&](int cell) {
@@ -188,7 +188,7 @@ std::set<LinePair> SimpleRaces::Unfenced() const {
   return unfenced;
 }
 
-// Nobody but copies touches tensor memory.
+// Only copies touch tensor memory.
 std::set<LinePair> SimpleRaces::PlainlyOrdered() const {
   std::set<LinePair> plainly_ordered;
   for (const Touched& a : touched_) {

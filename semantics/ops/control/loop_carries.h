@@ -10,8 +10,8 @@ namespace palladion {
 
 class Builder;
 
-// Of a `while`, by carry: may its condition, or what its body does beside computing values, depend on it, or does
-// somebody look at it after the loop? The others only count for themselves. Conservative: true in doubt.
+// Of a `while`, by carry: may its condition, or what its body does beside computing values, depend on it, or is
+// it used after the loop? The others only count for themselves. Conservative: true in doubt.
 std::vector<bool> CarriesThatMatter(const Instr& op, const Builder& builder);
 
 }  // namespace palladion

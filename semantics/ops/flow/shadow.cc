@@ -15,7 +15,7 @@ namespace {
 struct ElementwiseParams {
   std::size_t n;
   std::size_t results;
-  bool moves;  // the bytes of an output that nobody wrote stay that
+  bool moves;  // unwritten bytes of an output stay unwritten
   std::vector<bool> is_broadcast;
 };
 

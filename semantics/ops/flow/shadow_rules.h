@@ -46,7 +46,7 @@ class MergeBox {
   std::vector<MergeDim> dims_;
 };
 
-// As palladion::Bind, for a rule. An operation of one operand has marks for it: else nobody asks.
+// As palladion::Bind, for a rule. An operation of one operand has marks for it: else it is not called.
 template <auto kEval, class Params>
 ShadowKernel Bind(Params params, std::size_t scratch_bytes = 0) {
   return {.run = [](const void* p, const ShadowOperands& operands) { kEval(*static_cast<const Params*>(p), operands); },

@@ -85,7 +85,7 @@ absl::Status LowerBarrier(const Instr& op, Builder& builder) {
 }
 
 // gpu-barriers.md#commit_smem: what the thread knows of shared memory, its own reads and writes among it, is visible
-// from here on to the asynchronous accesses that it issues, and to those of whoever it synchronises with.
+// from here on to the asynchronous accesses that it issues, and to those of agents that synchronise with it.
 absl::Status VerifyCommitSmem(const Instr& op, const VerifyContext& context) {
   PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
   return ExpectResults(op, 0);

@@ -56,7 +56,7 @@ absl::Status RunTry(const void* params, const Step& step, Frame& frame) {
 }
 
 // Since JAX 0.12 a request says along which axes it is made together; before, it is along all. Is this such an axis, or
-// one along which there is nobody else?
+// one along which there is no other?
 bool IsTogether(const Instr& op, const Program& program, std::size_t grid_dim) {
   const Attr* const attr = Find(op.attrs, "collective_axes");
   if (attr == nullptr || program.grid[grid_dim].size == 1) return true;

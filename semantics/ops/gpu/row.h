@@ -9,7 +9,7 @@
 
 namespace palladion {
 
-// It waits for nothing, signals nobody, and comes to the same whoever came first.
+// It waits for nothing, signals nothing, and does not depend on which agent came first.
 constexpr OpRow GpuRow(std::string_view name, std::string_view spec, VerifyFn verify, LowerFn lower, Unit unit) {
   return {.dialect = "",
           .name = name,

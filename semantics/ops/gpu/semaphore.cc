@@ -202,7 +202,7 @@ absl::Status LowerSignals(const Instr& op, Builder& builder) {
   for (const Signal& signal : params.signals) {
     if (!signal.amount.slot.valid()) return absl::InvalidArgumentError("expected an operand inc= for each ref=");
   }
-  // Somebody else's semaphore is made when it is asked for, which is not to happen before the signal does.
+  // Another agent's semaphore is made on first use, which is not to happen before the signal does.
   const bool here = params.signals.size() == 1 && params.everywhere.empty() && params.signals[0].semaphore.peer.empty();
   builder.Emit(RunSignals, std::move(params));
   if (here) builder.program().steps.back().signals = SignalledHere;
@@ -354,7 +354,7 @@ constexpr OpRow OnTpuToo(OpRow row) {
 
 constexpr OpRow Global(OpRow row) {
   row.effect = Effect::kAllocates;
-  row.asks_port = AsksPort::kMay;  // not where nobody uses what it gives
+  row.asks_port = AsksPort::kMay;  // not where its result is unused
   row.allocates = Allocates::kGrid;
   return row;
 }

@@ -100,7 +100,7 @@ WaitTarget WaitsForAll(const void* params, const Step&, Frame&) {
 }
 
 // gpu-tmem.md#wait_load_tmem: until the thread's reads of tensor memory are complete.
-// gpu-tmem.md#commit_tmem: until its writes are, which are known to whoever it synchronises with from here on.
+// gpu-tmem.md#commit_tmem: until its writes are, which happen before what later synchronises with it.
 absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
   return frame.machine().Wait(WaitsForAll(params, step, frame), frame.site(step));
 }

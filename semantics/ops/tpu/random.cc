@@ -72,7 +72,7 @@ struct BitsParams {
 };
 
 // What a core draws before it seeds is left over from other kernels, so nothing is known of it. A key of (0, 0) says
-// that nobody has seeded: Threefry makes one of 2^64 keys from a seed.
+// that was not seeded: Threefry makes one of 2^64 keys from a seed.
 void MarkUnseeded(const BitsParams& p, const Step& step, Frame& frame) {
   if (frame.shadow == nullptr) return;
   const bool other_task = IsOfAnotherTask(frame.generator);

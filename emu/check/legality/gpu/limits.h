@@ -36,7 +36,7 @@ struct AllocatedRefSite {  // one parameter of run_scoped or run_state
   const Instr& op;
   const ValueInfo& value;
 };
-struct BarrierSite {  // one group of barriers, whoever allocates it
+struct BarrierSite {  // one group of barriers, of any owner
   const layouts::GpuFacts& facts;
   const Type& type;
 };
