@@ -43,7 +43,7 @@ ALLOWED = [
     ("emu/tools/golden/rewrite.h", "abs add bitcast_convert_type max mul sub", "makes instructions"),
     ("emu/front/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
-    ("emu/run/threads/thread_waits.cc", "wgmma", "a word of a message"),
+    ("emu/run/threads/group_waits.cc", "wgmma", "a word of a message"),
     ("emu/check/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
     ("emu/check/legality/legality.cc", "checkpoint closed_call custom_jvp_call custom_vjp_call", "which of JAX's calls it was, an attribute"),
     ("emu/check/legality/legality_gpu_access.cc", "add min max", "the kind of an atomic update, an attribute"),

@@ -53,8 +53,8 @@ void FunctionAgents::Retire(scheduler::Agent* agent) {
 bool FunctionAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const {
   if (!other.lives) return false;
   const std::vector<std::int64_t>& index = machine_.gpu().residents().Of(other.who).index;
-  if (target.kind == WaitTarget::Kind::kMeeting) return machine_.gpu().residents().IsOf(waiter, index);
-  return machine_.gpu().syncs().Sees(index, target.object.array);
+  const std::optional<bool> known = machine_.gpu().waitables().Of(target).ThreadMaySignal(waiter, {.index = index});
+  return known.has_value() ? *known : machine_.gpu().syncs().Sees(index, target.object.array);
 }
 
 }  // namespace palladion

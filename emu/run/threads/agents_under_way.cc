@@ -33,8 +33,7 @@ bool AgentsUnderWay::MaySignal(AgentId waiter, const WaitTarget& target, schedul
   const AgentId who = ordinals_.Of(other);
   const Live* const live = Find(who);
   if (live != nullptr && live->operation.valid())
-    return Tells(machine_, machine_.model().RequestOf(live->operation), waiter, target);
-  if (target.kind == WaitTarget::Kind::kGroups) return false;
+    return machine_.waitables().Of(target).EngineMaySignal(waiter, target, machine_.model().RequestOf(live->operation));
   return ThreadMaySignal(waiter, target, {who, live != nullptr, live == nullptr ? nullptr : live->frame});
 }
 

@@ -1,7 +1,5 @@
 #include "emu/run/threads/asking.h"
 
-#include <algorithm>
-
 #include "emu/run/threads/footprints.h"
 
 namespace palladion::threads {
@@ -9,30 +7,12 @@ namespace palladion::threads {
 void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operation* operation) {
   thread_ = thread;
   target_ = target;
-  if (target.kind == WaitTarget::Kind::kNothing) return;
+  if (!Waitables::IsWait(target)) return;
+  what_ = &machine_.waitables().Of(target);
+  const scheduler::Touch touch = what_->TouchOf(thread, target);  // of Waitable::Object
   operation->waits_for = this;
-  operation->waits_on = machine_.ObjectOf(thread, target);
-  operation->footprint = FootprintOf(machine_, thread, target);
-}
-
-std::optional<scheduler::Need> ThreadWait::Needs() const {
-  if (target_.kind == WaitTarget::Kind::kSemaphore)
-    return scheduler::Need{machine_.syncs().ObjectOf(target_.object), target_.value};
-  if (target_.kind != WaitTarget::Kind::kBarrier) return std::nullopt;
-  const memory_model::Barrier& barrier = machine_.model().Of(machine_.syncs().BarrierOf(target_.object));
-  const std::optional<std::uint64_t> needed = barrier.NeededBy(thread_, machine_.model().agents());
-  if (!needed.has_value()) return std::nullopt;
-  return scheduler::Need{machine_.syncs().ObjectOf(target_.object), static_cast<std::int64_t>(*needed)};
-}
-
-bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target) {
-  if (target.kind == WaitTarget::Kind::kGroups) return machine.queues().Awaits(waiter, target.queue, request.queue);
-  const bool of_threads = target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kSpawned ||
-                          target.kind == WaitTarget::Kind::kNamedBarrier;
-  if (of_threads) return false;
-  return std::any_of(request.completions.begin(), request.completions.end(), [&](const Completion& completion) {
-    return ObjectOf(completion) == machine.syncs().ObjectOf(target.object);
-  });
+  operation->waits_on = touch.object;
+  operation->footprint = scheduler::Footprint().Add(touch);
 }
 
 EngineAgent::EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around)

@@ -33,10 +33,10 @@ class ThreadWait final : public scheduler::Condition {
   // From here on it is this wait; the operation touches and needs what the target says. A target of nothing: nothing.
   void Ask(AgentId thread, const WaitTarget& target, scheduler::Operation* operation);
 
-  bool Ready() const override { return machine_.CanWait(thread_, target_); }
-  std::string Describe() const override { return machine_.DescribeWait(thread_, target_); }
+  bool Ready() const override { return what_->CanWait(thread_, target_); }
+  std::string Describe() const override { return what_->Describe(thread_, target_); }
   bool MaySignal(scheduler::AgentOrdinal other) const override { return around_.MaySignal(thread_, target_, other); }
-  std::optional<scheduler::Need> Needs() const override;
+  std::optional<scheduler::Need> Needs() const override { return what_->Needs(thread_, target_); }
   std::string NameOf(scheduler::AgentOrdinal other) const override { return around_.NameOf(other); }
 
  private:
@@ -44,10 +44,8 @@ class ThreadWait final : public scheduler::Condition {
   const AgentsAround& around_;
   AgentId thread_;
   WaitTarget target_;
+  const Waitable* what_ = nullptr;  // asked for last
 };
-
-// Does the operation, once it has ended, bring about what the thread waits for, or a part of that?
-bool Tells(const ThreadMachine& machine, const AsyncRequest& request, AgentId waiter, const WaitTarget& target);
 
 // One operation of an engine: its reading, then its writing.
 class EngineAgent final : public scheduler::Agent {

@@ -19,10 +19,8 @@ scheduler::Touch RowsOf(const BoxAccess& block, bool writes) {
 }  // namespace
 
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, const WaitTarget& target) {
-  if (target.kind == WaitTarget::Kind::kNothing) return {};
-  if (target.kind == WaitTarget::Kind::kGroups)
-    return scheduler::Footprint().Add(machine.queues().TouchOf(thread, target));
-  return scheduler::Footprint::Writes(machine.ObjectOf(thread, target));
+  if (!Waitables::IsWait(target)) return {};
+  return scheduler::Footprint().Add(machine.waitables().Of(target).TouchOf(thread, target));
 }
 
 // A test takes the phase that has come, and a read learns from every signal in the count: both depend on being alone.

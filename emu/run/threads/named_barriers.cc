@@ -32,28 +32,27 @@ void NamedBarriers::Arrive(AgentId agent, const NamedArrival& arrival, const Sit
   if (wrong.has_value()) Report(*std::move(wrong));
 }
 
-bool NamedBarriers::CanWait(AgentId agent, std::int64_t number) const {
-  const auto at = barriers_.find(KeyOf(agent, number));
+bool NamedBarriers::CanWait(AgentId agent, const WaitTarget& target) const {
+  const auto at = barriers_.find(KeyOf(agent, target.value));
   return at == barriers_.end() || at->second.CanWait(agent);
 }
 
-void NamedBarriers::Wait(AgentId agent, std::int64_t number) {
-  const auto at = barriers_.find(KeyOf(agent, number));
+void NamedBarriers::Wait(AgentId agent, const WaitTarget& target, const Site&) {
+  base_.memory.TellLanesMet();
+  const auto at = barriers_.find(KeyOf(agent, target.value));
   if (at != barriers_.end()) at->second.Wait(agent, &base_.model.agents());
 }
 
-std::string NamedBarriers::DescribeWait(AgentId agent, std::int64_t number) const {
-  const auto at = barriers_.find(KeyOf(agent, number));
-  if (at == barriers_.end()) return Cat("named barrier ", number);
-  const memory_model::WaitRecord wait = at->second.Waiting(agent, {});
-  return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
+std::string NamedBarriers::Describe(AgentId agent, const WaitTarget& target) const {
+  const auto at = barriers_.find(KeyOf(agent, target.value));
+  return at == barriers_.end() ? Cat("named barrier ", target.value) : WordsFor(at->second.Waiting(agent, {}));
 }
 
 std::int64_t NamedBarriers::ObjectOf(AgentId agent, std::int64_t number) const {
   return NamedBarrierObjectOf(base_.residents.Of(agent).block, number);
 }
 
-void NamedBarriers::BlockEnds(BlockId block) {
+void NamedBarriers::Retire(BlockId block) {
   const auto first = barriers_.lower_bound({block, 0});
   auto at = first;
   for (; at != barriers_.end() && at->first.first == block; ++at) {

@@ -9,22 +9,27 @@
 #include <utility>
 
 #include "emu/run/threads/machine_base.h"
+#include "emu/run/threads/waitable.h"
 #include "memory_model/sync/named_barrier.h"
 #include "semantics/port/sync.h"
 
 namespace palladion::threads {
 
-class NamedBarriers {
+class NamedBarriers final : public Waitable {
  public:
   explicit NamedBarriers(const MachineBase& base) : base_(base) {}
 
   void Arrive(AgentId agent, const NamedArrival& arrival, const Site& site);
-  bool CanWait(AgentId agent, std::int64_t number) const;
-  void Wait(AgentId agent, std::int64_t number);
-  std::string DescribeWait(AgentId agent, std::int64_t number) const;
   std::int64_t ObjectOf(AgentId agent, std::int64_t number) const;  // of schedules
 
-  void BlockEnds(BlockId block);
+  bool CanWait(AgentId agent, const WaitTarget& target) const override;
+  void Wait(AgentId agent, const WaitTarget& target, const Site& site) override;
+  std::string Describe(AgentId agent, const WaitTarget& target) const override;
+  std::int64_t Object(AgentId agent, const WaitTarget& target) const override { return ObjectOf(agent, target.value); }
+  void Retire(BlockId block) override;
+  std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {
+    return base_.residents.IsOf(waiter, other.index);
+  }
 
  private:
   using Key = std::pair<BlockId, std::int64_t>;

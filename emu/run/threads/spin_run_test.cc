@@ -36,6 +36,25 @@ TEST(Spin, ABarrierThatIsTestedUntilACopyArrives) {
       << ToText(never);
 }
 
+// Nothing ever changes there, and nobody can bring it about.
+TEST(Spin, ABarrierThatDoesNotExistIsTestedForEver) {
+  const auto run = [](int at) {
+    const std::string look =
+        While(Cat("      %i = add(%me, ", at, ":i32) : i32[];\n",
+                  "      %d = barrier_test(barrier=%b.at[%i]) : bool[];\n      %g = not(%d) : bool[];\n"));
+    return CheckThreads(ThreadKernel(Threads(2),
+                                     "    run_scoped{collective_axes=[\"wg\"]}() (%b: "
+                                     "ref<smem,barrier{arrivals=1}[1]> as \"bar\") {\n" +
+                                         EachDoes("wg", {look, "    barrier_arrive(barrier=%b.at[0]);\n" + kCopy}) +
+                                         "    return; };\n"),
+                        {.seeds = 2, .contracts = false, .threads = 1});
+  };
+  EXPECT_EQ(Codes{}, CodesOf(run(0)));
+  const Report never = run(1);
+  EXPECT_EQ((Codes{"OOB", "DEADLOCK"}), CodesOf(never)) << ToText(never);
+  EXPECT_TRUE(Has(MessageOf(never, "DEADLOCK"), "thread 0 waits for an element that does not exist")) << ToText(never);
+}
+
 TEST(Spin, ASemaphoreThatIsReadUntilAllHaveSignalled) {
   const auto run = [](int expected) {
     const std::string signal = "    semaphore_signal(ref=%s, inc=1:i32);\n";

@@ -59,14 +59,12 @@ bool StartedAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, co
   if (started == nullptr) return false;
   const bool goes_on = other.frame != nullptr && !other.frame->done();  // searches retire nobody
   const std::vector<std::int64_t> index = IndexOf(*started);
-  if (target.kind == WaitTarget::Kind::kMeeting || target.kind == WaitTarget::Kind::kNamedBarrier)
-    return machine().residents().IsOf(waiter, index);
-  if (target.kind == WaitTarget::Kind::kSpawned)
-    return started->warp >= 0 && machine().residents().Of(waiter).index == index;
-  return MayTell(goes_on ? other.frame : nullptr, target, index);
+  const Waitable& what = machine().waitables().Of(target);
+  const std::optional<bool> known = what.ThreadMaySignal(waiter, {.index = index, .is_warp = started->warp >= 0});
+  return known.has_value() ? *known : MayTell(goes_on ? other.frame : nullptr, target, index);
 }
 
-// The barrier or semaphore: by a thread of this index, which has ended if it has no frame.
+// The target's array: by a thread of this index, which has ended if it has no frame.
 bool StartedAgents::MayTell(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const {
   const SyncArray& array = machine().syncs()[target.object.array];
   if (array.request.collective >= 0) return frame != nullptr;  // any line of the kernel may ask for it

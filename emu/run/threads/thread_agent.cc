@@ -4,7 +4,6 @@
 
 #include "emu/run/agents/program_agents.h"
 #include "emu/run/threads/footprints.h"
-#include "semantics/base/cat.h"
 #include "semantics/program/frame_shadow.h"
 
 namespace palladion::threads {
@@ -83,26 +82,13 @@ bool ThreadAgent::MayBegin() {
 
 // ---- a thread's loops
 
-// Of a barrier: has its next phase come? Of a semaphore: its count.
-std::int64_t ThreadAgent::Look(const WaitTarget& target) const {
-  const bool sync = target.kind == WaitTarget::Kind::kBarrier || target.kind == WaitTarget::Kind::kSemaphore;
-  if (sync && !machine_.syncs().Lives(target.object.array))
-    return -1;  // a loop polled it, and has left its scope since
-  if (target.kind == WaitTarget::Kind::kSemaphore) return CountOf(target.object).count();
-  return machine_.CanWait(id_, target) ? 1 : 0;
-}
-
 agents::Spin::Port ThreadAgent::PortOf() {
-  return {.look = [this](const WaitTarget& target) { return Look(target); },
-          .describe =
-              [this](const WaitTarget& target) {
-                if (target.kind != WaitTarget::Kind::kSemaphore) return machine_.DescribeWait(id_, target);
-                const memory_model::Semaphore& semaphore = CountOf(target.object);
-                return Cat(semaphore.spec().name, " to change (it is ", semaphore.count(), ")");
-              },
+  const Waitables& waitables = machine_.waitables();
+  return {.look = [&, this](const WaitTarget& target) { return waitables.Of(target).Look(id_, target); },
+          .describe = [&, this](const WaitTarget& target) { return waitables.Of(target).DescribeChange(id_, target); },
           .may_signal = [this](const WaitTarget& target,
                                scheduler::AgentOrdinal other) { return all_.MaySignal(id_, target, other); },
-          .object = [this](const WaitTarget& target) { return machine_.ObjectOf(id_, target); }};
+          .object = [&, this](const WaitTarget& target) { return waitables.Of(target).Object(id_, target); }};
 }
 
 bool ThreadAgent::MayGoRound(const Step& step, Frame& frame) {
@@ -137,7 +123,7 @@ scheduler::Footprint ThreadAgent::Touches(const Step& step, Frame& frame) const 
   if (step.polls != nullptr) return FootprintOf(machine_, id_, step.polls(step.params, step, frame));
   if (step.signals == nullptr) return FootprintOf(step, frame);
   const WaitTarget told = step.signals(step.params, step, frame);
-  if (told.kind == WaitTarget::Kind::kNothing) return {};
+  if (!Waitables::IsWait(told)) return {};
   return FootprintOf(machine_, SyncObjectRequest{told.object});
 }
 
@@ -145,9 +131,7 @@ void ThreadAgent::Before(const Step& step, Frame& frame) {
   if (watcher_ != nullptr) watcher_->Before(step, frame);
   if (step.polls == nullptr || !spin_.in_loop()) return;
   const WaitTarget target = step.polls(step.params, step, frame);
-  // A test of a barrier that has come takes the phase.
-  const bool takes = target.kind == WaitTarget::Kind::kBarrier && Look(target) != 0;
-  takes ? spin_.Changed() : spin_.Polled(target);
+  machine_.waitables().Of(target).LookTakes(id_, target) ? spin_.Changed() : spin_.Polled(target);
 }
 
 void ThreadAgent::After(const Step& step, Frame& frame) {

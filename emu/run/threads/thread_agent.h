@@ -58,10 +58,6 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   bool MayGoRound(const Step& step, Frame& frame);
   scheduler::Footprint Touches(const Step& step, Frame& frame) const;  // of a step that does not wait
   agents::Spin::Port PortOf();
-  std::int64_t Look(const WaitTarget& target) const;
-  const memory_model::Semaphore& CountOf(SyncElement semaphore) const {
-    return machine_.model().Of(machine_.syncs().SemaphoreOf(semaphore));
-  }
 
   agents::LaunchState& state_;
   ThreadMachine& machine_;

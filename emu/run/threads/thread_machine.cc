@@ -26,6 +26,7 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       collectives_(base_),
       named_(base_),
       queues_(base_),
+      waitables_(base_, syncs_, queues_, named_),
       operations_(base_, queues_, block_memory_, session_),
       control_(base_, syncs_, block_memory_, operations_) {
   if (options.definedness) model_.TrackDefinedness();
@@ -128,6 +129,21 @@ absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site&
   return absl::OkStatus();
 }
 
+absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
+  if (!Waitables::IsWait(target)) return absl::OkStatus();
+  if (target.kind == WaitTarget::Kind::kQueue) {  // of blocks: the memory's own
+    if (touches_ != nullptr) touches_->Everything();
+    return memory_.Wait(target, site);
+  }
+  Waitable& what = waitables_.Of(target);
+  if (touches_ != nullptr) what.TellTouches(current_, target, touches_);
+  changes_.Add(what.Object(current_, target));
+  what.Wait(current_, target, site);
+  memory_.watchers().Each(memory_model::EventKind::kWait,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Awaited(memory_.who(), target); });
+  return absl::OkStatus();
+}
+
 absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
   memory_model::AgentTable& agents = model_.agents();
   if (fence == Fence::kLanes) return memory_.Make(fence, site);
@@ -227,12 +243,6 @@ absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site)
   return absl::OkStatus();
 }
 
-void ThreadMachine::JoinWarps() {
-  const std::vector<AgentId> warps = std::exchange(residents_.Of(current_).warps, {});
-  model_.JoinWarps(current_, warps);
-  for (const AgentId warp : warps) residents_.RetireThread(warp);
-}
-
 bool ThreadMachine::EndThread(AgentId id) {
   if (touches_ != nullptr) touches_->EndsThread(id);
   // What it has read of tensor memory is in its registers.
@@ -249,7 +259,7 @@ bool ThreadMachine::EndThread(AgentId id) {
 void ThreadMachine::EndBlock(BlockId block) {
   syncs_.BlockEnds(block);
   block_memory_.BlockEnds(block);
-  named_.BlockEnds(block);
+  waitables_.Retire(block);
   collectives_.BlockEnds(residents_.Of(block).index);
 }
 

@@ -30,6 +30,7 @@
 #include "emu/run/threads/session_semaphores.h"
 #include "emu/run/threads/sync_arrays.h"
 #include "emu/run/threads/thread_touches.h"
+#include "emu/run/threads/waitables.h"
 #include "memory_model/bytes/over_memory.h"
 #include "memory_model/concurrency_model.h"
 #include "scheduler/operation.h"
@@ -86,10 +87,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
   bool EndThread(AgentId thread);
 
-  // May a thread that waits for the target go on, what it waits for in words, and which object of schedules that is.
-  bool CanWait(AgentId thread, const WaitTarget& target) const;
-  std::string DescribeWait(AgentId thread, const WaitTarget& target) const;
-  std::int64_t ObjectOf(AgentId thread, const WaitTarget& target) const;
+  const Waitables& waitables() const { return waitables_; }  // what threads wait for, by id
   // What of that the operations under way have changed: whatever is done often says which objects.
   scheduler::Changes& changes() { return changes_; }
 
@@ -169,8 +167,6 @@ class ThreadMachine final : public memory_model::OverMemory {
  private:
   memory_model::RendezvousId MeetingOf(AgentId thread) const { return residents_.BlockOf(thread).meeting; }
   absl::Status Resume(const SyncArray& array);
-  void JoinWarps();
-  void TellLanes(const WaitTarget& target);
   void TellArrival(const memory_model::Arrival& arrival) const;
   void EndBlock(BlockId block);
   void RetireIfIdle(std::int64_t cluster);
@@ -188,6 +184,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   Collectives collectives_;
   NamedBarriers named_;
   AsyncQueues queues_;
+  Waitables waitables_;
   AsyncOperations operations_;
   LaunchControl control_;
   // What threads meet for, in words, by what and where: every thread of every block comes there.

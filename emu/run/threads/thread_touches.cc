@@ -39,27 +39,6 @@ void ThreadTouches::Element(SyncElement element, bool writes) {
   Count(array.ObjectOf(element.element), held, writes);
 }
 
-// A wait for a phase changes nothing that another one sees, and one that leaves its credits neither.
-void ThreadTouches::Waits(AgentId thread, const WaitTarget& target) {
-  switch (target.kind) {
-    case WaitTarget::Kind::kNothing:
-      return;
-    case WaitTarget::Kind::kBarrier:
-      return Element(target.object, /*writes=*/false);
-    case WaitTarget::Kind::kSemaphore:
-      return Element(target.object, target.decrement);
-    case WaitTarget::Kind::kMeeting:
-      return log_.Add(Part(machine_.ObjectOf(thread, target), kMet, /*writes=*/false));
-    case WaitTarget::Kind::kQueue:
-    case WaitTarget::Kind::kSpawned:  // what warps have seen of every barrier
-      return Everything();
-    case WaitTarget::Kind::kGroups:
-      return log_.Add(scheduler::Touched{machine_.queues().TouchOf(thread, target)});
-    default:
-      return Object(machine_.ObjectOf(thread, target));
-  }
-}
-
 void ThreadTouches::Looks(SyncElement element) { Element(element, /*writes=*/false); }
 void ThreadTouches::Signals(SyncElement semaphore) { Element(semaphore, /*writes=*/true); }
 
@@ -87,6 +66,10 @@ void ThreadTouches::Meets(AgentId thread, const std::string& work, bool last) {
   comes.closes = last;
   log_.Add(comes);
   if (last) Closing(Part(meeting, kMet));
+}
+
+void ThreadTouches::LeavesMeeting(memory_model::RendezvousId meeting) {
+  log_.Add(Part(ObjectOf(meeting), kMet, /*writes=*/false));
 }
 
 // Copies of a TPU's pipeline are asked for, committed and completed in any order: none waits for another one (they have

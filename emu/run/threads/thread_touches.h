@@ -32,11 +32,12 @@ class ThreadTouches {
   void Object(std::int64_t object, bool writes = true) { log_.Add({{.object = object, .writes = writes}}); }
 
   // Before the request is carried out.
-  void Waits(AgentId thread, const WaitTarget& target);
-  void Looks(SyncElement element);  // a test, a read of the count: learns, and changes what its thread knows alone
-  void Signals(SyncElement semaphore);
+  // A wait for a phase, a test, a read of the count: learns, and changes what its thread knows alone.
+  void Looks(SyncElement element);
+  void Signals(SyncElement semaphore);  // or takes from its count
   void Arrives(SyncElement barrier);
   void Meets(AgentId thread, const std::string& work, bool last);  // `last`: all have come now
+  void LeavesMeeting(memory_model::RendezvousId meeting);
   void Starts(AgentId thread, const AsyncRequest& request);
   void Turns(const Machine::BlockTurn& turn);
   void Commits(AgentId thread, AsyncQueue queue);

@@ -1,0 +1,61 @@
+// Waits for the next phase of a barrier, of a block or of a cluster (memory_model/sync/barrier.h).
+#include "emu/run/threads/schedule_objects.h"
+#include "emu/run/threads/thread_touches.h"
+#include "emu/run/threads/waitables.h"
+
+namespace palladion::threads {
+namespace {
+
+class OfBarriers final : public Waitable {
+ public:
+  OfBarriers(const MachineBase& base, const SyncArrays& syncs) : base_(base), syncs_(syncs) {}
+
+  bool CanWait(AgentId thread, const WaitTarget& target) const override {
+    return base_.model.CanWait(thread, syncs_.BarrierOf(target.object));
+  }
+  void Wait(AgentId thread, const WaitTarget& target, const Site& site) override {
+    const BarrierId barrier = syncs_.BarrierOf(target.object);
+    base_.memory.TellLanesMetUntil(base_.model.Of(barrier).TellsOf(thread));
+    base_.model.Wait(thread, barrier, CodeSite::Of(site));
+  }
+  std::string Describe(AgentId thread, const WaitTarget& target) const override {
+    return WordsFor(At(target).Waiting(thread, {}));
+  }
+  std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
+  // A wait for a phase changes nothing that another one sees.
+  void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
+    touches->Looks(target.object);
+  }
+  std::optional<scheduler::Need> Needs(AgentId thread, const WaitTarget& target) const override {
+    const std::optional<std::uint64_t> needed = At(target).NeededBy(thread, base_.model.agents());
+    if (!needed.has_value()) return std::nullopt;
+    return scheduler::Need{syncs_.ObjectOf(target.object), static_cast<std::int64_t>(*needed)};
+  }
+  bool EngineMaySignal(AgentId, const WaitTarget& target, const AsyncRequest& request) const override {
+    return Completes(request, syncs_.ObjectOf(target.object));
+  }
+  std::optional<bool> ThreadMaySignal(AgentId, const Other&) const override { return std::nullopt; }
+  // Has its next phase come?
+  std::int64_t Look(AgentId thread, const WaitTarget& target) const override {
+    if (!syncs_.Lives(target.object.array)) return kGone;
+    return CanWait(thread, target) ? 1 : 0;
+  }
+  // A test of a barrier that has come takes the phase.
+  bool LookTakes(AgentId thread, const WaitTarget& target) const override { return Look(thread, target) != 0; }
+
+ private:
+  const memory_model::Barrier& At(const WaitTarget& target) const {
+    return base_.model.Of(syncs_.BarrierOf(target.object));
+  }
+
+  const MachineBase base_;
+  const SyncArrays& syncs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Waitable> BarrierWaits(const MachineBase& base, const SyncArrays& syncs) {
+  return std::make_unique<OfBarriers>(base, syncs);
+}
+
+}  // namespace palladion::threads
