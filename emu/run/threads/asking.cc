@@ -9,9 +9,10 @@ void ThreadWait::Ask(AgentId thread, const WaitTarget& target, scheduler::Operat
   target_ = target;
   if (!Waitables::IsWait(target)) return;
   what_ = &machine_.waitables().Of(target);
+  const scheduler::Touch touch = what_->TouchOf(thread, target);  // of Waitable::Object
   operation->waits_for = this;
-  operation->waits_on = what_->Object(thread, target);
-  operation->footprint = FootprintOf(machine_, thread, target);
+  operation->waits_on = touch.object;
+  operation->footprint = scheduler::Footprint().Add(touch);
 }
 
 EngineAgent::EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around)

@@ -40,8 +40,11 @@ std::string WordsFor(const memory_model::WaitRecord& wait) {
 
 Waitables::Waitables(const MachineBase& base, const SyncArrays& syncs, AsyncQueues& queues, NamedBarriers& named) {
   using Kind = WaitTarget::Kind;
+  constexpr std::size_t kMost = 8;  // made for every schedule of a check: as few allocations as can be
+  own_.reserve(kMost);
+  rows_.reserve(kMost);
   Add(Kind::kNothing, std::make_unique<AlwaysThere>());
-  Add(Kind::kQueue, std::make_unique<AlwaysThere>());
+  Add(Kind::kQueue, *own_.back());
   Add(Kind::kBarrier, BarrierWaits(base, syncs));
   Add(Kind::kSemaphore, SemaphoreWaits(base, syncs));
   Add(Kind::kGroups, GroupWaits(base, queues));
