@@ -137,7 +137,7 @@ class Session:
             try:
                 self._conclude()
             except (_library.PalladionError, AssertionError) as ours:
-                raise shortened(ours)  # noqa: B904  the same error
+                raise shortened(ours)
         shortened(error)
         if error is None and failed is not None:
             raise failed

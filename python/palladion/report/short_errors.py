@@ -60,7 +60,7 @@ def short_errors(function):
         try:
             return function(*args, **options)
         except Exception as error:
-            raise shortened(error)  # noqa: B904  the same error
+            raise shortened(error)
 
     return called
 
