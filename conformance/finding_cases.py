@@ -144,6 +144,15 @@ CHIPS = {"triton": "triton/h100", "mosaic_tpu": "mosaic_tpu/v5e", "mosaic_gpu": 
 TYPES = {"f32": np.float32, "i32": np.int32}
 
 
+def prose_lines(prose):
+    """Lines of which none begins with a word and a colon: a case would take it for a header."""
+    for width in range(114, 90, -1):
+        lines = textwrap.wrap(prose, width, break_on_hyphens=False)
+        if not any(re.match(r"\w+:", line) for line in lines):
+            return lines
+    raise ValueError(f"a line of this begins like a header of a case: {prose}")
+
+
 @dataclasses.dataclass(frozen=True)
 class FindingCase:
     code: str
@@ -161,7 +170,7 @@ class FindingCase:
         kernel = wrong if self.wrong else right
         lines = spec_lines(self.path, SPECS[self.code])
         told = prose[0] if self.wrong else f"Mended. {prose[-1]}"
-        lines += [f"# {line}" for line in textwrap.wrap(told.replace("\n", " "), 114, break_on_hyphens=False)]
+        lines += [f"# {line}" for line in prose_lines(told.replace("\n", " "))]
         lines += self.headers(kernel, keys.get("options", "").split())
         lines += ["--- kernel", *self.marked(kernel)]
         if "inputs" in keys:
