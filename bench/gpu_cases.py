@@ -2,7 +2,7 @@
 and three of our own.
 
 Sizes are small, because the interpreter makes a callback of every access. Our own kernels keep within what it has: no
-semaphores, no predicated copies, and no barrier whose last completion nobody sees.
+semaphores, no predicated copies, and no barrier whose last completion has no wait.
 """
 
 import dataclasses

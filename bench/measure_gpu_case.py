@@ -7,7 +7,7 @@
     measure_gpu_case.py ours NAME      the check alone: where the interpreter cannot run the kernel
 
 Both are traced with palladion.target("h100"), which answers what kernels ask of the device; on a host without one the
-interpreter could not trace the shipped kernels at all. hopper_matmul is told that there are FEW_SMS: it starts a
+interpreter could not trace the shipped kernels at all. hopper_matmul gets FEW_SMS as the number of SMs: it starts a
 cluster on each of 132, and the interpreter compiles the threads of each cluster anew.
 Processor time: the interpreter has a host thread for each thread of a block, and what else the host does is in neither.
 A later call counts, unless the first took long. Ours is the least of several, the kernels prepared, through the C ABI.

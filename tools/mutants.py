@@ -13,7 +13,7 @@ A place is `palladion_mutant(N) ? broken : original`; the environment variable P
 so one build serves all. Places are found in tokens, not in a syntax tree: conditions, what is returned or assigned, and
 whole statements of .cc files. Left out: headers, code that the compiler evaluates, the loops of each SIMD target (they
 are held against MPFR and each other over every input), and tests that take more than a second. A survivor is a hole in
-the tests or a place where broken means the same; which of the two, somebody has to look.
+the tests or a place where broken means the same; a person decides which of the two.
 """
 
 import argparse

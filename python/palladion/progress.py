@@ -21,8 +21,8 @@ class Progress:
     """One kernel call under way.
 
     unit: what is counted: "schedules" of a check, "programs" of a run, or "budget": a run of one program, of which only
-    is known how much of its budget it has spent. total: 0 where nobody knows it. rate: units a second. seconds_left:
-    about; of a budget at most so many; None where nobody knows. text: all of it, for people.
+    is known how much of its budget it has spent. total: 0 where it is not known. rate: units a second. seconds_left:
+    about; of a budget at most so many; None where it is not known. text: all of it, for people.
     """
 
     kernel: str

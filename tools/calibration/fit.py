@@ -1,7 +1,7 @@
 """What a GPU's numbers are, from the times of micro-kernels (kernels.py): for each number the kernels that it needs,
 and the fit.
 
-A probe asks `seconds(function, args)` for each of its kernels; whoever asks decides what that is, a GPU or a model of
+A probe asks `seconds(function, args)` for each of its kernels; the caller decides what that is, a GPU or a model of
 one. Times are turned into cycles by the clock that the card is locked to. Two lengths of everything: what begins and
 ends a kernel, and its loops, falls out. Needs NumPy; no GPU, and JAX only through the kernels.
 """

@@ -114,7 +114,7 @@ def advise(
     and its kernels with changes of their text.
 
     `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or
-    its kernels cannot run is told with its reason. target, budget: as for `palladion.time`; seeds: schedules of the
+    its kernels cannot run is reported with its reason. target, budget: as for `palladion.time`; seeds: schedules of the
     check of each change of a kernel. A difference below `uncertainty` may be none on the chip, as errors of the model
     are often the same for both; docs/time.md has them.
     """

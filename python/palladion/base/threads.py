@@ -2,7 +2,7 @@
 
 JAX's configuration is of one thread, and Python has no way for a thread to inherit: while a session is open,
 `threading.Thread.start` and `ThreadPoolExecutor.submit` (and so `asyncio.to_thread` and `run_in_executor`) take along
-the session of whoever calls them. What they do not
+the session of the calling thread. What they do not
 catch: threads that C code starts, other processes, and pools that hand on work without the executors of the standard
 library; a kernel without `interpret` is refused there, with a text that says so.
 """

@@ -3,7 +3,7 @@ and a full disk or a signal leaves what was there.
 
 What is unfinished is called `.palladion-PID-N.part`, locked while its writer lives, and removed by the next writer in
 the same folder where that one was killed: as semantics/base/unfinished.h has it for the command. Not caught: a signal
-whose handler somebody else has set, or that arrives while another thread than the main one writes;
+whose handler other code has set, or that arrives while another thread than the main one writes;
 the next writer cleans up.
 """
 

@@ -1,7 +1,7 @@
 """What a program hears when it asks JAX's own interpreters what they found (jax_interpreters.py),
 and kernels ran in Palladion.
 
-`races_found` is True where a kernel that ran in Palladion since the last time somebody asked, or had it forgotten, had
+`races_found` is True where a kernel that ran in Palladion since it was last read, or had it forgotten, had
 a race: in the `emulate` that this thread is in, else outside of any. It waits for what the thread has dispatched. It is
 also True where JAX's own interpreter found one. JAX itself has the answer of the last kernel alone.
 """

@@ -285,7 +285,7 @@ def _mark(device):
 
 
 def settle(*sessions: int):
-    """Waits until what this thread has dispatched is through, results that nobody kept too;
+    """Waits until what this thread has dispatched is through, results without a reference too;
     returns the error of what failed, or None.
 
     Computations of one thread start in the order of dispatch on each device,

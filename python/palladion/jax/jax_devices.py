@@ -1,7 +1,7 @@
-"""Where JAX answers questions about devices, and how somebody else answers them: the part of `jax_versions` that
+"""Where JAX answers questions about devices, and how Palladion answers them: the part of `jax_versions` that
 probes.py needs.
 
-An answer is given to whoever asks from outside of JAX, to Pallas, whose kernels are written by what it hears, and to
+An answer is given to callers outside of JAX, to Pallas, whose kernels are written by what it hears, and to
 the tools of its tests; all else in JAX
 hears what is so, because by that it decides where programs run. Who asks is the module of the innermost Python frame
 that asks. What it does not catch: a library outside of JAX that asks in order to place its own arrays.

@@ -4,7 +4,7 @@ The part of `jax_versions` that bridge/jax_state.py needs.
 
 While `answer` holds, `interpret_pallas_call.races` (TPU) and `get_races()` (GPU) answer for the kernels that ran in
 Palladion too, and `reset_tpu_interpret_mode_state` and `reset_gpu_interpret_mode_state` have their answer forgotten.
-Modules are known by name and are not imported here. `plgpu.as_torch_kernel` compiles for a GPU where nobody else
+Modules are known by name and are not imported here. `plgpu.as_torch_kernel` compiles for a GPU where no interpreter
 answers (`answer_torch`). What it does not catch: a module of JAX that is imported later, until `answer` is called
 again, and functions of these names that a program has imported one by one before.
 """

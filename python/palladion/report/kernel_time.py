@@ -1,4 +1,4 @@
-"""How long one execution of a kernel takes on a chip, as the library tells it (emu/timing/timing_told.h).
+"""How long one execution of a kernel takes on a chip, as the library tells it (emu/timing/timing_format.h).
 Needs no JAX.
 """
 

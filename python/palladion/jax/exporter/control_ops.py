@@ -73,7 +73,7 @@ def _run_scoped(writer, eqn, env):
 
 
 def labels_of(jaxpr, count):
-    """The user's names of the last `count` parameters, "" where nobody knows them.
+    """The user's names of the last `count` parameters, "" where they are not known.
     Constants stand before the named ones.
     """
     names = (jax_versions.argument_names(jaxpr) or parameter_names(jaxpr))[-count:] if count else ()

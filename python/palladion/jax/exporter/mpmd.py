@@ -170,7 +170,7 @@ def _space(aval, default) -> str:
 
 
 def _default_space(meshes) -> str:
-    """Where an array lies for which nobody says it: refs of run_state have no space,
+    """Where an array lies that has no memory space: refs of run_state have no space,
     and JAX's lowering of mpmd_map asks the mesh.
     """
     spaces = {space_name(getattr(mesh, "default_memory_space", None)) for mesh in meshes}

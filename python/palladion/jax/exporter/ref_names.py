@@ -182,7 +182,7 @@ def _fitted(names, starred, given):
 
 
 def _unbound(code, positional, count):
-    """`positional` without what a partial or a default gives, or None where nobody knows which those are."""
+    """`positional` without what a partial or a default gives, or None where those are not known."""
     if len(positional) <= count:
         return positional
     functions = [f for f in gc.get_referrers(code) if isinstance(f, types.FunctionType) and f.__code__ is code]

@@ -1,5 +1,5 @@
-"""Values of a kernel with one name each. In kernel text regions beside each other may use a name again; whoever asks
-what a name stands for, or who uses it, asks for all of the kernel."""
+"""Values of a kernel with one name each. In kernel text regions beside each other may use a name again; a
+look-up of what a name stands for, or of its uses, needs one meaning in the whole kernel."""
 
 
 def name_uniquely(kernel: dict):
