@@ -2,7 +2,7 @@
 it is text, SVG and <details>: no scripts, nothing from outside.
 Colours are of the middle, so that they can be read on dark and on light.
 
-What is told, and in which order, comes from the library (emu/front/reports/report_view.h), as it does for text; its texts are
+The content and its order come from the library (emu/front/reports/report_view.h), as they do for text; its texts are
 printable, and every one of them is escaped here.
 """
 

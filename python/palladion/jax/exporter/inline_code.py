@@ -29,8 +29,8 @@ def model_inline(function: Callable | str) -> Callable[[Callable], Callable]:
     """Says what a function that was given to `plgpu.inline_mgpu` means; a decorator for ordinary JAX code.
 
     `function` is that function, what `plgpu.inline_mgpu(...)` made of it, or "module.qualname" of one that no
-    import reaches, because it is made inside another. The decorated code has the arguments of the inlined call, refs and arrays,
-    reads and writes refs as a kernel does, and returns what the call returns.
+    import reaches, because it is made inside another. The decorated code has the arguments of the inlined call, refs
+    and arrays, reads and writes refs as a kernel does, and returns what the call returns.
     Its accesses are checked as the kernel's own are.
     """
     if not isinstance(function, str):
