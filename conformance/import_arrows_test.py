@@ -21,6 +21,7 @@ PACKAGE = "palladion"
 # From the ground up: a part may import from the rows below its own. Parts of one row know nothing of each other.
 ROWS = [
     ("base", "version"),
+    ("_abi",),
     ("_library",),
     ("report", "machines", "progress"),
     ("jax",),
@@ -31,7 +32,7 @@ ROWS = [
     ("backends", "real_kernels", "pytest_entry", "__main__"),
 ]
 ROW_OF = {part: row for row, parts in enumerate(ROWS) for part in parts}
-NO_JAX = ("base", "version", "_library", "report", "machines", "progress", "pytest_plugin", "pytest_entry", "")
+NO_JAX = ("base", "version", "_abi", "_library", "report", "machines", "progress", "pytest_plugin", "pytest_entry", "")
 
 
 class Import(NamedTuple):

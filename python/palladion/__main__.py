@@ -13,7 +13,7 @@ _EXIT_INTERNAL = 5
 
 
 def candidates() -> list[str]:
-    """Where the command may be, best first: as the library (_library.py)."""
+    """Where the command may be, best first: as the library (_abi.py)."""
     package = os.path.dirname(os.path.abspath(__file__))
     source = os.path.dirname(os.path.dirname(package))
     given = [os.environ["PALLADION_COMMAND"]] if os.environ.get("PALLADION_COMMAND") else []

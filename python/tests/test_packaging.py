@@ -26,7 +26,7 @@ import numpy as np
 from jax.experimental import pallas as pl
 
 import palladion
-from palladion import _library
+from palladion import _abi
 
 def double_kernel(x_ref, y_ref):
     y_ref[...] = x_ref[...] + x_ref[...]
@@ -39,7 +39,7 @@ def main():
     f, args = double()
     with palladion.emulate("triton/h100", seeds=4) as session:
         result = f(*args)
-    print(palladion.__file__, _library.find_library(), result.tolist(), session.report.verdict, sep="\\n")
+    print(palladion.__file__, _abi.find_library(), result.tolist(), session.report.verdict, sep="\\n")
 
 if __name__ == "__main__":
     main()

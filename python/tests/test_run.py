@@ -11,7 +11,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 
 import palladion
-from palladion import _library
+from palladion import _abi, _library
 from palladion.api import running
 
 
@@ -120,4 +120,4 @@ def test_a_defect_is_a_warning_with_its_line_and_the_results_are_there():
 def test_the_library_is_said_to_be_missing(monkeypatch, tmp_path):
     monkeypatch.setenv("PALLADION_LIBRARY", str(tmp_path / "absent.so"))
     with pytest.raises(palladion.PalladionError, match=r"absent\.so.*not a file"):
-        _library.find_library()
+        _abi.find_library()

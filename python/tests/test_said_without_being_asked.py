@@ -12,7 +12,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
-from palladion import _library
+from palladion import _abi, _library
 
 S = jax.ShapeDtypeStruct
 X = jnp.arange(4.0)
@@ -31,7 +31,7 @@ def call(body, size, **how):
 
 
 def command(*arguments, **how):
-    program = os.environ.get("PALLADION_COMMAND") or os.path.join(os.path.dirname(_library.find_library()), "palladion")
+    program = os.environ.get("PALLADION_COMMAND") or os.path.join(os.path.dirname(_abi.find_library()), "palladion")
     if not os.path.isfile(program):
         pytest.skip("the command is not built")
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, **how)

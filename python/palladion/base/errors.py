@@ -1,4 +1,4 @@
-"""The errors and the warning that users meet, but for the library's own (_library.PalladionError) and a report's
+"""The errors and the warning that users meet, but for the library's own (_abi.PalladionError) and a report's
 (DefectError).
 """
 
