@@ -30,7 +30,7 @@ def symbols(archive: str) -> tuple[set[str], set[str]]:
         words = line.split()
         if len(words) < 2 or line.endswith(":"):
             continue
-        (undefined if words[1] in "Uwv" and len(words[1]) == 1 and words[1] != "V" else defined).add(words[0])
+        (undefined if words[1] in ("U", "w", "v") else defined).add(words[0])
     return defined, undefined - defined
 
 
