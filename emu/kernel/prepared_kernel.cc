@@ -4,7 +4,10 @@
 #include <utility>
 #include <variant>
 
+#include "semantics/base/status.h"
+#include "semantics/prepare/prepare.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/registry/verifier.h"
 
 namespace palladion::kernel {
 
@@ -35,6 +38,17 @@ PreparedKernelState::PreparedKernelState(std::shared_ptr<const VerifiedModule> m
   const bool* const says = without == nullptr ? nullptr : std::get_if<bool>(&without->value);
   automatic_barriers_ = program_->target.backend == TargetBackend::kMosaicGpu && (says == nullptr || !*says);
   if (program_->wants_threads) threads_ = std::make_unique<simd::Parallel>();
+}
+
+absl::StatusOr<PreparedKernel> PreparedAgain(const PreparedKernel& kernel, const ProgramOptions& options) {
+  const PreparedKernelState& state = kernel.state();
+  PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(Module(state.module())));
+  auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
+  const auto number = static_cast<std::size_t>(&state.text() - state.module().kernels.data());
+  PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
+                             Prepare(*verified, verified->module().kernels[number], state.program().target, options));
+  return PreparedKernel(
+      std::make_shared<const PreparedKernelState>(std::move(verified), std::move(program), state.remarks()));
 }
 
 }  // namespace palladion::kernel

@@ -68,6 +68,9 @@ class PreparedKernelState {
   std::unique_ptr<simd::Parallel> threads_;  // runs of one kernel take turns with them
 };
 
+// The same kernel, prepared once more for the same target. Errors as for palladion::Prepare.
+absl::StatusOr<PreparedKernel> PreparedAgain(const PreparedKernel& kernel, const ProgramOptions& options);
+
 }  // namespace palladion::kernel
 
 #endif  // PALLADION_EMU_KERNEL_PREPARED_KERNEL_H_

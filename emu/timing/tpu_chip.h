@@ -34,7 +34,7 @@ class TpuCore {
   // What a step of a pipelined grid takes beside all else.
   void StepOfGrid() { now_ = now_ + TicksOf(costs_.grid_step); }
 
-  // Whoever draws: when main memory is at its copies.
+  // For a timeline: when main memory is at its copies.
   using AtMemory = std::function<void(const scheduler::Server::Piece&)>;
   void WatchMemory(AtMemory watch) { watch_ = std::move(watch); }
 

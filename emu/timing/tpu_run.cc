@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "emu/check/legality/call_place.h"
+#include "emu/chip/layouts/windows.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/line_places.h"
 #include "semantics/base/cat.h"
@@ -294,11 +295,8 @@ bool TpuRun::IsWholeInCore(const OperandInfo& info) const {
   if (info.mode != BlockMode::kWhole || info.role == Role::kBound || info.role == Role::kScratch) return false;
   if (info.type.element != ElementKind::kData) return false;
   const auto at = static_cast<std::size_t>(&info - state_.program().operand_infos.data());
-  std::size_t param = 0;
-  for (std::size_t i = 0; i < at; ++i) param += state_.program().operand_infos[i].role == Role::kBound ? 0 : 1;
-  const Space said = kernel_.values[body_->params[param].value.index()].type.space;
-  const Space space = kernel_.operands[at].space.value_or(said);
-  return info.role == Role::kPrefetch || space == Space::kDefault || space == Space::kVmem || space == Space::kSmem;
+  const Space space = layouts::SpaceOf(kernel_, at);
+  return space == Space::kDefault || space == Space::kVmem || space == Space::kSmem;
 }
 
 // Operands without blocks that lie in the core's memory: they come before the kernel, and go after it.

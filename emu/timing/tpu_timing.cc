@@ -14,9 +14,6 @@
 #include "emu/timing/tpu_run.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/prepare/pipelined_blocks.h"
-#include "semantics/prepare/prepare.h"
-#include "semantics/registry/verifier.h"
 
 namespace palladion::timing {
 
@@ -172,33 +169,17 @@ bool HasBlocks(const Program& program) {
                      [](const OperandInfo& info) { return info.mode == BlockMode::kResident && !info.block.empty(); });
 }
 
-// The kernel whose blocks are copied as the pipeline does it. In one without engines, whose blocks are its own, no copy
-// can be late so that it shows, so each is complete where it is asked for: engines would take four times as long.
-absl::StatusOr<PreparedKernel> PreparedWithPipeline(const PreparedKernel& kernel) {
-  const kernel::PreparedKernelState& state = kernel.state();
-  PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(Module(state.module())));
-  auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
-  const auto number = static_cast<std::size_t>(&state.text() - state.module().kernels.data());
-  const Kernel& text = verified->module().kernels[number];
-  PALLADION_ASSIGN_OR_RETURN(
-      std::shared_ptr<const Program> program,
-      Prepare(*verified, text, state.program().target, {.observable = true, .blocks = BlockWays::kBesideBodies}));
-  if (!state.program().uses_port && SharedBlocks(text, state.program()).empty()) {
-    Program at_once = *program;
-    at_once.uses_port = false;
-    program = std::make_shared<const Program>(std::move(at_once));
-  }
-  return PreparedKernel(
-      std::make_shared<const kernel::PreparedKernelState>(std::move(verified), std::move(program), state.remarks()));
-}
-
 struct Pipelined {
   absl::StatusOr<PreparedKernel> kernel;
 };
 
+// The kernel whose blocks are copied by the steps of its pipeline.
 absl::StatusOr<PreparedKernel> WithPipeline(const PreparedKernel& kernel) {
   if (!HasBlocks(kernel.state().program())) return kernel;
-  return kernel.state().Kept<Pipelined>([&] { return Pipelined{PreparedWithPipeline(kernel)}; }).kernel;
+  const ProgramOptions options{
+      .observable = true,
+      .blocks = kernel.state().program().uses_port ? BlockWays::kBesideBodies : BlockWays::kInSteps};
+  return kernel.state().Kept<Pipelined>([&] { return Pipelined{kernel::PreparedAgain(kernel, options)}; }).kernel;
 }
 
 // Where no value decides what happens, none is computed. A session gets what the kernel computes.

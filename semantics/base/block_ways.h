@@ -1,5 +1,5 @@
-// How blocks of a TPU's operands are copied: the default of a launch, and overrides for tests, because the choice must
-// not show in any report (conformance/block_pipeline_test.cc).
+// How blocks of a TPU's operands are copied: the default of a launch, and other ways, for tests and for the clock,
+// because the choice must not show in any report (conformance/block_pipeline_test.cc).
 #ifndef PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
 #define PALLADION_SEMANTICS_BASE_BLOCK_WAYS_H_
 
@@ -13,6 +13,10 @@ enum class BlockWays : std::uint8_t {
   kAsItShows,
   kOverEngines,   // those of shared arrays beside the bodies in every kernel, over engines
   kBesideBodies,  // all blocks, over engines
+  // All blocks by the steps of the pipeline, for clocks. In kernels without engines whose blocks share no array each
+  // copy is complete when it is issued, because no later completion could show: a quarter of the time that engines
+  // take.
+  kInSteps,
 };
 
 }  // namespace palladion

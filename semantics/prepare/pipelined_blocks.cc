@@ -47,12 +47,17 @@ std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& progr
 std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options) {
   if (!program.grid_in_agent) return {};
   if (options.blocks == BlockWays::kAsItShows && !program.uses_port && !IsReachedInPlace(kernel, program)) return {};
-  if (options.blocks != BlockWays::kBesideBodies) return SharedBlocks(kernel, program);
+  if (options.blocks != BlockWays::kBesideBodies && options.blocks != BlockWays::kInSteps)
+    return SharedBlocks(kernel, program);
   std::vector<std::size_t> all;
   for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
     if (HasBlocks(program.operand_infos[i])) all.push_back(i);
   }
   return all;
+}
+
+bool PipelineHasEngines(const Kernel& kernel, const Program& program, const ProgramOptions& options) {
+  return options.blocks != BlockWays::kInSteps || !SharedBlocks(kernel, program).empty();
 }
 
 void PipelinedBlocks::Describe() {
@@ -67,7 +72,6 @@ void PipelinedBlocks::Describe() {
       info.slots[static_cast<std::size_t>(slot)] = builder_.NewRef(std::move(memory));
     }
     info.turn = builder_.NewSlot(Type{.dtype = DType::kI64});
-    program.uses_port = true;
   }
 }
 

@@ -21,6 +21,9 @@ std::vector<std::size_t> SharedBlocks(const Kernel& kernel, const Program& progr
 // Operands; `program` is the kernel's without any.
 std::vector<std::size_t> WhatIsPipelined(const Kernel& kernel, const Program& program, const ProgramOptions& options);
 
+// Do their copies need engines? `program`: as above.
+bool PipelineHasEngines(const Kernel& kernel, const Program& program, const ProgramOptions& options);
+
 // Their steps, in this order. Where there are none it emits nothing.
 class PipelinedBlocks {
  public:

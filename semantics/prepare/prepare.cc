@@ -388,10 +388,13 @@ absl::StatusOr<std::shared_ptr<const Program>> Prepare(const VerifiedModule& mod
   PALLADION_ASSIGN_OR_RETURN(Program program, preparer.Run());
   std::vector<std::size_t> pipelined = WhatIsPipelined(kernel, program, options);
   if (!pipelined.empty()) {  // known only now: what the body does says whether there are engines
+    const bool engines = PipelineHasEngines(kernel, program, options);
     KernelPreparer again(module.module(), kernel, target, options, std::move(pipelined));
     PALLADION_ASSIGN_OR_RETURN(program, again.Run());
+    program.uses_port |= engines;
   }
-  if (options.blocks != BlockWays::kAsItShows && program.grid_in_agent) program.uses_port = true;
+  const bool over_engines = options.blocks == BlockWays::kOverEngines || options.blocks == BlockWays::kBesideBodies;
+  if (over_engines && program.grid_in_agent) program.uses_port = true;
   return std::make_shared<const Program>(std::move(program));
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "emu/chip/layouts/windows.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/attrs.h"
 #include "semantics/registry/op_row.h"
@@ -192,14 +193,7 @@ std::string Legality::NameOf(const Operand& operand) const {
   return operand.label.empty() ? kernel_.values[operand.value.index()].name : operand.label;
 }
 
-Space Legality::SpaceOf(std::size_t operand) const {
-  if (kernel_.operands[operand].role == Role::kPrefetch) return Space::kSmem;
-  if (kernel_.operands[operand].space.has_value()) return *kernel_.operands[operand].space;
-  for (const auto& [param, index] : operand_of_) {
-    if (index == operand) return kernel_.values[param.index()].type.space;
-  }
-  return Space::kDefault;
-}
+Space Legality::SpaceOf(std::size_t operand) const { return layouts::SpaceOf(kernel_, operand); }
 
 Space Legality::SpaceOf(ValueId ref) const {
   for (const auto& [param, index] : operand_of_) {

@@ -90,17 +90,6 @@ class Estimate {
   const ByteCount reduction_;
 };
 
-// Scratch of which the operand, or else its ref in the body, says so.
-bool IsInSharedMemory(const Kernel& kernel, std::size_t operand) {
-  if (kernel.operands[operand].space.has_value()) return *kernel.operands[operand].space == Space::kSmem;
-  const auto with_ref = [](const Operand& one) { return one.role != Role::kBound; };  // those that the body sees
-  const auto param = static_cast<std::size_t>(
-      std::count_if(kernel.operands.begin(), kernel.operands.begin() + static_cast<std::ptrdiff_t>(operand), with_ref));
-  const std::vector<Param>& params = kernel.bodies[0].region.params;
-  return with_ref(kernel.operands[operand]) && param < params.size() &&
-         kernel.values[params[param].value.index()].type.space == Space::kSmem;
-}
-
 // Blocks of pallas_call on Mosaic GPU are copied into shared memory, max_concurrent_steps of them (1 unless said). Each
 // block and each array of a scope begins at a multiple of 1024 bytes.
 std::vector<SharedMemoryPart> BlocksInSharedMemory(const Kernel& kernel, const Program& program) {
@@ -115,7 +104,7 @@ std::vector<SharedMemoryPart> BlocksInSharedMemory(const Kernel& kernel, const P
       const Shape block = BlockShape(kernel.operands[i], info.type);
       add(Cat("'", info.name, "' (", buffers, " x ", Name(info.type.dtype), ToString(block), ")"),
           SaturatingMultiply(buffers, DenseBytes(info.type, block)));
-    } else if (info.role == Role::kScratch && IsInSharedMemory(kernel, i)) {
+    } else if (info.role == Role::kScratch && SpaceOf(kernel, i) == Space::kSmem) {
       add(Cat("scratch '", info.name, "' (", ToString(info.type), ")"), DenseBytes(info.type, info.type.shape));
     }
   }

@@ -53,6 +53,18 @@ class Changing {
 
 }  // namespace
 
+Space SpaceOf(const Kernel& kernel, std::size_t operand) {
+  const Operand& declared = kernel.operands[operand];
+  if (declared.role == Role::kPrefetch) return Space::kSmem;
+  if (declared.space.has_value()) return *declared.space;
+  const auto has_ref = [](const Operand& one) { return one.role != Role::kBound; };
+  const auto param = static_cast<std::size_t>(
+      std::count_if(kernel.operands.begin(), kernel.operands.begin() + static_cast<std::ptrdiff_t>(operand), has_ref));
+  const std::vector<Param>& params = kernel.bodies[0].region.params;
+  if (!has_ref(declared) || param >= params.size()) return Space::kDefault;
+  return kernel.values[params[param].value.index()].type.space;
+}
+
 bool GridMoves(const Kernel& kernel, std::size_t dimension) {
   const GridDim& dim = kernel.launch.grid[dimension];
   return dim.bound.valid() || dim.size != 1;

@@ -14,6 +14,9 @@
 
 namespace palladion::layouts {
 
+// Where an operand lives: what it says itself, else what its ref in the body says. Prefetched scalars are in SMEM.
+Space SpaceOf(const Kernel& kernel, std::size_t operand);
+
 // A dimension of the grid over which an index may change: of a size that is not 1, or that is an operand's value.
 bool GridMoves(const Kernel& kernel, std::size_t dimension);
 

@@ -7,12 +7,10 @@
 
 #include "absl/strings/cord.h"
 #include "absl/strings/string_view.h"
+#include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/grid_checks.h"
-#include "semantics/base/status.h"
 #include "semantics/prepare/block_mode.h"
 #include "semantics/prepare/pipelined_blocks.h"
-#include "semantics/prepare/prepare.h"
-#include "semantics/registry/verifier.h"
 
 namespace palladion::launch {
 namespace {
@@ -83,15 +81,7 @@ absl::Status BlocksMeet() {
 bool HaveMet(const absl::Status& status) { return absl::IsAborted(status) && status.GetPayload(kMet).has_value(); }
 
 absl::StatusOr<PreparedKernel> WithPipeline(const PreparedKernel& kernel) {
-  const kernel::PreparedKernelState& state = kernel.state();
-  PALLADION_ASSIGN_OR_RETURN(VerifiedModule checked, Verify(Module(state.module())));
-  auto verified = std::make_shared<const VerifiedModule>(std::move(checked));
-  const auto number = static_cast<std::size_t>(&state.text() - state.module().kernels.data());
-  PALLADION_ASSIGN_OR_RETURN(std::shared_ptr<const Program> program,
-                             Prepare(*verified, verified->module().kernels[number], state.program().target,
-                                     {.blocks = BlockWays::kOverEngines}));
-  return PreparedKernel(
-      std::make_shared<const kernel::PreparedKernelState>(std::move(verified), std::move(program), state.remarks()));
+  return kernel::PreparedAgain(kernel, {.blocks = BlockWays::kOverEngines});
 }
 
 }  // namespace palladion::launch

@@ -36,7 +36,7 @@ TEST(Spin, ABarrierThatIsTestedUntilACopyArrives) {
       << ToText(never);
 }
 
-// Nothing ever changes there, and nobody can bring it about.
+// Nothing ever changes there, and no agent can bring it about.
 TEST(Spin, ABarrierThatDoesNotExistIsTestedForEver) {
   const auto run = [](int at) {
     const std::string look =

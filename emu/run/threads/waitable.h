@@ -39,7 +39,7 @@ class Waitable {
   virtual std::int64_t Object(AgentId thread, const WaitTarget& target) const = 0;  // of schedules (schedule_objects.h)
   virtual void Retire(BlockId) {}  // the block has come to its end, and what it alone had of these is gone
 
-  // ---- to whoever schedules
+  // ---- for the scheduler
 
   // What a wait may touch at most.
   virtual scheduler::Touch TouchOf(AgentId thread, const WaitTarget& target) const {

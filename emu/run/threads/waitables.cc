@@ -20,7 +20,7 @@ class AlwaysThere final : public Waitable {
   std::optional<bool> ThreadMaySignal(AgentId, const Other&) const override { return false; }
 
  private:
-  static constexpr std::int64_t kNoObject = -2;  // nobody's number, nor scheduler::Operation::kUnknown
+  static constexpr std::int64_t kNoObject = -2;  // no object's number, nor scheduler::Operation::kUnknown
 };
 
 }  // namespace

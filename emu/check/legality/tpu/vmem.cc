@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "emu/chip/layouts/gpu_facts.h"
 #include "emu/chip/layouts/tiles.h"
 #include "emu/chip/layouts/windows.h"
 #include "semantics/base/cat.h"
@@ -114,7 +115,7 @@ class Memory {
 
 std::vector<VmemPart> VmemParts(const Legality& legality) {
   std::vector<VmemPart> parts = Memory(legality, /*vmem=*/true).Parts();
-  const std::int64_t internal = IntegerParam(legality.kernel(), "internal_scratch_in_bytes").value_or(0);
+  const std::int64_t internal = layouts::IntOf(legality.kernel().params, "internal_scratch_in_bytes").value_or(0);
   if (internal > 0)
     parts.push_back({.kind = VmemPart::Kind::kInternal,
                      .name = "internal_scratch_in_bytes",
@@ -128,7 +129,7 @@ VmemLimit LimitOf(const Legality& legality) {
   const machines::Chip& chip = *legality.chip();
   VmemLimit limit{.total = chip.vmem_bytes - chip.vmem_reserved,
                   .core = chip.vmem_bytes,
-                  .asked = IntegerParam(legality.kernel(), "vmem_limit_bytes")};
+                  .asked = layouts::IntOf(legality.kernel().params, "vmem_limit_bytes")};
   limit.scoped = std::clamp<std::int64_t>(limit.asked.value_or(chip.vmem_scoped), 0, limit.total);
   return limit;
 }
@@ -182,12 +183,6 @@ VmemUse VmemOf(const Legality& legality) {
 std::int64_t VmemHeld(const Legality& legality) { return Sum(VmemParts(legality)); }
 
 std::vector<VmemPart> SmemOf(const Legality& legality) { return Memory(legality, /*vmem=*/false).Parts(); }
-
-std::optional<std::int64_t> IntegerParam(const Kernel& kernel, std::string_view name) {
-  const Attr* attr = Find(kernel.params, name);
-  const auto* value = attr == nullptr ? nullptr : std::get_if<std::int64_t>(&attr->value);
-  return value == nullptr ? std::nullopt : std::optional(*value);
-}
 
 std::string BytesText(std::int64_t bytes) {
   if (bytes < kKiB) return Cat(bytes, " bytes");

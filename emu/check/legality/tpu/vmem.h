@@ -61,8 +61,6 @@ std::int64_t VmemHeld(const Legality& legality);
 // Its SMEM: prefetch operands, blocks, scratch and scopes; `scopes` are those of VmemOf's rule.
 std::vector<VmemPart> SmemOf(const Legality& legality);
 
-std::optional<std::int64_t> IntegerParam(const Kernel& kernel, std::string_view name);
-
 // "24.25 MiB", "2.5 KiB", "8 bytes".
 std::string BytesText(std::int64_t bytes);
 // The same of two numbers, which differ as texts where they differ.
