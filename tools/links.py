@@ -1,5 +1,7 @@
 """Fails on a relative link in README.md or docs/ whose file, or whose heading, does not exist, and on a page in docs/
-that docs/index.md does not reach; and on a page or heading of docs/ that a source file names and that does not exist.
+that docs/index.md does not reach; on a page or heading of docs/ that a source file names and that does not exist; and
+on a file or folder of the repository that a page names in backticks and that does not exist. A capital word in a path
+stands for a name (emu/chip/machines/NAME.machine), and docs/mutants.md is a record of a tree that was.
 Links to other sites are not followed.
 """
 
@@ -13,6 +15,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # "docs/spec/ref.md", and "ref.md#get" for a page of the specification.
 NAMED = re.compile(r"\b((?:docs/[\w/-]+|[a-z-]+(?=\.md#))\.md)(?:#([\w.-]*\w))?")
+PATH = re.compile(
+    r"`((?:emu|semantics|memory_model|scheduler|python|conformance|bench|tools|docs|cmake)/[\w./-]*)[^`\n]*`"
+)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
@@ -41,6 +46,17 @@ def rules(text: str) -> set[str]:
                 number += 1
                 found.add(f"{prefix}{number}")
     return found
+
+
+def missing_paths(path: str, text: str) -> list[str]:
+    if path == "docs/mutants.md":
+        return []
+    names = {name for name in PATH.findall(FENCE.sub("", text)) if not re.search(r"(?<![a-z])[A-Z]{2,}", name)}
+    return [
+        f"{path}: `{name}`: there is no such file or folder"
+        for name in sorted(names)
+        if not glob.glob(os.path.join(ROOT, f"{name.rstrip('/')}*"))
+    ]
 
 
 def wrong_in_sources(pages: dict[str, str]) -> list[str]:
@@ -88,6 +104,8 @@ def main() -> int:
             reached.add(page)
             waiting += arrows.get(page, set())
     wrong += [f"{os.path.relpath(p, ROOT)}: docs/index.md does not lead here" for p in sorted(set(pages) - reached)]
+    for path, text in sorted(pages.items()):
+        wrong += missing_paths(os.path.relpath(path, ROOT), text)
     wrong += wrong_in_sources(pages)
     print("\n".join(wrong))
     return bool(wrong)

@@ -1,7 +1,7 @@
 // How faithful a run is to the chip of its target: which operations give the chip's own bits, which differ from the
 // chip by rounding, and which the target refuses; and where an approximate value may decide something: a branch, an
 // address, a synchronisation. Read from the text: an operation counts once, however often it runs, and what may reach a
-// decision through memory counts as if it did. Based on: docs/numbers of each operation (docs/spec), which are
+// decision through memory counts as if it did. Based on: the numbers of each operation (docs/spec), which are
 // correctly rounded in double where chips are not. Does not catch: products and sums that a compiler fuses, subnormals
 // that a chip flushes.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_FIDELITY_H_

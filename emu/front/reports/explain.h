@@ -1,5 +1,6 @@
-// What each finding code means: its rule (the table of finding.h), and a page of emu/explain with why it matters, a
-// tiny wrong kernel and the fixed one. The tests check both kernels, so a page cannot promise what no check finds.
+// What each finding code means: its rule (the table of finding.h), and a page of emu/front/reports/explain with why it
+// matters, a tiny wrong kernel and the fixed one. The tests check both kernels, so a page cannot promise what no check
+// finds.
 #ifndef PALLADION_EMU_FRONT_REPORTS_EXPLAIN_H_
 #define PALLADION_EMU_FRONT_REPORTS_EXPLAIN_H_
 
