@@ -45,53 +45,26 @@ PALLADION_API char* palladion_refusal(const char* text, size_t size, const char*
 PALLADION_API int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                                 palladion_array* outputs, size_t n_outputs, char** report);
 
-/* The same with a budget of loop iterations of a program, or steps of a schedule; 0: the default. */
-PALLADION_API int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                                       palladion_array* outputs, size_t n_outputs, int64_t budget, char** report);
-
-/* How a kernel is run; NULL: the defaults, which are 0 and 1. */
-typedef struct palladion_run_options {
-  int64_t budget; /* as for palladion_run_within */
-  int legality; /* what the target refuses is found before the kernel runs; 2: what its compiler may refuse is a defect
-                 */
-} palladion_run_options;
+/* The same with options: texts "name=value", "budget=1000", with NULL behind the last; NULL: none. Names and values are
+ * the rows of emu/front/options/check_options.h that a run has: budget, legality. */
 PALLADION_API int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                                     palladion_array* outputs, size_t n_outputs, const palladion_run_options* options,
+                                     palladion_array* outputs, size_t n_outputs, const char* const* options,
                                      char** report);
 
-/* How a kernel is checked. palladion_check_defaults fills it in; texts may be NULL for their default. */
-typedef struct palladion_check_options {
-  int64_t seeds;                     /* schedules to try where there is a choice; at least 1 */
-  int exhaustive;                    /* every schedule, where they are few */
-  const char* replay;                /* one schedule, as a finding names it */
-  const char* fill;                  /* contents of unwritten memory: "nan", "zero", "random:SEED", "intmax" */
-  int races, definedness, contracts; /* which checks run */
-  int strict;                        /* warnings count as defects */
-  int threads;                       /* of the host; 0: all */
-  int64_t budget;                    /* loop iterations of a program, steps of a schedule; 0: the defaults */
-  const char* proxy;                 /* where a GPU needs a fence: "pallas", "strict", "lax" */
-  int all_seeds;                     /* go on after a proof */
-  const char* links;                 /* order of copies between TPU devices: "unordered", "ordered" */
-  int padded_bounds;                 /* on a TPU an access that stays in the tiles of its array is in bounds */
-  const char* parts;                 /* what palladion_check_seeds gave for seeds of this check: a JSON list */
-  double seconds; /* after so many no further schedule begins, and the check is interrupted; 0: never */
-  int legality; /* what the target refuses is found before the kernel runs; 2: what its compiler may refuse is a defect
-                 */
-} palladion_check_options;
-PALLADION_API void palladion_check_defaults(palladion_check_options* options);
-
-/* Runs the kernel under the orders that hardware may choose; options NULL: the defaults. The result is the exit code of
- * the command: as above, and 2 where outputs differ between schedules. *report is the JSON of a report for 0, 1 and 2.
- * The outputs are those of the first schedule, or of the replayed one; n_outputs may be 0 where they are not wanted. */
+/* Runs the kernel under the orders that hardware may choose. Options are as for palladion_run_with, of all rows of the
+ * table; `parts` is a JSON list of what palladion_check_seeds gave for seeds of this check. The result is the exit code
+ * of the command: as above, and 2 where outputs differ between schedules. *report is the JSON of a report for 0, 1 and
+ * 2. The outputs are those of the first schedule, or of the replayed one; n_outputs may be 0 where they are not wanted.
+ */
 PALLADION_API int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                                  palladion_array* outputs, size_t n_outputs, const palladion_check_options* options,
+                                  palladion_array* outputs, size_t n_outputs, const char* const* options,
                                   char** report);
 
 /* Some seeds of a check, first .. last - 1, 1 or more, for the `parts` of another call with these options, on any
  * machine: docs/sweeps.md. *part is JSON for 0, else {"message": ...}. */
 PALLADION_API int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs,
-                                        size_t n_inputs, const palladion_check_options* options, int64_t first,
-                                        int64_t last, char** part);
+                                        size_t n_inputs, const char* const* options, int64_t first, int64_t last,
+                                        char** part);
 
 /* The mutants of a kernel, as JSON: a list of objects with name, mutation, line, what, text, refused
  * (emu/tools/mutation/mutants.h). At most per_kind of each kind, 0: all. `kernel` as for palladion_prepare. NULL on an
@@ -123,14 +96,14 @@ typedef int (*palladion_keeps)(void* context, const char* text, const palladion_
 typedef struct palladion_reduce_request {
   const char* text;
   size_t size;
-  const char* kernel;                   /* as for palladion_prepare */
-  const char* target;                   /* as for palladion_prepare */
-  const char* keep;                     /* the finding that stays, as `palladion reduce --keep` has it; or NULL: */
-  palladion_keeps keeps;                /* what says so */
-  void* context;                        /* of keeps */
-  const palladion_check_options* check; /* of the finding; NULL: the defaults */
-  int64_t candidates;                   /* at most so many; 0: no limit */
-  double seconds;                       /* at most so long; 0: no limit */
+  const char* kernel;       /* as for palladion_prepare */
+  const char* target;       /* as for palladion_prepare */
+  const char* keep;         /* the finding that stays, as `palladion reduce --keep` has it; or NULL: */
+  palladion_keeps keeps;    /* what says so */
+  void* context;            /* of keeps */
+  const char* const* check; /* options of the check that has the finding, as for palladion_check */
+  int64_t candidates;       /* at most so many; 0: no limit */
+  double seconds;           /* at most so long; 0: no limit */
 } palladion_reduce_request;
 
 /* A smaller kernel with smaller inputs (docs/reduce.md), as JSON: text, ended ("smallest", "budget", "interrupted"),

@@ -35,7 +35,11 @@ MARKER = re.compile(
     r"(?P<close>(?:<!--| *#) /generated:(?P=name)\b)",
     re.DOTALL,
 )
-OTHER_FILES = ("python/palladion/jax/exporter/elementwise_names.py", "semantics/registry/parse_fuzz.dict")
+OTHER_FILES = (
+    "python/palladion/base/check_options.py",
+    "python/palladion/jax/exporter/elementwise_names.py",
+    "semantics/registry/parse_fuzz.dict",
+)
 
 
 def include_arrows() -> str:
@@ -344,9 +348,51 @@ BLOCKS = {
 
 
 @functools.cache
-def all_commands(palladion: str) -> dict:
+def help_tables(palladion: str) -> dict:
     table = subprocess.run([palladion, "help", "--format=json"], check=True, capture_output=True, text=True).stdout
-    return {command["name"]: command for command in json.loads(table)}
+    return json.loads(table)
+
+
+def all_commands(palladion: str) -> dict:
+    return {command["name"]: command for command in help_tables(palladion)["commands"]}
+
+
+def keywords(palladion: str) -> list:
+    return [option for option in help_tables(palladion)["check_options"] if option["keyword"]]
+
+
+def default_of(option: dict) -> object:
+    if option["kind"] == "switch":
+        return option["fallback"] == "1"
+    if not option["fallback"]:
+        return None
+    return int(option["fallback"]) if option["kind"] == "number" else option["fallback"]
+
+
+def keyword_rows(palladion: str) -> str:
+    """The rows of python/palladion/base/check_options.py."""
+    lines = ["OPTIONS = {"]
+    for option in keywords(palladion):
+        words = [json.dumps(option["kind"]), repr(default_of(option)).replace("'", '"')]
+        if option["kind"] == "choice":
+            choices = ", ".join(json.dumps(one) for one in option["values"].split("|"))
+            words.append(f"({choices})")
+        if option["replays"]:
+            words.append("replays=True")
+        lines.append(f'    "{option["name"]}": Option({", ".join(words)}),')
+    return "\n".join([*lines, "}", ""])
+
+
+def keyword_table(palladion: str) -> str:
+    """The same for readers."""
+    lines = ["| keyword | default, and others | |", "|---|---|---|"]
+    for option in keywords(palladion):
+        default = default_of(option)
+        values = [json.dumps(default) if isinstance(default, str) else repr(default)]
+        if option["kind"] == "choice":
+            values += [json.dumps(one) for one in option["values"].split("|") if one != default]
+        lines.append(f"| `{option['name']}` | {', '.join(f'`{one}`' for one in values)} | {option['help']} |")
+    return "\n".join(lines) + "\n"
 
 
 def options_of(name: str, palladion: str) -> str:
@@ -392,6 +438,7 @@ COMMANDS_WITH_OPTIONS = (
 
 COMMAND_BLOCKS = (
     {f"options-{name}": functools.partial(options_of, name) for name in COMMANDS_WITH_OPTIONS}
+    | {"check-options": keyword_rows, "check-keywords": keyword_table}
     | {"findings": findings, "gpu-limits": gpu_limits, "tpu-limits": tpu_limits, "tpu-compiler": tpu_compiler}
     | machine_docs.BLOCKS
     | operation_docs.BLOCKS

@@ -24,7 +24,7 @@ PARTS = {
         emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
         emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
-        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command
+        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command
         emu/testing
         python conformance bench
     """.split()
@@ -118,10 +118,11 @@ ALLOWED = {
     "emu/tools/fit": _TIMED | {"emu/tools/debug"},
     "emu/tools/hunt": _CHECKED | {"emu/tools/reduce"},
     "emu/front/reports": _CHECKED,
+    "emu/front/options": _CHECKED | {"emu/front/reports"},
     "emu/front/cpp": _CHECKED | {"emu/front/reports"},
-    "emu/front/bridge": _TIMED | _TOOLS | {"emu/front/reports"},
+    "emu/front/bridge": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/options"},
     "emu/front/ffi": _CHECKED | {"emu/front/bridge"},
-    "emu/front/command": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/bridge"},
+    "emu/front/command": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/options", "emu/front/bridge"},
     "emu/testing": _CHECKED,
     "python": {"semantics/base", "emu.h"},
     "conformance": {"semantics/base", "semantics/tensor", "emu.h"},

@@ -48,30 +48,14 @@ class _Array(ctypes.Structure):
     ]
 
 
-class _CheckOptions(ctypes.Structure):
-    _fields_ = [
-        ("seeds", ctypes.c_int64),
-        ("exhaustive", ctypes.c_int),
-        ("replay", ctypes.c_char_p),
-        ("fill", ctypes.c_char_p),
-        ("races", ctypes.c_int),
-        ("definedness", ctypes.c_int),
-        ("contracts", ctypes.c_int),
-        ("strict", ctypes.c_int),
-        ("threads", ctypes.c_int),
-        ("budget", ctypes.c_int64),
-        ("proxy", ctypes.c_char_p),
-        ("all_seeds", ctypes.c_int),
-        ("links", ctypes.c_char_p),
-        ("padded_bounds", ctypes.c_int),
-        ("parts", ctypes.c_char_p),
-        ("seconds", ctypes.c_double),
-        ("legality", ctypes.c_int),
+def options_list(options: dict):
+    """Options of a run or a check as the library takes them: texts with NULL behind the last. None is left out."""
+    words = [
+        f"{name}={int(value) if isinstance(value, bool) else value}".encode()
+        for name, value in options.items()
+        if value is not None
     ]
-
-
-class _RunOptions(ctypes.Structure):
-    _fields_ = [("budget", ctypes.c_int64), ("legality", ctypes.c_int)]
+    return (ctypes.c_char_p * (len(words) + 1))(*words)
 
 
 class _CallRequest(ctypes.Structure):
@@ -133,11 +117,9 @@ def load():
         ctypes.c_size_t,
         ctypes.POINTER(_Array),
         ctypes.c_size_t,
-        ctypes.POINTER(_RunOptions),
+        ctypes.POINTER(ctypes.c_char_p),
         text_out,
     ]
-    library.palladion_check_defaults.restype = None
-    library.palladion_check_defaults.argtypes = [ctypes.POINTER(_CheckOptions)]
     library.palladion_check.restype = ctypes.c_int
     library.palladion_check.argtypes = [
         ctypes.c_void_p,
@@ -145,7 +127,7 @@ def load():
         ctypes.c_size_t,
         ctypes.POINTER(_Array),
         ctypes.c_size_t,
-        ctypes.POINTER(_CheckOptions),
+        ctypes.POINTER(ctypes.c_char_p),
         text_out,
     ]
     library.palladion_check_seeds.restype = ctypes.c_int
@@ -153,7 +135,7 @@ def load():
         ctypes.c_void_p,
         ctypes.POINTER(_Array),
         ctypes.c_size_t,
-        ctypes.POINTER(_CheckOptions),
+        ctypes.POINTER(ctypes.c_char_p),
         ctypes.c_int64,
         ctypes.c_int64,
         text_out,

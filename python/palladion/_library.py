@@ -21,10 +21,9 @@ from palladion._abi import (
     PalladionError,
     _Array,
     _CallRequest,
-    _CheckOptions,
     _CompareRequest,
-    _RunOptions,
     load,
+    options_list,
 )
 from palladion.base.scalars import dtype_name
 
@@ -72,15 +71,15 @@ class Program:
         if not self._program:
             raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
 
-    def run(self, inputs, outputs, budget: int | None = None, legality: int = 1) -> tuple:
+    def run(self, inputs, outputs, budget: int | None = None, legality: str = "on") -> tuple:
         """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report).
 
         The report of a run that did not come to its end has an error, or is marked as interrupted.
         """
-        given = _RunOptions(budget or 0, legality)
+        given = options_list({"budget": budget, "legality": legality})
 
         def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_run_with(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
+            return self._library.palladion_run_with(program, ins, n_ins, outs, n_outs, given, message)
 
         return self._called(inputs, outputs, (CLEAN, DEFECT), call)
 
@@ -88,33 +87,23 @@ class Program:
         """As `run`, under the orders that hardware may choose;
         `outputs` get those of the first or of the replayed one, or are left out.
 
-        `options` are the fields of palladion_check_options: seeds, exhaustive, replay, fill, proxy, links, races,
-        definedness, contracts, strict, threads, budget, all_seeds, padded_bounds, parts, seconds, legality.
+        `options` are rows of emu/front/options/check_options.cc; PalladionError says which there are.
         """
-        given = self._check_options(options)
+        given = options_list(options)
 
         def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, ctypes.byref(given), message)
+            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, given, message)
 
         return self._called(inputs, outputs, (CLEAN, DEFECT, OUTPUTS_DIFFER), call)
 
     def check_seeds(self, inputs, first: int, last: int, **options) -> dict:
         """Some seeds of the check with these options, for the `parts` of another: docs/sweeps.md."""
-        given = self._check_options(options)
+        given = options_list(options)
 
         def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_check_seeds(program, ins, n_ins, ctypes.byref(given), first, last, message)
+            return self._library.palladion_check_seeds(program, ins, n_ins, given, first, last, message)
 
         return self._called(inputs, (), (CLEAN,), call)[1]
-
-    def _check_options(self, options) -> _CheckOptions:
-        given = _CheckOptions()
-        self._library.palladion_check_defaults(ctypes.byref(given))
-        for name, value in options.items():
-            if name not in dict(_CheckOptions._fields_):
-                raise TypeError(f"check has no option {name!r}")
-            setattr(given, name, value.encode() if isinstance(value, str) else value)
-        return given
 
     def _called(self, inputs, outputs, good, call) -> tuple:
         keep, message = [], ctypes.c_void_p()

@@ -56,7 +56,7 @@ def without_times(cases: list) -> list:
 
 def test_help_has_the_options_of_the_runner():
     table = json.loads(subprocess.run([COMMAND, "help", "conformance", "--format=json"], capture_output=True, text=True, check=True).stdout)
-    told = {f"--{option['name']}" for command in table if command["name"] == "conformance" for option in command["options"]}
+    told = {f"--{option['name']}" for command in table["commands"] if command["name"] == "conformance" for option in command["options"]}
     refused = conformance("--shrad=1/2")
     assert refused.returncode == 4
     assert told | {"--write-hashes"} == set(re.findall(r"--[a-z-]+", refused.stderr.partition("expected one of")[2]))

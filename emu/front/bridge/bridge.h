@@ -37,16 +37,14 @@
 
 namespace palladion::bridge {
 
-// `options` is a list "name=value;name=value" of the fields of palladion_check_options and
+// `options` is a list "name=value;name=value" of options of a check (emu/front/options/check_options.h) and
 //   check  0: run in program order with the checks that are always on (the default); 1: check
-//   legality  1: what the target refuses is found before the kernel runs (the default); where `raise` names it, it does
-//          not run; 2: what its compiler may refuse is a defect too
 //   time   1: how long the kernel takes on the chip of its target, or why that is not known, stands beside its report
 //   engines_late  1: with check=0, copies happen at their wait
 //   launches  N: a kernel that several devices run together is checked as N launches in a row, too
 //   raise  which findings make the call fail: "none" (the default), "all" that count, or a list of codes and limits,
-//          "RACE_WW,tpu.access.space"; "never": not even a kernel that cannot run, whose outputs are then poison. The
-//          report says what happened
+//          "RACE_WW,tpu.access.space", which also keep a kernel that its target refuses from running; "never": not even
+//          a kernel that cannot run, whose outputs are then poison. The report says what happened
 struct BridgeRequest {
   std::string_view text, kernel, target, options;  // kernel and target as for PrepareText
   std::int64_t session = 0;

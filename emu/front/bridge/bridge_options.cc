@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "emu/front/bridge/bridge.h"
+#include "emu/front/options/check_options.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -25,12 +26,6 @@ struct OptionReader {
     return absl::OkStatus();
   }
 
-  absl::Status Mode(std::string_view name, std::string_view value, LegalityMode& place) const {
-    if (value != "0" && value != "1" && value != "2") return BadOption(name, value, "0, 1 or 2");
-    place = value == "2" ? LegalityMode::kCompiler : value == "1" ? LegalityMode::kOn : LegalityMode::kOff;
-    return absl::OkStatus();
-  }
-
   template <class Number>
   absl::Status Whole(std::string_view name, std::string_view value, Number least, Number& place) const {
     if (!absl::SimpleAtoi(absl::string_view(value.data(), value.size()), &place) || place < least)
@@ -39,36 +34,19 @@ struct OptionReader {
   }
 
   absl::Status Set(std::string_view name, std::string_view value) const {
-    CheckOptions& options = how.options;
     if (name == "check") return Flag(name, value, how.check);
     if (name == "time") return Flag(name, value, how.time);
-    if (name == "all_seeds") return Flag(name, value, options.all_seeds);
-    if (name == "exhaustive") return Flag(name, value, options.exhaustive);
-    if (name == "races") return Flag(name, value, options.races);
-    if (name == "definedness") return Flag(name, value, options.definedness);
-    if (name == "contracts") return Flag(name, value, options.contracts);
-    if (name == "strict") return Flag(name, value, options.strict);
-    if (name == "padded_bounds") return Flag(name, value, options.run.padded_bounds);
-    if (name == "legality") return Mode(name, value, options.run.legality);
-    if (name == "engines_late") return Flag(name, value, options.run.engines_late);
+    if (name == "engines_late") return Flag(name, value, how.options.run.engines_late);
     if (name == "launches") return Whole<std::int64_t>(name, value, 1, how.launches);
-    if (name == "seeds") return Whole<std::int64_t>(name, value, 1, options.seeds);
-    if (name == "threads") return Whole(name, value, 0, options.threads);
-    if (name == "budget") {
-      PALLADION_RETURN_IF_ERROR(Whole<std::int64_t>(name, value, 1, options.run.loop_budget));
-      options.SetBudget(options.run.loop_budget);
+    if (name == "raise") {
+      how.raise_all = value == "all";
+      how.never_raise = value == "never";
+      if (!how.raise_all && !how.never_raise && value != "none")
+        how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
       return absl::OkStatus();
     }
-    if (name == "fill") options.fill = std::string(value);
-    if (name == "proxy") options.proxy = std::string(value);
-    if (name == "links") options.links = std::string(value);
-    if (name == "replay") options.replay = std::string(value);
-    if (name == "raise" && value == "all") how.raise_all = true;
-    if (name == "raise" && value == "never") how.never_raise = true;
-    if (name == "raise" && value != "all" && value != "none" && value != "never")
-      how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
-    if (name == "fill" || name == "proxy" || name == "links" || name == "replay" || name == "raise")
-      return absl::OkStatus();
+    if (const options::CheckOption* const option = options::FindCheckOption(name); option != nullptr)
+      return options::Set(*option, value, Cat("the option ", name, " of a kernel call"), how.options);
     return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));
   }
 };

@@ -16,6 +16,7 @@
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
+#include "emu/front/options/check_options.h"
 #include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
 #include "emu/front/reports/report_from_json.h"
@@ -39,6 +40,7 @@ using palladion::bridge::ErrorText;
 using palladion::bridge::Guarded;
 using palladion::bridge::SetText;
 using palladion::bridge::TextOf;
+using palladion::bridge::TextsOf;
 
 // Of runs and checks of this thread; -1: none.
 thread_local std::int64_t session_of_thread = -1;
@@ -123,57 +125,30 @@ void palladion_session_use(int64_t session) { session_of_thread = session; }
 
 int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
                   palladion_array* outputs, size_t n_outputs, char** report) {
-  return palladion_run_within(program, inputs, n_inputs, outputs, n_outputs, 0, report);
-}
-
-int palladion_run_within(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                         palladion_array* outputs, size_t n_outputs, int64_t budget, char** report) {
-  const palladion_run_options options = {.budget = budget, .legality = 1};
-  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, &options, report);
+  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, nullptr, report);
 }
 
 int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                       palladion_array* outputs, size_t n_outputs, const palladion_run_options* how, char** report) {
+                       palladion_array* outputs, size_t n_outputs, const char* const* how, char** report) {
   return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
-                      palladion::RunControl& control) {
-                    palladion::RunOptions options{.budget_name = "the argument budget", .control = &control};
-                    if (how != nullptr && how->budget > 0) options.loop_budget = how->budget;
-                    if (how != nullptr) options.legality = palladion::bridge::LegalityOf(how->legality);
+                      palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
+                    PALLADION_ASSIGN_OR_RETURN(palladion::RunOptions options,
+                                               palladion::options::RunOptionsOf(TextsOf(how)));
+                    options.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     options.session = session.get();
                     return palladion::RunInto(program->kernel, in, out, options);
                   });
 }
 
-void palladion_check_defaults(palladion_check_options* options) {
-  if (options == nullptr) return;
-  const palladion::CheckOptions defaults;
-  *options = {.seeds = defaults.seeds,
-              .exhaustive = defaults.exhaustive ? 1 : 0,
-              .replay = nullptr,
-              .fill = nullptr,
-              .races = defaults.races ? 1 : 0,
-              .definedness = defaults.definedness ? 1 : 0,
-              .contracts = defaults.contracts ? 1 : 0,
-              .strict = defaults.strict ? 1 : 0,
-              .threads = defaults.threads,
-              .budget = 0,
-              .proxy = nullptr,
-              .all_seeds = defaults.all_seeds ? 1 : 0,
-              .links = nullptr,
-              .padded_bounds = defaults.run.padded_bounds ? 1 : 0,
-              .parts = nullptr,
-              .seconds = 0,
-              .legality = 1};
-}
-
 int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                    palladion_array* outputs, size_t n_outputs, const palladion_check_options* options, char** report) {
+                    palladion_array* outputs, size_t n_outputs, const char* const* options, char** report) {
   return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
+                                               palladion::options::CheckOptionsOf(TextsOf(options)));
                     how.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
                     how.run.session = session.get();
@@ -182,11 +157,12 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
 }
 
 int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                          const palladion_check_options* options, int64_t first, int64_t last, char** part) {
+                          const char* const* options, int64_t first, int64_t last, char** part) {
   return Reported(program, {inputs, n_inputs}, part,
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::bridge::CheckOptionsOf(options));
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
+                                               palladion::options::CheckOptionsOf(TextsOf(options)));
                     how.run.control = &control;
                     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
                                                palladion::check::CopiesOf(program->kernel, in));

@@ -81,12 +81,15 @@ TEST(CApi, ChecksAKernel) {
   EXPECT_NE(std::string::npos, Taken(report).find("\"checked\": true"));
   EXPECT_EQ(8.0f, arrays.o[7]);
   EXPECT_EQ(0, palladion_check(program, arrays.in, 2, nullptr, 0, nullptr, nullptr));  // outputs that are not wanted
-  palladion_check_options options;
-  palladion_check_defaults(&options);
-  EXPECT_EQ(64, options.seeds);
-  options.seeds = 0;
-  EXPECT_EQ(4, palladion_check(program, arrays.in, 2, arrays.out, 1, &options, &report));
-  EXPECT_NE(std::string::npos, Taken(report).find("seeds must be at least 1"));
+  const auto refused = [&](const char* option) {
+    const char* const options[] = {"races=1", option, nullptr};
+    EXPECT_EQ(4, palladion_check(program, arrays.in, 2, arrays.out, 1, options, &report)) << option;
+    return Taken(report);
+  };
+  EXPECT_NE(std::string::npos, refused("seeds=0").find("seeds must be 1 or more, below 2^63; found '0'"));
+  EXPECT_NE(std::string::npos, refused("proxy=lenient").find("proxy must be pallas, strict or lax; found 'lenient'"));
+  EXPECT_NE(std::string::npos, refused("sedes=4").find("a check has no option 'sedes'; it has seeds, exhaustive"));
+  EXPECT_NE(std::string::npos, refused("races").find("races must be 0 or 1; found ''"));
   EXPECT_EQ(4, palladion_check(program, arrays.in, 1, arrays.out, 1, nullptr, &report));
   EXPECT_NE("(null)", Taken(report));
   arrays.out[0].dtype = "i32";
@@ -227,30 +230,30 @@ TEST(CApi, SeedsOfACheckInPartsGiveTheReportOfAll) {
   std::int64_t shape[] = {4};
   std::int32_t x[4] = {};
   palladion_array in[] = {{x, shape, 1, "i32"}};
-  palladion_check_options options;
-  palladion_check_defaults(&options);
-  options.seeds = 20;
+  const char* const seeds[] = {"seeds=20", nullptr};
   char* report = nullptr;
-  const int code = palladion_check(program, in, 1, nullptr, 0, &options, &report);
+  const int code = palladion_check(program, in, 1, nullptr, 0, seeds, &report);
   const std::string whole = Taken(report);
   std::string parts = "[";
   for (const auto& [first, last] : {std::pair{9, 20}, std::pair{1, 9}}) {
-    EXPECT_EQ(0, palladion_check_seeds(program, in, 1, &options, first, last, &report));
+    EXPECT_EQ(0, palladion_check_seeds(program, in, 1, seeds, first, last, &report));
     parts += Taken(report) + (first == 1 ? "]" : ",");
   }
-  options.parts = parts.c_str();
-  EXPECT_EQ(code, palladion_check(program, in, 1, nullptr, 0, &options, &report));
+  const auto joined = [&](const std::string& json) {
+    const std::string option = "parts=" + json;
+    const char* const options[] = {"seeds=20", option.c_str(), nullptr};
+    return palladion_check(program, in, 1, nullptr, 0, options, &report);
+  };
+  EXPECT_EQ(code, joined(parts));
   EXPECT_EQ(whole, Taken(report));
   for (const char* wrong : {"{", "{}", "[3]", "[{\"made_for\": \"another\"}]"}) {
-    options.parts = wrong;
-    EXPECT_EQ(4, palladion_check(program, in, 1, nullptr, 0, &options, &report)) << wrong;
+    EXPECT_EQ(4, joined(wrong)) << wrong;
     EXPECT_NE(std::string::npos, Taken(report).find("INVALID_ARGUMENT: ")) << wrong;
   }
-  options.parts = nullptr;
-  EXPECT_EQ(4, palladion_check_seeds(program, in, 1, &options, 0, 3, &report));
+  EXPECT_EQ(4, palladion_check_seeds(program, in, 1, seeds, 0, 3, &report));
   EXPECT_NE(std::string::npos, Taken(report).find("some of the seeds 1 to 19; found the seeds 0 to 2"));
-  options.seconds = 1e-9;
-  EXPECT_EQ(6, palladion_check_seeds(program, in, 1, &options, 1, 20, &report));
+  const char* const hurried[] = {"seeds=20", "seconds=1e-9", nullptr};
+  EXPECT_EQ(6, palladion_check_seeds(program, in, 1, hurried, 1, 20, &report));
   EXPECT_NE(std::string::npos, Taken(report).find("CANCELLED: interrupted"));
   EXPECT_EQ(4, palladion_check_seeds(nullptr, in, 1, nullptr, 1, 2, &report));
   Taken(report);

@@ -1,10 +1,8 @@
 #include "emu/front/bridge/c_arrays.h"
 
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
-#include "emu/front/reports/part_json.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/printable.h"
 #include "semantics/base/status.h"
@@ -69,40 +67,10 @@ absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* a
   return Convert<MutableArray, std::byte>(arrays, n);
 }
 
-LegalityMode LegalityOf(int legality) {
-  constexpr int kCompiler = 2;
-  if (legality == kCompiler) return LegalityMode::kCompiler;
-  return legality == 0 ? LegalityMode::kOff : LegalityMode::kOn;
-}
-
-absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* asked) {
-  palladion_check_options given;
-  palladion_check_defaults(&given);
-  if (asked != nullptr) given = *asked;
-  CheckOptions options{.seeds = given.seeds,
-                       .all_seeds = given.all_seeds != 0,
-                       .exhaustive = given.exhaustive != 0,
-                       .races = given.races != 0,
-                       .definedness = given.definedness != 0,
-                       .contracts = given.contracts != 0,
-                       .strict = given.strict != 0,
-                       .threads = given.threads};
-  options.run.budget_name = "the argument budget";
-  if (given.budget > 0) options.SetBudget(given.budget);
-  if (given.replay != nullptr) options.replay = given.replay;
-  if (given.fill != nullptr) options.fill = given.fill;
-  if (given.proxy != nullptr) options.proxy = given.proxy;
-  if (given.links != nullptr) options.links = given.links;
-  options.run.padded_bounds = given.padded_bounds != 0;
-  options.run.legality = LegalityOf(given.legality);
-  if (given.parts != nullptr) {
-    PALLADION_ASSIGN_OR_RETURN(options.parts, reports::PartsOfJson(given.parts));
-  }
-  if (given.seconds > 0) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(given.seconds);
-    options.interrupted = [end] { return std::chrono::steady_clock::now() >= end; };
-  }
-  return options;
+std::vector<std::string_view> TextsOf(const char* const* texts) {
+  std::vector<std::string_view> found;
+  for (; texts != nullptr && *texts != nullptr; ++texts) found.emplace_back(*texts);
+  return found;
 }
 
 }  // namespace palladion::bridge

@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "emu/c_api.h"
-#include "emu/check.h"
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
@@ -28,11 +27,8 @@ std::string_view TextOf(const char* text, std::size_t size);
 absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n);
 absl::StatusOr<std::vector<MutableArray>> MutableArrays(const palladion_array* arrays, std::size_t n);
 
-// Of the field `legality`: 0, 1 or 2.
-LegalityMode LegalityOf(int legality);
-
-// nullptr: the defaults. InvalidArgument: parts that are none.
-absl::StatusOr<CheckOptions> CheckOptionsOf(const palladion_check_options* given);
+// Of a list that ends with NULL; nullptr is an empty one.
+std::vector<std::string_view> TextsOf(const char* const* texts);
 
 // Nothing may be thrown across the C ABI: what escapes (memory, above all) becomes a status.
 template <class F>

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
+#include "emu/front/options/check_options.h"
 #include "emu/tools/reduce/start.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -91,7 +92,7 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
   }
   PALLADION_ASSIGN_OR_RETURN(const reduce::FindingChoice choice, reduce::FindingChoiceFromText(request.keep));
   PALLADION_ASSIGN_OR_RETURN(const State start, reduce::StateOf(source, std::move(inputs), choice.line));
-  PALLADION_ASSIGN_OR_RETURN(CheckOptions check, CheckOptionsOf(request.check));
+  PALLADION_ASSIGN_OR_RETURN(CheckOptions check, options::CheckOptionsOf(TextsOf(request.check)));
   reduce::KeepFindingOptions how{.target = source.target, .check = std::move(check)};
   how.check.run.control = &control;
   PALLADION_ASSIGN_OR_RETURN(const reduce::ReducedFinding found, reduce::ReduceFinding(start, choice, how, options));

@@ -15,6 +15,7 @@
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
 #include "emu/front/command/output_file.h"
+#include "emu/front/options/check_options.h"
 #include "emu/front/reports/fidelity_text.h"
 #include "emu/front/reports/part_json.h"
 #include "emu/front/reports/report_formats.h"
@@ -86,21 +87,20 @@ absl::StatusOr<std::string> ReplayOf(const std::string& flag) {
   return text;
 }
 
+// But --parts, which names files.
+std::vector<std::string_view> FlagsOfChecks() {
+  std::vector<std::string_view> names;
+  for (const options::CheckOption& option : options::CheckOptionTable()) {
+    if (option.on(options::kFlag) && option.name != "parts") names.push_back(option.name);
+  }
+  return names;
+}
+
 absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   CheckOptions options;
   options.run.budget_name = kBudgetFlag;
-  PALLADION_ASSIGN_OR_RETURN(options.seeds, PositiveFlag(line, "seeds", options.seeds));
-  PALLADION_ASSIGN_OR_RETURN(const std::int64_t budget, PositiveFlag(line, "budget", 1));
-  if (line.Has("budget")) options.SetBudget(budget);
-  PALLADION_ASSIGN_OR_RETURN(const std::int64_t threads, PositiveFlag(line, "threads", 4096));
-  if (threads > 4096) return absl::InvalidArgumentError(Cat("--threads must be 4096 or less; found ", threads));
-  if (line.Has("threads")) options.threads = static_cast<int>(threads);
-  options.exhaustive = line.Has("exhaustive");
-  options.all_seeds = line.Has("all-seeds");
-  options.strict = line.Has("strict");
-  PALLADION_RETURN_IF_ERROR(SetReadings(line, options));
-  PALLADION_ASSIGN_OR_RETURN(options.run.legality, LegalityOf(line));
-  PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(line.Flag("replay")));
+  PALLADION_RETURN_IF_ERROR(SetOptions(line, FlagsOfChecks(), options));
+  PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(options.replay));
   if (line.Has("replay") && options.replay.empty())
     return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
   for (const char* other : {"seeds", "all-seeds", "exhaustive", "part", "parts"}) {
@@ -126,14 +126,22 @@ absl::StatusOr<check::Suppressions> ReadSuppressions(const CommandLine& line) {
   return check::Suppressions::Parse(text, line.Flag("suppressions"));
 }
 
+bool DecidesReplay(const std::string& flag) {
+  if (flag == "in" || flag == "kernel" || flag == "target" || flag == "launches" || flag == "checks") return true;
+  const absl::Span<const options::CheckOption> table = options::CheckOptionTable();
+  return std::any_of(table.begin(), table.end(), [&](const options::CheckOption& option) {
+    return option.on(options::kReplays) && (flag == option.flag || flag == Cat("no-", option.flag));
+  });
+}
+
 // What --replay is put after: the same kernel, inputs and checks.
 std::string CommandFor(const CommandLine& line) {
   std::string command = "palladion check";
   for (const std::string& word : line.words) Append(&command, " ", Quoted(word));
   for (const auto& [flag, value] : line.flags) {
-    if (flag == "in" || flag == "kernel" || flag == "target" || flag == "fill" || flag == "proxy" || flag == "links" ||
-        flag == "bounds" || flag == "legality" || flag == "launches")
-      Append(&command, " --", flag, " ", Quoted(value));
+    if (!DecidesReplay(flag)) continue;
+    Append(&command, " --", flag);
+    if (line.command->Find(flag)->value != "") Append(&command, " ", Quoted(value));
   }
   return command;
 }

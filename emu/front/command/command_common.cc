@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "emu/front/options/check_options.h"
 #include "emu/session.h"
 #include "emu/values.h"
-#include "memory_model/order/fence_rule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/edit_distance.h"
 #include "semantics/base/status.h"
@@ -211,22 +211,14 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
 }
 
-absl::StatusOr<LegalityMode> LegalityOf(const CommandLine& line) {
-  PALLADION_ASSIGN_OR_RETURN(const std::string legality, ChoiceFlag(line, "legality"));
-  if (legality == "compiler") return LegalityMode::kCompiler;
-  return legality == "on" ? LegalityMode::kOn : LegalityMode::kOff;
-}
-
-absl::Status SetReadings(const CommandLine& line, CheckOptions& options) {
-  options.fill = line.Flag("fill", options.fill);
-  options.proxy = line.Flag("proxy", options.proxy);
-  if (!memory_model::FencePolicyFromName(options.proxy).has_value())
-    return absl::InvalidArgumentError(Cat("--proxy must be pallas, strict or lax; found '", options.proxy, "'"));
-  options.links = line.Flag("links", options.links);
-  if (options.links != "unordered" && options.links != "ordered")
-    return absl::InvalidArgumentError(Cat("--links must be unordered or ordered; found '", options.links, "'"));
-  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
-  options.run.padded_bounds = bounds == "padded";
+absl::Status SetOptions(const CommandLine& line, absl::Span<const std::string_view> names, CheckOptions& options) {
+  for (const std::string_view name : names) {
+    const options::CheckOption& option = *options::FindCheckOption(name);
+    const std::string flag(option.flag);
+    if (!line.Has(flag)) continue;
+    const std::string value = option.kind == options::ValueKind::kSwitch ? "1" : line.Flag(flag);
+    PALLADION_RETURN_IF_ERROR(options::Set(option, value, Cat("--", flag), options));
+  }
   return absl::OkStatus();
 }
 

@@ -56,11 +56,11 @@ inline constexpr std::string_view kBudgetFlag = "--budget";
 // One of the choices that the table has for the flag, the first where it is not given.
 absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::string& flag);
 
-absl::StatusOr<LegalityMode> LegalityOf(const CommandLine& line);  // --legality
+// Sets those of these options (emu/front/options/check_options.h) that the line has.
+absl::Status SetOptions(const CommandLine& line, absl::Span<const std::string_view> names, CheckOptions& options);
 
-// --fill, --proxy, --links and --bounds: how a check reads what the hardware leaves open.
+// How a check reads what the hardware leaves open.
 inline constexpr std::string_view kReadings[] = {"fill", "proxy", "links", "bounds"};
-absl::Status SetReadings(const CommandLine& line, CheckOptions& options);
 
 // A word as a shell reads it back.
 std::string Quoted(const std::string& word);

@@ -97,7 +97,7 @@ class ReduceCommand {
                                      OutputFile& out) {
     reduce::KeepFindingOptions how{.target = line_.Flag("target")};
     PALLADION_ASSIGN_OR_RETURN(how.check.seeds, PositiveFlag(line_, "seeds", how.check.seeds));
-    PALLADION_RETURN_IF_ERROR(SetReadings(line_, how.check));
+    PALLADION_RETURN_IF_ERROR(SetOptions(line_, kReadings, how.check));
     how.check.run.control = options.control;
     PALLADION_ASSIGN_OR_RETURN(const reduce::ReducedFinding found, reduce::ReduceFinding(start, choice_, how, options));
     std::string command;

@@ -154,11 +154,10 @@ absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const 
 absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& console) {
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   agents::LaunchOptions options;
-  PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
+  CheckOptions given;
+  PALLADION_RETURN_IF_ERROR(SetOptions(line, {"budget", "bounds", "legality"}, given));
+  options.run = given.run;
   options.run.budget_name = kBudgetFlag;
-  PALLADION_ASSIGN_OR_RETURN(const std::string bounds, ChoiceFlag(line, "bounds"));
-  options.run.padded_bounds = bounds == "padded";
-  PALLADION_ASSIGN_OR_RETURN(options.run.legality, LegalityOf(line));
   absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::Asked(line));
   const bool judged = options.run.legality != LegalityMode::kOff;
   if (!loaded.ok()) return judged ? Refused(line, loaded.status(), console) : loaded.status();

@@ -3,10 +3,17 @@
 #include <algorithm>
 
 #include "absl/strings/str_split.h"
+#include "emu/front/options/check_options.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::command {
 namespace {
+
+// The flag of an option of a check.
+Option FlagOf(std::string_view name) {
+  const options::CheckOption& option = *options::FindCheckOption(name);
+  return {option.flag, option.values, option.help};
+}
 
 // Options that several commands have.
 constexpr Option kIn = {
@@ -25,30 +32,13 @@ constexpr Option kBudget = {"budget", "N",
                             "several times](spec/control.md), and the most programs of the grid (default 2^27). A "
                             "kernel that does not end is an error with the loop's line, within about a minute by "
                             "default."};
-constexpr Option kBounds = {"bounds", "logical|padded",
-                            "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond "
-                            "the tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is "
-                            "undefined, what is stored there is lost."};
-constexpr Option kLegality = {"legality", "on|off|compiler",
-                              "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs. "
-                              "What its compiler may refuse "
-                              "behind JAX's lowering is a warning with `on`, and a defect with `compiler`."};
 constexpr Option kFidelity = {
     "fidelity", "", "[How faithful](reports.md#fidelity) the run is to its target, as a table behind the report."};
-constexpr Option kFill = {"fill", "FILL",
-                          "What unwritten memory holds: `nan` (the default), `zero`, `random:SEED` or `intmax`."};
-constexpr Option kProxy = {
-    "proxy", "pallas|strict|lax",
-    "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md))."};
-constexpr Option kLinks = {
-    "links", "unordered|ordered",
-    "Of several TPU devices, do copies from one device to another land in the order they were started "
-    "([devices](spec/tpu-copies.md#devices))? `unordered` is the default."};
 constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
 constexpr Option kColor = {"color", "auto|always|never",
                            "Colours in the text; `auto` is on a terminal, unless `NO_COLOR` is set."};
 
-constexpr Option kRun[] = {
+const Option kRun[] = {
     kIn,
     {"out", "DIR",
      "Where the outputs go: `DIR/NAME.npy`, one for each output of the kernel. DIR is made if it is missing, before "
@@ -56,8 +46,8 @@ constexpr Option kRun[] = {
     kKernel,
     kTarget,
     kBudget,
-    kBounds,
-    kLegality,
+    FlagOf("bounds"),
+    FlagOf("legality"),
     kFidelity,
     {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
     {"stats", "",
@@ -76,44 +66,37 @@ constexpr Option kRun[] = {
     {"program", "I,J", "Only this program of the grid: what others would have left in memory or written is not there."},
 };
 
-constexpr Option kCheck[] = {
+const Option kCheck[] = {
     kIn,
     kKernel,
     kTarget,
-    {"budget", "N",
-     "As of `run`; and a schedule in which N operations on shared memory were done since a program or thread came to "
-     "its "
-     "end is a [LIVELOCK](findings.md#livelock) (default 2^24), after which no other schedule is tried."},
-    {"seeds", "N",
-     "How many schedules to try where the kernel leaves a choice (default 64, at least 1). Where nothing else can "
-     "happen fewer run, and the report says why they suffice."},
+    FlagOf("budget"),
+    FlagOf("seeds"),
     {"launches", "N",
      "N launches of the kernel [in a row](spec/tpu-sessions.md#launches-in-a-row), in which a device may be ahead of "
      "the others (default 1)."},
-    {"all-seeds", "", "Go on after [a proof](verdicts.md#when-a-check-stops)."},
+    FlagOf("all_seeds"),
     {"part", "FIRST-LAST",
      "Only these seeds of the `--seeds`, 1 or more, and instead of a report [a part of it](sweeps.md#by-hand), for "
      "`--parts` on any machine."},
-    {"parts", "FILE",
-     "What `--part` wrote for seeds of this check, with the same kernel, inputs and options: the report is that of a "
-     "check that ran them here. Several with commas; seeds that are in none of them count as interrupted."},
-    {"exhaustive", "", "Every schedule, where they are few."},
+    FlagOf("parts"),
+    FlagOf("exhaustive"),
     {"replay", "SCHEDULE",
      "One schedule, [as a finding names it](schedules.md#schedule-strings), or `@FILE`, which `palladion time "
      "--schedule` [wrote](time.md#a-timed-run-replays). Where it does not apply any more, the message says what has "
      "changed."},
-    kFill,
-    kProxy,
-    kLinks,
-    kBounds,
-    kLegality,
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
+    FlagOf("bounds"),
+    FlagOf("legality"),
     kFidelity,
     {"checks", "LIST",
      "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
     {"no-races", "", "All checks but `races`."},
     {"no-definedness", "", "All checks but `definedness`."},
     {"no-contracts", "", "All checks but `contracts`."},
-    {"strict", "", "Warnings fail the check too."},
+    FlagOf("strict"),
     {"details", "",
      "In a text report, also how often each check looked at something, and what the schedules are worth."},
     {"suppressions", "FILE",
@@ -123,7 +106,7 @@ constexpr Option kCheck[] = {
      "The report goes to FILE in the chosen format, and standard output has it as text. FILE is known to be writable "
      "before the check starts, and is [replaced whole or not at all](#files)."},
     kColor,
-    {"threads", "N", "Host threads (default: all). The report does not depend on it."},
+    FlagOf("threads"),
 };
 
 constexpr Option kTrace[] = {
@@ -216,7 +199,7 @@ constexpr Option kConformance[] = {
     {"output", "FILE", "Where the report goes; without it, to the standard output."},
 };
 
-constexpr Option kReduce[] = {
+const Option kReduce[] = {
     kIn,
     {"keep", "CODE@REF:LINE",
      "The finding that stays: its code, `RACE_RW`; where wanted also a ref that it names, `RACE_RW@o`, and a line of "
@@ -235,10 +218,10 @@ constexpr Option kReduce[] = {
      "At most N candidates, or with an `s` behind it (`60s`) N seconds; the smallest kernel so far is written."},
     kKernel,
     kTarget,
-    kFill,
-    kProxy,
-    kLinks,
-    kBounds,
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
+    FlagOf("bounds"),
 };
 
 constexpr Option kShow[] = {kKernel, kTarget, kFormat};

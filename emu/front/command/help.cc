@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "emu/front/options/check_options.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 
@@ -75,7 +76,7 @@ std::string HelpText(const CommandInfo& command) {
 
 std::string HelpJson() {
   JsonWriter json;
-  json.Open('[');
+  json.Open('{').Key("commands").Open('[');
   for (const CommandInfo& command : AllCommands()) {
     json.Open('{').Key("name").String(command.name).Key("words").String(command.words);
     json.Key("summary").String(command.summary).Key("options").Open('[');
@@ -85,7 +86,14 @@ std::string HelpJson() {
     }
     json.Close(']').Close('}');
   }
-  return json.Close(']').Take() + "\n";
+  json.Close(']').Key("check_options").Open('[');
+  for (const options::CheckOption& option : options::CheckOptionTable()) {
+    json.Open('{').Key("name").String(option.name).Key("kind").String(options::Name(option.kind));
+    json.Key("values").String(option.values).Key("fallback").String(option.fallback);
+    json.Key("keyword").Bool(option.on(options::kKeyword)).Key("of_runs").Bool(option.on(options::kOfRuns));
+    json.Key("replays").Bool(option.on(options::kReplays)).Key("help").String(option.help).Close('}');
+  }
+  return json.Close(']').Close('}').Take() + "\n";
 }
 
 }  // namespace palladion::command

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from palladion.api import callers, kernel_texts, running
-from palladion.base.check_options import library_options, whole
+from palladion.base.check_options import OPTIONS, library_options, whole
 from palladion.jax import probes, tensors
 from palladion.progress import Progress, checked
 from palladion.report.reports import Difference, KernelReport, Report, call_around, same_call
@@ -133,23 +133,8 @@ def _replay_call(words, target, options) -> tuple:
     if words is None:
         return same_call("palladion.check")
     defaults = {name: parameter.default for name, parameter in inspect.signature(check).parameters.items()}
-    kept = {"target": target} | {
-        name: options[name]
-        for name in (
-            "fill",
-            "races",
-            "definedness",
-            "contracts",
-            "strict",
-            "proxy",
-            "links",
-            "bounds",
-            "budget",
-            "launches",
-            "kernel",
-            "legality",
-        )
-    }
+    replayed = [name for name, option in OPTIONS.items() if option.replays]
+    kept = {"target": target} | {name: options[name] for name in (*replayed, "launches", "kernel")}
     return call_around(*words, {name: value for name, value in kept.items() if value != defaults[name]})
 
 

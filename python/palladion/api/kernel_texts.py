@@ -51,7 +51,7 @@ def arrays_of(inputs: Sequence) -> list[np.ndarray]:
 
 def check_text(which: Which, inputs: Sequence, options: dict, progress: object) -> tuple[tuple, dict]:
     """(outputs of the first schedule, report) of a check of one kernel."""
-    legality = bool(options.get("legality", True)) and bool(options.get("contracts", True))
+    legality = options.get("legality") != "off" and bool(options.get("contracts", True))
     program = refusals.program(which.text, which.kernel, which.target, which.launches, legality)
     outputs = [np.zeros(shape, dtype) for shape, dtype in _outputs_of(which)] if which.launches == 1 else []
     with Shown(progress), Listening():

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from palladion import _library
+from palladion.base.check_options import choice
 from palladion.base.scalars import numpy_dtype
 from palladion.report.short_errors import short_errors
 
@@ -32,7 +33,7 @@ class _Request(ctypes.Structure):
         ("keep", ctypes.c_char_p),
         ("keeps", _KEEPS),
         ("context", ctypes.c_void_p),
-        ("check", ctypes.POINTER(_library._CheckOptions)),
+        ("check", ctypes.POINTER(ctypes.c_char_p)),
         ("candidates", ctypes.c_int64),
         ("seconds", ctypes.c_double),
     ]
@@ -79,12 +80,8 @@ def reduce(
     far is the result then. The others are as for palladion.check.
     PalladionError: what is to be kept is not there at the start.
     """
-    if bounds not in ("logical", "padded"):
-        raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
-    library, check = _function(), _library._CheckOptions()
-    library.palladion_check_defaults(ctypes.byref(check))
-    check.seeds, check.padded_bounds = seeds, bounds == "padded"
-    check.fill, check.proxy, check.links = fill.encode(), proxy.encode(), links.encode()
+    given = {"seeds": seeds, "fill": fill, "proxy": proxy, "links": links, "bounds": choice("bounds", bounds)}
+    library, check = _function(), _library.options_list(given)
     encoded, failed = text.encode(), []
     request = _Request(
         encoded,
@@ -94,7 +91,7 @@ def reduce(
         keep.encode() if isinstance(keep, str) else None,
         _KEEPS() if isinstance(keep, str) else _KEEPS(_asked(keep, failed)),
         None,
-        ctypes.pointer(check),
+        ctypes.cast(check, ctypes.POINTER(ctypes.c_char_p)),
         candidates or 0,
         seconds or 0,
     )

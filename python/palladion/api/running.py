@@ -20,7 +20,7 @@ from jax.interpreters import mlir
 
 from palladion import _library
 from palladion import progress as progress_line
-from palladion.base.check_options import legality_mode, whole
+from palladion.base.check_options import choice, whole
 from palladion.base.errors import ExportError, PalladionWarning
 from palladion.base.whole_file import remove_parts_of_dead_programs, whole_folder
 from palladion.bridge.listening import Listening
@@ -151,8 +151,9 @@ class _KernelCall:
             return self.session.program(self.text, target)
         except _library.PalladionError as error:
             check = self.session.check
-            legality = self.session.legality if check is None else check["legality"] and check["contracts"]
-            error = refusals.refused(error, self.text, None, target, legality)
+            legality = self.session.legality if check is None else check["legality"]
+            judged = legality != "off" and (check is None or check["contracts"])
+            error = refusals.refused(error, self.text, None, target, judged)
             if error.report is not None:
                 self._keep(error.code, error.report, start, time.perf_counter())
             raise error from None
@@ -210,7 +211,7 @@ class How:
     budget: int | None = None
     progress: object = False
     launches: int = 1  # in a row, of kernels that several devices run together
-    legality: int = 1  # of a plain run: 0 is off, 2 makes a defect of what the compiler may refuse
+    legality: str = "on"  # of a plain run
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
@@ -332,7 +333,7 @@ def run(
     """
     args, tensors_of = tensors.as_arrays(args)
     how = How(
-        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality)
+        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=choice("legality", legality)
     )
     execution = execute(f, args, target, how=how)
     _warn(execution)
@@ -362,7 +363,7 @@ def record(
         raise FileExistsError(f"the folder {out!r} is not empty; give a new one")
     os.makedirs(out, exist_ok=True)
     how = How(
-        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=legality_mode(legality)
+        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=choice("legality", legality)
     )
     execution = execute(f, args, target, out, how=how)
     _warn(execution)

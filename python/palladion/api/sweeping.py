@@ -163,7 +163,7 @@ def run_job(
     del tried
     start = time.monotonic()
     try:
-        legality = bool(task.options.get("legality", True)) and bool(task.options.get("contracts", True))
+        legality = task.options.get("legality") != "off" and bool(task.options.get("contracts", True))
         program = refusals.program(task.text, task.entry, task.target, legality=legality)
         options = task.options | {"seconds": seconds or 0.0}
         if seeds is not None:

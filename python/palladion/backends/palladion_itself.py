@@ -14,7 +14,7 @@ def run(question: Question) -> Answer:
     outputs = {name: np.zeros(one.shape, one.dtype) for name, one in question.outputs.items()}
     inputs, into = list(question.inputs.values()), list(outputs.values())
     if question.schedules is None:
-        code, report = program.run(inputs, into, question.budget, legality=0)
+        code, report = program.run(inputs, into, question.budget, legality="off")
     else:
         wanted = {
             "seeds": question.schedules,

@@ -1,52 +1,67 @@
-"""The options of a check as `palladion.check` and `palladion.Task` take them, and as the library does.
+"""The options of a check as `palladion.check`, `palladion.emulate` and `palladion.Task` take them, and as the library
+does.
 
-Values that only the library can judge (a fill, a policy of fences) it refuses itself.
+The rows are those of emu/front/options/check_options.cc. Values that only the library can judge (a fill, a schedule) it
+refuses itself.
 """
 
-DEFAULTS = {
-    "seeds": 64,
-    "exhaustive": False,
-    "replay": None,
-    "fill": "nan",
-    "races": True,
-    "definedness": True,
-    "contracts": True,
-    "strict": False,
-    "proxy": "pallas",
-    "links": "unordered",
-    "bounds": "logical",
-    "all_seeds": False,
-    "budget": None,
-    "legality": "on",
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    kind: str  # switch, number, choice or text
+    default: object
+    choices: tuple = ()
+    replays: bool = False  # a schedule replays only with the value that it was found with
+
+
+# generated:check-options
+OPTIONS = {
+    "seeds": Option("number", 64),
+    "exhaustive": Option("switch", False),
+    "replay": Option("text", None),
+    "fill": Option("text", "nan", replays=True),
+    "races": Option("switch", True, replays=True),
+    "definedness": Option("switch", True, replays=True),
+    "contracts": Option("switch", True, replays=True),
+    "strict": Option("switch", False, replays=True),
+    "proxy": Option("choice", "pallas", ("pallas", "strict", "lax"), replays=True),
+    "links": Option("choice", "unordered", ("unordered", "ordered"), replays=True),
+    "bounds": Option("choice", "logical", ("logical", "padded"), replays=True),
+    "all_seeds": Option("switch", False),
+    "budget": Option("number", None, replays=True),
+    "legality": Option("choice", "on", ("on", "off", "compiler"), replays=True),
 }
-_SWITCHES = [name for name, default in DEFAULTS.items() if isinstance(default, bool)]
+# /generated:check-options
+
+DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
+LEGALITY = OPTIONS["legality"].choices
 
 
 def library_options(given: dict) -> dict:
     """What `_library.Program.check` takes; TypeError and ValueError say which option is wrong."""
     for name in given:
-        if name not in DEFAULTS:
-            raise TypeError(f"a check has no option {name!r}; it has {', '.join(DEFAULTS)}")
+        if name not in OPTIONS:
+            raise TypeError(f"a check has no option {name!r}; it has {', '.join(OPTIONS)}")
     options = DEFAULTS | given
     if isinstance(options["seeds"], bool) or not isinstance(options["seeds"], int):
         raise TypeError(f"seeds must be a whole number; found {options['seeds']!r}")
-    bounds = options.pop("bounds")
-    if bounds not in ("logical", "padded"):
-        raise ValueError(f"bounds must be logical or padded; found {bounds!r}")
-    options["legality"] = legality_mode(options["legality"])
     options["budget"] = whole("budget", options["budget"])
-    options |= {name: bool(options[name]) for name in _SWITCHES} | {"padded_bounds": bounds == "padded"}
+    for name, option in OPTIONS.items():
+        if option.kind == "choice":
+            choice(name, options[name])
+        elif option.kind == "switch":
+            options[name] = bool(options[name])
     return {name: value for name, value in options.items() if value is not None}
 
 
-LEGALITY = ("off", "on", "compiler")
-
-
-def legality_mode(value: object) -> int:
-    """0, 1 or 2, as the library has it."""
-    if value not in LEGALITY:
-        raise ValueError(f"legality must be on, off or compiler; found {value!r}")
-    return LEGALITY.index(value)
+def choice(name: str, value: object) -> str:
+    """The value, which is one of the choices of that option."""
+    choices = OPTIONS[name].choices
+    if value not in choices:
+        raise ValueError(f"{name} must be {', '.join(choices[:-1])} or {choices[-1]}; found {value!r}")
+    return value
 
 
 def whole(name: str, value: object, least: int = 1) -> int | None:

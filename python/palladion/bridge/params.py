@@ -4,11 +4,12 @@ import dataclasses
 import json
 import re
 
-from palladion.base.check_options import legality_mode, whole
+from palladion.base.check_options import DEFAULTS, OPTIONS, choice, whole
 from palladion.report.reports import call_around
 
 ON_DEFECT = ("raise", "warn", "collect")
 ON_UNSUPPORTED = ("raise", "jax", "skip")
+OF_CHECKS = ("fill", "proxy", "links", "races", "definedness", "contracts")  # which a plain run does not have
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,22 +78,14 @@ class Params:
                 raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
         if not re.fullmatch(r"nan|zero|intmax|random:\d+", str(self.fill)):
             raise ValueError(f"fill must be nan, zero, intmax or random:SEED; found {self.fill!r}")
-        if self.proxy not in ("pallas", "strict", "lax"):
-            raise ValueError(f"proxy must be pallas, strict or lax; found {self.proxy!r}")
-        if self.links not in ("unordered", "ordered"):
-            raise ValueError(f"links must be unordered or ordered; found {self.links!r}")
-        if self.bounds not in ("logical", "padded"):
-            raise ValueError(f"bounds must be logical or padded; found {self.bounds!r}")
-        legality_mode(self.legality)
+        for name in ("proxy", "links", "bounds", "legality"):
+            choice(name, getattr(self, name))
         if self.engines_late and self.checks:
             raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
-        how = (self.fill, self.proxy, self.links)
-        if not self.checks and (
-            how != ("nan", "pallas", "unordered") or not (self.races and self.definedness and self.contracts)
-        ):
+        if not self.checks and any(getattr(self, name) != DEFAULTS[name] for name in OF_CHECKS):
             raise ValueError(
-                "fill, proxy, links, races, definedness and contracts say how a kernel is checked; give seeds as well"
+                f"{', '.join(OF_CHECKS[:-1])} and {OF_CHECKS[-1]} say how a kernel is checked; give seeds as well"
             )
 
     @property
@@ -103,21 +96,7 @@ class Params:
     def replay_call(self, callee: str = "palladion.emulate") -> tuple:
         """What a schedule is put between to see a finding again: the same target and checks."""
         defaults = {field.name: field.default for field in dataclasses.fields(self)}
-        kept = {
-            name: getattr(self, name)
-            for name in (
-                "fill",
-                "proxy",
-                "links",
-                "bounds",
-                "legality",
-                "strict",
-                "races",
-                "definedness",
-                "contracts",
-                "budget",
-            )
-        }
+        kept = {name: getattr(self, name) for name, option in OPTIONS.items() if option.replays}
         arguments = [] if self.target is None else [json.dumps(self.target)]
         return call_around(callee, arguments, {name: value for name, value in kept.items() if value != defaults[name]})
 
@@ -126,34 +105,21 @@ class Params:
         One that may not fail is only told of in the report.
         """
         given = {
-            "strict": int(self.strict),
-            "padded_bounds": int(self.bounds == "padded"),
-            "engines_late": int(self.engines_late),
-            "time": int(self.time),
+            "strict": self.strict,
+            "bounds": self.bounds,
+            "engines_late": self.engines_late,
+            "time": self.time,
         }
         if self.launches != 1:
             given["launches"] = self.launches
         if self.legality != "on":
-            given["legality"] = legality_mode(self.legality)
+            given["legality"] = self.legality
         if self.checks:
-            given |= {
-                "check": 1,
-                "exhaustive": int(self.exhaustive),
-                "all_seeds": int(self.all_seeds),
-                "races": int(self.races),
-                "definedness": int(self.definedness),
-                "contracts": int(self.contracts),
-                "fill": self.fill,
-                "proxy": self.proxy,
-                "links": self.links,
-            }
-            if self.seeds is not None:
-                given["seeds"] = self.seeds
-            if self.replay is not None:
-                given["replay"] = self.replay
+            given |= {"check": True} | {name: getattr(self, name) for name in ("exhaustive", "all_seeds", *OF_CHECKS)}
+            given |= {name: getattr(self, name) for name in ("seeds", "replay") if getattr(self, name) is not None}
         if self.budget is not None:
             given["budget"] = self.budget
         given["raise"] = (
             "never" if not may_fail else "all" if self.on_defect == "raise" else ",".join(self.raise_codes) or "none"
         )
-        return ";".join(f"{name}={value}" for name, value in given.items())
+        return ";".join(f"{name}={int(value) if isinstance(value, bool) else value}" for name, value in given.items())
