@@ -22,7 +22,8 @@ std::string Codes(const PreparedKernel& kernel, const CheckedCase& test) {
   const absl::StatusOr<Report> report = Check(kernel, test.inputs, test.options);
   if (!report.ok()) return report.status().ToString();
   std::set<std::string> codes;
-  for (const ReportedFinding& finding : report->findings) codes.insert(Cat(finding.code, " ", finding.severity));
+  for (const ReportedFinding& finding : report->findings)
+    codes.insert(Cat(Code(finding.code), " ", Name(finding.severity)));
   if (codes.size() > 1) codes.erase("NONDET defect");  // it follows from the other
   std::string text = Cat(Name(report->verdict), ":");
   for (const std::string& code : codes) text += Cat(" ", code);

@@ -36,7 +36,7 @@ namespace {
 
 // Is this what the line says? Of a pair, both lines are looked at.
 bool Meets(const ReportedFinding& finding, const GuiltyLine& guilty, const std::vector<GuiltyLine>& all) {
-  if (finding.code != guilty.code) return false;
+  if (Code(finding.code) != guilty.code) return false;
   if (guilty.pair.empty()) {
     return guilty.first ? finding.first.has_value() && finding.first->text_line == guilty.text_line
                         : finding.text_line == guilty.text_line;
@@ -57,7 +57,7 @@ void CheckFindings(const Case& test, const Ran& ran, std::vector<std::string>& f
     const auto announces = [&](const GuiltyLine& g) { return !g.first && Meets(finding, g, test.guilty); };
     if (std::any_of(test.guilty.begin(), test.guilty.end(), announces)) continue;
     const std::string first = finding.first.has_value() ? Cat(", and ", finding.first->text_line) : "";
-    failures.push_back(Cat("finding ", finding.code, " on line ", finding.text_line, first,
+    failures.push_back(Cat("finding ", Code(finding.code), " on line ", finding.text_line, first,
                            " of the kernel, which no //~ announces: ", finding.message));
   }
   for (const GuiltyLine& guilty : test.guilty) {
@@ -69,7 +69,7 @@ void CheckFindings(const Case& test, const Ran& ran, std::vector<std::string>& f
   }
   for (const ExpectedFinding& expected : test.findings) {
     const auto meets = [&](const ReportedFinding& f) {
-      return f.code == expected.code && f.message.find(expected.part) != std::string::npos;
+      return Code(f.code) == expected.code && f.message.find(expected.part) != std::string::npos;
     };
     if (std::any_of(ran.report.findings.begin(), ran.report.findings.end(), meets)) continue;
     failures.push_back(

@@ -147,7 +147,7 @@ TEST(Twins, EveryFindingCodeHasAWrongAndAMendedKernel) {
     ASSERT_TRUE(report.ok()) << wrong->path << ": " << report.status();
     int found = 0;
     for (const ReportedFinding& finding : report->findings) {
-      if (finding.code != row.name) continue;
+      if (finding.code != row.code) continue;
       ++found;
       if (!finding.first.has_value() || !finding.second.has_value()) continue;
       if (finding.first->text_line == 0 || finding.second->text_line == 0) continue;  // the end of the kernel

@@ -305,8 +305,8 @@ class Checker {
   // What holds of all that ran.
   check::FactSet Facts() const {
     check::FactSet facts = runner_.WithFactsOfKernel(facts_);
-    facts.Set(check::Fact::kSameOutputs, !differs_);
-    facts.Set(check::Fact::kEverySchedule, options_.exhaustive && explored_.complete);
+    facts.Set(Fact::kSameOutputs, !differs_);
+    facts.Set(Fact::kEverySchedule, options_.exhaustive && explored_.complete);
     return facts;
   }
 

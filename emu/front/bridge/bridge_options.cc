@@ -38,6 +38,18 @@ struct OptionReader {
     return absl::OkStatus();
   }
 
+  void Raise(std::string_view list) const {
+    how.raise_codes.clear();
+    how.raise_limits.clear();
+    for (const absl::string_view one : absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
+      if (const std::optional<FindingCode> code = CodeFromName(ToStd(one))) {
+        how.raise_codes.insert(*code);
+      } else {
+        how.raise_limits.push_back(std::string(ToStd(one)));
+      }
+    }
+  }
+
   absl::Status Set(std::string_view name, std::string_view value) const {
     CheckOptions& options = how.options;
     if (name == "check") return Flag(name, value, how.check);
@@ -65,8 +77,7 @@ struct OptionReader {
     if (name == "replay") options.replay = std::string(value);
     if (name == "raise" && value == "all") how.raise_all = true;
     if (name == "raise" && value == "never") how.never_raise = true;
-    if (name == "raise" && value != "all" && value != "none" && value != "never")
-      how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
+    if (name == "raise" && value != "all" && value != "none" && value != "never") Raise(value);
     if (name == "fill" || name == "proxy" || name == "links" || name == "replay" || name == "raise")
       return absl::OkStatus();
     return absl::InvalidArgumentError(Cat("a kernel call has no option '", name, "'"));

@@ -18,8 +18,8 @@ namespace {
 
 using palladion::Tensor;
 using palladion::bridge::CopyText;
-using palladion::bridge::ErrorText;
 using palladion::bridge::Guarded;
+using palladion::bridge::SetError;
 using palladion::bridge::SetText;
 using palladion::bridge::TextOf;
 
@@ -63,8 +63,8 @@ absl::Status WritePages(const palladion::golden::Bundle& bundle, const palladion
 
 }  // namespace
 
-int palladion_golden(const char* text, size_t size, const char* target, const char* recorded, const char* directory,
-                     char** error) {
+palladion_code palladion_golden(const char* text, size_t size, const char* target, const char* recorded,
+                                const char* directory, palladion_error* error) {
   const absl::Status status = Guarded([&]() -> absl::Status {
     palladion::golden::GoldenOptions options;
     options.prepare.target = std::string(TextOf(target));
@@ -77,11 +77,10 @@ int palladion_golden(const char* text, size_t size, const char* target, const ch
                                palladion::golden::MakeBundle(TextOf(text, size), inputs, options, palladion::ToJson));
     return palladion::golden::WriteBundle(bundle, std::string(TextOf(directory)));
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return SetError(status, error);
 }
 
-char* palladion_compare(const palladion_compare_request* request, char** text, char** error) {
+char* palladion_compare(const palladion_compare_request* request, char** text, palladion_error* error) {
   char* report = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
@@ -106,6 +105,6 @@ char* palladion_compare(const palladion_compare_request* request, char** text, c
     SetText(text, palladion::PrintableLines(palladion::golden::ToText(comparison)));
     return absl::OkStatus();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return report;
 }

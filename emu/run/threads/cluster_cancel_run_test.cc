@@ -66,7 +66,7 @@ TEST(ClusterCancel, ARequestOfEachBlockOfAClusterIsADefect) {
   };
   const auto count = [](const Report& report) {
     return std::count_if(report.findings.begin(), report.findings.end(), [](const ReportedFinding& finding) {
-      return finding.code == "LAUNCH_CONTROL" &&
+      return finding.code == FindingCode::kLaunchControl &&
              finding.message.find("each block of a cluster along \"c\"") != std::string::npos;
     });
   };

@@ -56,7 +56,8 @@ class LogWriter final : public run::Watcher {
   // What was found, as comments, and the mark without which a log is known to be cut off.
   void End(const Report& report) {
     for (const ReportedFinding& finding : report.findings)
-      out_ << "# " << finding.severity << " " << finding.code << ": " << Printable(Field(finding.message)) << "\n";
+      out_ << "# " << Name(finding.severity) << " " << Code(finding.code) << ": " << Printable(Field(finding.message))
+           << "\n";
     out_ << "end " << records_ << "\n";
   }
 

@@ -72,7 +72,7 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
                 .report = json_of(report),
                 .defect = ExitCodeOf(report) != ExitCode::kClean};
   for (const ReportedFinding& finding : report.findings) {
-    const std::vector<std::string>& known = bundle.defects;
+    const std::vector<FindingCode>& known = bundle.defects;
     if (Counts(finding, report) && std::find(known.begin(), known.end(), finding.code) == known.end())
       bundle.defects.push_back(finding.code);
   }

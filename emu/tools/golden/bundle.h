@@ -35,7 +35,7 @@ struct Bundle {
   std::vector<GoldenOutput> outputs;
   std::string report;                // of a check, as JSON
   bool defect = false;               // that check found one: another order, or another fill, may give other outputs
-  std::vector<std::string> defects;  // the codes of its findings that are defects, each once
+  std::vector<FindingCode> defects;  // the codes of its findings that are defects, each once
 };
 
 struct GoldenOptions {

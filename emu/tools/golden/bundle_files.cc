@@ -129,12 +129,13 @@ class Reader {
     const Json report = Json::parse(bundle.report, nullptr, /*allow_exceptions=*/false);
     if (!report.is_object() || !report.contains("findings") || !report["findings"].is_array()) return;
     for (const Json& finding : report["findings"]) {
-      if (finding.value("severity", "") != "defect" || !finding.value("suppressed", "").empty()) continue;
-      const std::string code = finding.value("code", "");
-      if (std::find(bundle.defects.begin(), bundle.defects.end(), code) == bundle.defects.end())
-        bundle.defects.push_back(code);
+      if (finding.value("severity", "") != Name(Severity::kDefect) || !finding.value("suppressed", "").empty())
+        continue;
+      bundle.defect = true;
+      const std::optional<FindingCode> code = CodeFromName(finding.value("code", ""));
+      if (code.has_value() && std::find(bundle.defects.begin(), bundle.defects.end(), *code) == bundle.defects.end())
+        bundle.defects.push_back(*code);
     }
-    bundle.defect = !bundle.defects.empty();
   }
 
   absl::StatusOr<Bundle> FromManifest() {
