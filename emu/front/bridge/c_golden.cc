@@ -6,6 +6,7 @@
 #include "emu/c_api.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
+#include "emu/front/reports/report_reader.h"
 #include "emu/tools/golden/comparison.h"
 #include "emu/tools/golden/error_map.h"
 #include "semantics/base/cat.h"
@@ -83,8 +84,9 @@ palladion_code palladion_golden(const char* text, size_t size, const char* targe
 char* palladion_compare(const palladion_compare_request* request, char** text, palladion_error* error) {
   char* report = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
-                               palladion::golden::ReadBundle(std::string(TextOf(request->directory))));
+    PALLADION_ASSIGN_OR_RETURN(
+        const palladion::golden::Bundle bundle,
+        palladion::golden::ReadBundle(std::string(TextOf(request->directory)), palladion::reports::ReadReport));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> arrays,
                                palladion::bridge::ConstArrays(request->outputs, request->n_outputs));
     std::vector<palladion::golden::FoundOutput> found;
