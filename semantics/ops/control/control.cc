@@ -354,7 +354,7 @@ absl::Status LowerScan(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kControlOps[] = {
     {.dialect = "",
      .name = "cond",
      .spec = "control.md#cond",
@@ -386,6 +386,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ControlOps() { return kRows; }
+absl::Span<const OpRow> ControlOps() { return kControlOps; }
 
 }  // namespace palladion

@@ -249,7 +249,7 @@ absl::Status LowerBarrier(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kProgramOps[] = {
     {.dialect = "",
      .name = "program_id",
      .spec = "program.md#program_id",
@@ -332,6 +332,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ProgramOps() { return kRows; }
+absl::Span<const OpRow> ProgramOps() { return kProgramOps; }
 
 }  // namespace palladion

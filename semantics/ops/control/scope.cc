@@ -241,7 +241,7 @@ absl::Status LowerFreeze(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScopeOps[] = {
     {.dialect = "",
      .name = "run_scoped",
      .spec = "ref.md#run_scoped",
@@ -298,6 +298,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ScopeOps() { return kRows; }
+absl::Span<const OpRow> ScopeOps() { return kScopeOps; }
 
 }  // namespace palladion

@@ -126,7 +126,7 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .unit = Unit::kControl};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuBarrierOps[] = {
     Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, {.signals = Signals::kMay}),
     Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier, {.waits = Waits::kSignal}),
     Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, {.decides = Decides::kAlways}),
@@ -135,6 +135,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuBarrierOps() { return kRows; }
+absl::Span<const OpRow> GpuBarrierOps() { return kGpuBarrierOps; }
 
 }  // namespace palladion

@@ -196,7 +196,7 @@ absl::Status LowerQuery(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kClusterCancelOps[] = {
     {.dialect = "",
      .name = "try_cluster_cancel",
      .spec = "gpu-cluster-cancel.md#try_cluster_cancel",
@@ -231,6 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ClusterCancelOps() { return kRows; }
+absl::Span<const OpRow> ClusterCancelOps() { return kClusterCancelOps; }
 
 }  // namespace palladion

@@ -93,7 +93,7 @@ absl::Status LowerGridWait(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuControlOps[] = {
     {.dialect = "",
      .name = "set_max_registers",
      .spec = "gpu-control.md#set_max_registers",
@@ -154,6 +154,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuControlOps() { return kRows; }
+absl::Span<const OpRow> GpuControlOps() { return kGpuControlOps; }
 
 }  // namespace palladion

@@ -313,7 +313,7 @@ constexpr OpRow Copy(OpRow row) {
   return ByEngine(row, RefAccess::kCopy, "dst");
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuCopyOps[] = {
     Signalling(
         Copy(GpuRow("copy_gmem_to_smem", "gpu-copies.md#copy_gmem_to_smem", VerifyLoad, LowerCopyIn, Unit::kMemory))),
     Copy(GpuRow("copy_smem_to_gmem", "gpu-copies.md#copy_smem_to_gmem", VerifyStore, LowerCopyOut, Unit::kMemory)),
@@ -326,6 +326,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuCopyOps() { return kRows; }
+absl::Span<const OpRow> GpuCopyOps() { return kGpuCopyOps; }
 
 }  // namespace palladion

@@ -114,7 +114,7 @@ absl::Status LowerPrefetch(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuMemoryOps[] = {
     {.dialect = "mgpu",
      .name = "load",
      .spec = "gpu-memory.md#mgpu.load",
@@ -157,6 +157,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuMemoryOps() { return kRows; }
+absl::Span<const OpRow> GpuMemoryOps() { return kGpuMemoryOps; }
 
 }  // namespace palladion

@@ -205,13 +205,13 @@ constexpr OpRow Loads(OpRow row) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMultimemOps[] = {
     Stores(Row("multimem_store", "gpu-devices.md#multimem_store", VerifyStore, LowerStore)),
     Loads(Row("multimem_load_reduce", "gpu-devices.md#multimem_load_reduce", VerifyLoadReduce, LowerLoadReduce)),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> MultimemOps() { return kRows; }
+absl::Span<const OpRow> MultimemOps() { return kMultimemOps; }
 
 }  // namespace palladion

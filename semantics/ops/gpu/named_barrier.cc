@@ -97,13 +97,13 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits) {
           .unit = Unit::kControl};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNamedBarrierOps[] = {
     Row("named_barrier_arrive", "gpu-named-barriers.md#named_barrier_arrive", Waits::kNever),
     Row("named_barrier_sync", "gpu-named-barriers.md#named_barrier_sync", Waits::kMeeting),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> NamedBarrierOps() { return kRows; }
+absl::Span<const OpRow> NamedBarrierOps() { return kNamedBarrierOps; }
 
 }  // namespace palladion

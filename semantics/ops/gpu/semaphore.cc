@@ -365,7 +365,7 @@ constexpr OpRow OfBarrier(OpRow row) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSemaphoreOps[] = {
     OnTpuToo(Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals)),
     Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals),
     Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals),
@@ -378,6 +378,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> SemaphoreOps() { return kRows; }
+absl::Span<const OpRow> SemaphoreOps() { return kSemaphoreOps; }
 
 }  // namespace palladion

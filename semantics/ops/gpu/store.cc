@@ -103,7 +103,7 @@ absl::Status LowerStore(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuStoreOps[] = {
     {.dialect = "",
      .name = "async_store_smem",
      .spec = "gpu-copies.md#async_store_smem",
@@ -123,6 +123,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuStoreOps() { return kRows; }
+absl::Span<const OpRow> GpuStoreOps() { return kGpuStoreOps; }
 
 }  // namespace palladion

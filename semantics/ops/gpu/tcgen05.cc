@@ -166,7 +166,7 @@ absl::Status LowerCommit(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuTcgen05Ops[] = {
     ByEngine(Signalling(GpuRow("tcgen05_mma", "gpu-tcgen05.md#tcgen05_mma", VerifyMma, LowerMma, Unit::kMatrix)),
              RefAccess::kProduct, "acc"),
     Named(Synchronising(Signalling(GpuRow("tcgen05_commit_arrive", "gpu-tcgen05.md#tcgen05_commit_arrive", VerifyCommit,
@@ -175,6 +175,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuTcgen05Ops() { return kRows; }
+absl::Span<const OpRow> GpuTcgen05Ops() { return kGpuTcgen05Ops; }
 
 }  // namespace palladion

@@ -227,7 +227,7 @@ absl::Status LowerAccumulatorStore(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuWgmmaOps[] = {
     {.dialect = "",
      .name = "wgmma_ref",
      .spec = "gpu-wgmma.md#wgmma_ref",
@@ -286,6 +286,6 @@ void EmitAwaitMma(Builder& builder) {
   builder.program().steps.back().waits = WaitsForWgmma;
 }
 
-absl::Span<const OpRow> GpuWgmmaOps() { return kRows; }
+absl::Span<const OpRow> GpuWgmmaOps() { return kGpuWgmmaOps; }
 
 }  // namespace palladion

@@ -266,7 +266,7 @@ absl::Status LowerAtomic(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRefOps[] = {
     {.dialect = "",
      .name = "get",
      .spec = "ref.md#get",
@@ -351,6 +351,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> RefOps() { return kRows; }
+absl::Span<const OpRow> RefOps() { return kRefOps; }
 
 }  // namespace palladion

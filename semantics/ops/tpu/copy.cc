@@ -286,7 +286,7 @@ absl::Status LowerWait(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuCopyOps[] = {
     {.name = "dma_start",
      .spec = "tpu-copies.md#dma_start",
      .verify = VerifyStart,
@@ -318,6 +318,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> TpuCopyOps() { return kRows; }
+absl::Span<const OpRow> TpuCopyOps() { return kTpuCopyOps; }
 
 }  // namespace palladion

@@ -300,7 +300,7 @@ constexpr OpRow Units(std::string_view name, std::string_view spec, VerifyFn ver
           .unit = Unit::kMatrix};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuMatrixOps[] = {
     Units("matmul_push_rhs", "tpu.md#matmul_push_rhs", VerifyPush, LowerPush),
     Units("matmul_acc_lhs", "tpu.md#matmul_acc_lhs", VerifyAccumulate, LowerAccumulate),
     Units("matmul_pop", "tpu.md#matmul_pop", VerifyPop, LowerPop),
@@ -313,6 +313,6 @@ void EmitExpectIdleUnits(Builder& builder) {
   if (builder.program().matrix_units) builder.Emit(RunExpectIdle, None{});
 }
 
-absl::Span<const OpRow> TpuMatrixOps() { return kRows; }
+absl::Span<const OpRow> TpuMatrixOps() { return kTpuMatrixOps; }
 
 }  // namespace palladion

@@ -126,13 +126,13 @@ constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn ver
           .backends = kTpu};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuRandomOps[] = {
     Draws("prng_seed", "tpu.md#prng_seed", VerifySeed, LowerSeed),
     Draws("prng_random_bits", "tpu.md#prng_random_bits", VerifyBits, LowerBits),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> TpuRandomOps() { return kRows; }
+absl::Span<const OpRow> TpuRandomOps() { return kTpuRandomOps; }
 
 }  // namespace palladion
