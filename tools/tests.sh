@@ -58,14 +58,15 @@ run_python_tests() {
   begin_results
   if timed "building release" build_or_record release palladion palladion_shared conformance_run; then
     # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
-    # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX.
+    # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
+    # hundred random pipelines one hundred: the same programs in another version's interpreter.
     local ignored=() file
     for file in trace_page timeline_page compare_page packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
-      reduced_kernels cases_are_fresh long_tests; do
+      reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done
     timed "Python tests" python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
-      -k 'not (random_kernels_compute_what_jax_computes and 200)'
+      -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150))'
   fi
   report_results
 }
@@ -78,14 +79,18 @@ begin_results() {
 
 test_release() {
   timed "building release" build_or_record release || return 0
-  timed "ctest" ctest_preset release release
-  timed "the cases on other SIMD targets" cases_on_other_targets
+  timed "C++ tests" test_release_programs
   timed "Python tests" python_tests -n "$JOBS" --dist loadfile
 }
 
-cases_on_other_targets() {
+# ctest runs what is no GoogleTest and what is long (tools/test_binaries.py); the other binaries are run whole, as those of the
+# sanitized build are. With a process for each of 4,000 tests, most of which take a hundredth of a second, half of the processes'
+# time was their start.
+test_release_programs() {
   local between
-  between=$(host_simd_targets | head -n -1 | tail -n +2) # the fastest is what all tests ran with
+  in_turn ctest_preset release release -L 'release_only|whole_program'
+  binaries_of release
+  between=$(host_simd_targets | head -n -1 | tail -n +2) # the fastest is what all tests run with
   cases_on release '*' $(host_simd_targets | head -n -1 | head -n 1)
   cases_on release "$(cases_alone)" $between
   all_ended
