@@ -7,24 +7,26 @@ recorded for every input that would tell.
 import collections
 import pathlib
 import re
+import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import case_files
 import defects
 import from_corpus
 import store
 
-CASES = pathlib.Path(__file__).resolve().parents[1] / "cases"
 BY_HAND = "kernel text written by hand: there is no JAX function to run"
 REFUSED = "refused by JAX or its compilers"
 NOT_YET = "nobody has recorded it yet: `./dev record`"
 
 
 def gpu_cases() -> dict[str, str]:
-    """The target of each case that names one of a GPU, by the path below conformance/cases."""
+    """The target of each case that names one of a GPU, by the case's name."""
     found = {}
-    for path in sorted(CASES.rglob("*.case")):
-        target = re.search(r"^# target: ((?:mosaic_gpu|triton)/\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, text in case_files.texts().items():
+        target = re.search(r"^# target: ((?:mosaic_gpu|triton)/\S+)$", text, re.MULTILINE)
         if target is not None:
-            found[path.relative_to(CASES).with_suffix("").as_posix()] = target[1]
+            found[name] = target[1]
     return found
 
 
