@@ -1,11 +1,15 @@
 """The conformance cases in their files (docs/spec/cases.md, The file): which cases a file has, and in which file a case
 is written. For what writes cases, and for tests and tools that read their texts. It says of a text neither whether it
 is a case nor what is wrong with it: that is conformance/case_file.h's to say.
+
+    python conformance/case_files.py FOLDER     writes each case as a file of its own, FOLDER/folder/name.case: seeds
+                                                for fuzzers, which take one kernel of a file
 """
 
 import functools
 import pathlib
 import re
+import sys
 
 CASES = pathlib.Path(__file__).resolve().parent / "cases"
 _NAME = re.compile(r"^===[ \t]*(\S+)[ \t]*\n", re.MULTILINE)
@@ -67,3 +71,15 @@ def write(name, text, folder=CASES):
     cases = (read(path) if path.exists() else {}) | {own: text}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text if list(cases) == [path.stem] else joined(cases), encoding="utf-8")
+
+
+def main(folder):
+    for path in folder.glob("*/*.case"):
+        path.unlink()
+    for name, text in texts().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.case").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]))

@@ -176,7 +176,7 @@ run_fuzzers() {
     found=1
     say "fuzzing $(basename "$binary") for $2 seconds"
     "$binary" -dict=semantics/registry/parse_fuzz.dict -max_total_time="$2" -max_len=65536 -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
-      -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds conformance/cases
+      -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds build-clang-asan/fuzz/cases
   done
   ((found)) || die "there is no fuzz target '$1'; there are: $(cd build-clang-asan/fuzz && echo *_fuzz)"
 }
