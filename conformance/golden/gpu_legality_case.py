@@ -2,6 +2,7 @@
 import re
 import sys
 
+import golden_files
 import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
@@ -79,5 +80,5 @@ def write_cases(cases, chip, arguments):
         if arguments.why:
             print(f"{name}: {verdict} {first_line(why)}", file=sys.stderr)
         entries.append(f"=== {name} mosaic_gpu/{chip} {verdict}\n{text}\n")
-    arguments.out.write_text("".join(entries), encoding="utf-8")
+    golden_files.write(arguments.out, "".join(entries))
     print(f"{len(entries)} kernels, {sum(' refused' in entry.splitlines()[0] for entry in entries)} refused", file=sys.stderr)

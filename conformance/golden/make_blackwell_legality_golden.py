@@ -1,6 +1,6 @@
 """Writes blackwell_legality.txt: small kernels of tensor memory and tcgen05, and whether JAX's own lowering takes or refuses each.
 
-Usage: make_blackwell_legality_golden.py [--out FILE] [--why]     (default: blackwell_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_blackwell_legality_golden.py [--out FILE] [--why]     (default: blackwell_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 As make_gpu_legality_golden.py, for a B200: JAX is told that its compute capability is there, and lowers for a GPU that is not. Shapes,
 types, swizzles and layouts are drawn at random, with a fixed seed. Does not catch: what ptxas and the driver refuse, operations of other chips
@@ -327,7 +327,7 @@ def cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("blackwell_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("blackwell_legality.txt.gz"))
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

@@ -1,6 +1,6 @@
 """Writes copy_legality.txt: copies of pairs of blocks and by arrays of indices, and whether JAX's own lowering takes or refuses each.
 
-Usage: make_copy_legality_golden.py [--out FILE] [--why]     (default: copy_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_copy_legality_golden.py [--out FILE] [--why]     (default: copy_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 As make_gpu_legality_golden.py, for a B200. Shapes, types, swizzles and axes are drawn at random, with a fixed seed. Does not catch: what ptxas
 and the driver refuse.
@@ -127,7 +127,7 @@ def cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("copy_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("copy_legality.txt.gz"))
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     warnings.simplefilter("ignore")
     jax.config.update("jax_enable_x64", True)

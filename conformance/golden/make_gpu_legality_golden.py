@@ -1,6 +1,6 @@
 """Writes gpu_legality.txt: small kernels over plgpu.Mesh, and whether JAX's own lowering takes or refuses each.
 
-Usage: make_gpu_legality_golden.py [--out FILE]      (default: gpu_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_gpu_legality_golden.py [--out FILE]      (default: gpu_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 Each entry is a line `=== NAME mosaic_gpu/h100 lowered|refused` and the kernel's text. The C++ test emu/check/legality/gpu/limits_test.cc
 looks for findings in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a GPU that is not
@@ -239,7 +239,7 @@ def cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("gpu_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("gpu_legality.txt.gz"))
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")

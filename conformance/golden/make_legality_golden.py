@@ -1,6 +1,6 @@
 """Writes legality.txt: small kernels, and whether JAX's own lowering for the backend takes or refuses each.
 
-Usage: make_legality_golden.py [--out FILE]      (default: legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_legality_golden.py [--out FILE]      (default: legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 Each entry is a line `=== NAME TARGET lowered|refused` and the kernel's text. The C++ test emu/check/legality/golden_test.cc looks for
 ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU or GPU that is not
@@ -10,6 +10,7 @@ import argparse
 import pathlib
 import re
 
+import golden_files
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -305,7 +306,7 @@ def all_cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("legality.txt.gz"))
     parser.add_argument("--reasons", action="store_true", help="print why each is refused")
     arguments = parser.parse_args()
     entries = []
@@ -319,7 +320,7 @@ def main():
         if arguments.reasons and reason:
             print(f"{case.name} {case.target}: {reason[:160]!r}")
         entries.append(f"=== {case.name} {case.target} {verdict}\n{text}\n")
-    arguments.out.write_text("".join(entries), encoding="utf-8")
+    golden_files.write(arguments.out, "".join(entries))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes sweep_legality.txt: kernels of one operation each, and whether JAX's own lowering for the backend takes or refuses each.
 
-Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [--only TARGET]   (default: sweep_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [--only TARGET]   (default: sweep_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 The operations of sweep_operations.py by element type, rank and, on Mosaic GPU, semantics and layout of registers, lowered by JAX for a GPU or TPU
 that is not there. Kernels that begin alike are together: a line `@ TARGET` and how they begin, then a line for each, `NAME lowered|refused` and
@@ -16,6 +16,7 @@ import warnings
 import zlib
 from unittest import mock
 
+import golden_files
 import jax
 import jax.numpy as jnp
 from jax._src import mesh as mesh_lib
@@ -172,7 +173,7 @@ def records(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("sweep_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("sweep_legality.txt.gz"))
     parser.add_argument("--all", action="store_true", help="leave none of them out")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N of them")
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
@@ -189,7 +190,7 @@ def main():
             groups.setdefault((target, begin), []).append(f"{name} {verdict} {body}\n")
             count, refused = count + 1, refused + (verdict == "refused")
     text = "".join(f"@ {target} {begin}\n" + "".join(kernels) for (target, begin), kernels in groups.items())
-    arguments.out.write_text(text, encoding="utf-8")
+    golden_files.write(arguments.out, text)
     print(f"{count} kernels, {refused} refused", file=sys.stderr)
 
 

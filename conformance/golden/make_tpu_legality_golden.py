@@ -1,6 +1,6 @@
 """Writes tpu_legality.txt: small TPU kernels, and whether JAX's own Mosaic lowering takes or refuses each.
 
-Usage: make_tpu_legality_golden.py [--out FILE] [--why] [--all]     (default: tpu_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_tpu_legality_golden.py [--out FILE] [--why] [--all]     (default: tpu_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 Each entry is a line `=== NAME mosaic_tpu/v5e lowered|refused` and the kernel's text. The C++ test emu/check/legality/tpu/golden_test.cc
 looks for ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU that is not there
@@ -14,6 +14,7 @@ import sys
 import warnings
 import zlib
 
+import golden_files
 from tpu_legality_control import control_cases
 from tpu_legality_memory import memory_cases
 from tpu_legality_values import value_cases
@@ -32,7 +33,7 @@ def first_line(message):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("tpu_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("tpu_legality.txt.gz"))
     parser.add_argument("--all", action="store_true", help="leave none of them out")
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     arguments = parser.parse_args()
@@ -52,7 +53,7 @@ def main():
                 print(f"{case.name}: {verdict} {first_line(why)}", file=sys.stderr)
             assert case.name not in entries, case.name
             entries[case.name] = f"=== {case.name} mosaic_tpu/v5e {verdict}\n{text}\n"
-    arguments.out.write_text("".join(entries.values()), encoding="utf-8")
+    golden_files.write(arguments.out, "".join(entries.values()))
     refused = sum(" refused" in entry.splitlines()[0] for entry in entries.values())
     print(f"{len(entries)} kernels, {refused} refused", file=sys.stderr)
 
