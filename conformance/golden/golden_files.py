@@ -1,14 +1,16 @@
-"""The compressed files of this folder, NAME.txt.gz: kernels with what JAX's lowering says of each. Seven megabytes of text
-are a quarter of one. For the scripts that write them, for tests, and for people who review a change:
+"""The compressed files of this folder, NAME.txt.gz: kernels with what JAX's lowering says of each. Seven megabytes of
+text are a quarter of one. For the scripts that write them, for tests, and for people who review a change:
 
     golden_files.py show NAME [KERNEL]     the text, or the entry of one kernel
-    golden_files.py diff [COMMIT]          how the texts differ from those of a commit (HEAD); exit code 1 where one does
+    golden_files.py diff [COMMIT]          how the texts differ from those of a commit (HEAD); exit code 1 where one
+    does
     golden_files.py write NAME < TEXT      the file anew, from its text
 
-`git diff` shows texts, too, after `git config diff.golden.textconv "gzip -dc"` (.gitattributes beside this file). One text
-is always the same file, for one release of zlib; so tests compare texts, not bytes. What it does not see: whether the text is
-one of kernels.
+`git diff` shows texts, too, after `git config diff.golden.textconv "gzip -dc"` (.gitattributes beside this file). One
+text is always the same file, for one release of zlib; so tests compare texts, not bytes. What it does not see: whether
+the text is one of kernels.
 """
+
 import argparse
 import gzip
 import pathlib
@@ -31,7 +33,8 @@ def write(path, text):
 
 
 def entry(text, kernel):
-    """From the line `=== KERNEL ...` to the next one; in a sweep, the lines of that kernel with the line they belong to."""
+    """From the line `=== KERNEL ...` to the next one; in a sweep, the lines of that kernel with the line they belong
+    to."""
     found, group = [], ""
     for line in text.splitlines(keepends=True):
         if line.startswith(("=== ", "@ ")):

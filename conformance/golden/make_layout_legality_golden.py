@@ -1,10 +1,12 @@
 """Writes layout_legality.txt: random kernels with lane semantics, and whether JAX's own lowering takes or refuses each.
 
-Usage: make_layout_legality_golden.py [--out FILE]      (default: layout_legality.txt.gz beside this script; needs PYTHONPATH=python)
+Usage: make_layout_legality_golden.py [--out FILE]
+    (default: layout_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
 As make_gpu_legality_golden.py; what decides is where a layout of registers comes from and whether operations keep it
 (layout_legality_kernels.py). Does not catch: warpgroup semantics, where the compiler infers layouts; tensor memory.
 """
+
 import argparse
 import pathlib
 import warnings
