@@ -84,8 +84,8 @@ class GpuTimer final : public run::Watcher {
            const std::byte* value) override;
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const Who& who, const AsyncRequest& request) override;
-  void Arrives(const Who&, const memory_model::Arrival& arrival) override {
-    if (machine_ != nullptr && arrival.semaphore) HearSignal(arrival.at);
+  void Arrives(const Who&, const Arrival& arrival) override {
+    if (machine_ != nullptr && arrival.at.kind == WaitTarget::Kind::kSemaphore) HearSignal(arrival.at.object);
   }
 
  private:

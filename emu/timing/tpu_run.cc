@@ -261,7 +261,7 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
 void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   if (target.kind != WaitTarget::Kind::kSemaphore || !target.object.array.valid()) return;
   Close();
-  const Completion told = frame.machine().SignalAt(target.object, 0, CompletionUnit::kCount);
+  const Completion told = frame.machine().CompletionAt(target.object);
   std::vector<Credit>& credits = credits_[std::get<SemaphoreId>(told.object).value];
   std::stable_sort(credits.begin(), credits.end(),
                    [](const Credit& a, const Credit& b) { return a.landed < b.landed; });

@@ -146,7 +146,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   } else if (p.collective.leader.has_value() && barrier.array.valid()) {
     return ArriveWithoutCopy(p.collective, std::move(request), barrier, frame);
   }
-  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier));
+  if (barrier.array.valid()) request.completions.push_back(frame.machine().CompletionAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 

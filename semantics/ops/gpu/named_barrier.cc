@@ -40,6 +40,10 @@ std::string WhyIllegal(const NamedParams& p, std::int64_t number) {
              kMostLanes);
 }
 
+WaitTarget Named(std::int64_t number) {
+  return {.kind = WaitTarget::Kind::kNamedBarrier, .object = {}, .value = number};
+}
+
 // gpu-named-barriers.md#named_barrier_arrive, and the first half of #named_barrier_sync: what the thread did before is
 // known to those whose phase this is.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
@@ -54,14 +58,13 @@ absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
                             .fix = "give a number and a count that PTX's bar has"});
     return absl::OkStatus();
   }
-  return frame.machine().ArriveNamed({.barrier = number, .lanes = p.lanes, .waits = p.waits}, frame.site(step));
+  return frame.machine().Arrive({.at = Named(number), .amount = p.lanes, .waits = p.waits}, frame.site(step));
 }
 
 WaitTarget WaitsForNamed(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const NamedParams*>(params);
   const std::int64_t number = ReadIndex(frame.slot(p.number), p.dtype, 0);
-  if (!WhyIllegal(p, number).empty()) return {};
-  return {.kind = WaitTarget::Kind::kNamedBarrier, .object = {}, .value = number};
+  return WhyIllegal(p, number).empty() ? Named(number) : WaitTarget{};
 }
 
 // gpu-named-barriers.md#named_barrier_sync: until the phase is over to which it has arrived.

@@ -152,7 +152,8 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
       for (const std::vector<PeerCoordinate>& device : PeersAlong(p.everywhere, frame)) {
         const SyncElement there =
             device.empty() ? semaphore : frame.machine().PeerSync(semaphore, device, frame.site(step));
-        PALLADION_RETURN_IF_ERROR(frame.machine().Signal(there, amount, frame.site(step)));
+        PALLADION_RETURN_IF_ERROR(frame.machine().Arrive(
+            {.at = {.kind = WaitTarget::Kind::kSemaphore, .object = there}, .amount = amount}, frame.site(step)));
       }
     }
   }
@@ -265,24 +266,20 @@ struct ReadParams {
   ViewPlan semaphore;
 };
 
-// gpu-semaphores.md#semaphore_read: the count now; the thread knows what every signal in it published.
-absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
-  const auto& p = *static_cast<const ReadParams*>(params);
-  UseIndices(p.semaphore, step, frame);
-  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  std::int64_t held = 0;
-  if (semaphore.array.valid()) {
-    PALLADION_ASSIGN_OR_RETURN(held, frame.machine().Read(semaphore, frame.site(step)));
-  }
-  const auto count = static_cast<std::int32_t>(held);
-  std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
-  return absl::OkStatus();
-}
-
 WaitTarget LooksAtCount(const void* params, const Step& step, Frame& frame) {
   const SyncElement semaphore = ElementOf(static_cast<const ReadParams*>(params)->semaphore, step, frame);
   if (!semaphore.array.valid()) return {};
   return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
+// gpu-semaphores.md#semaphore_read: the count now; the thread knows what every signal in it published.
+absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
+  UseIndices(static_cast<const ReadParams*>(params)->semaphore, step, frame);
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t held,
+                             frame.machine().Poll(LooksAtCount(params, step, frame), frame.site(step)));
+  const auto count = static_cast<std::int32_t>(held);
+  std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
+  return absl::OkStatus();
 }
 
 absl::Status LowerRead(const Instr& op, Builder& builder) {

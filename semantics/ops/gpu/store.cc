@@ -77,7 +77,7 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   if (!own && BufferOf(there) == here) return absl::OkStatus();  // a block that is not there gets nothing
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (barrier.array.valid()) {
-    request.completions.push_back(frame.machine().ArrivalAt(frame.machine().PeerSync(barrier, peer, site)));
+    request.completions.push_back(frame.machine().CompletionAt(frame.machine().PeerSync(barrier, peer, site)));
   }
   request.function = [value = ValueOf(p.value, there.bytes.size(), frame)](
                          const std::vector<AsyncValue>&, std::vector<AsyncValue>* out) { (*out)[0] = value; };

@@ -42,11 +42,11 @@ absl::Status StartCommit(const ViewPlan& plan, const std::optional<std::size_t>&
                        .after_earlier = true,
                        .must_await = std::nullopt};
   request.At(site);
-  request.completions.push_back(frame.machine().ArrivalAt(barrier));
+  request.completions.push_back(frame.machine().CompletionAt(barrier));
   if (pair.has_value()) {
     const PeerCoordinate other{*pair, 1};
     const SyncElement theirs = frame.machine().PeerSync(barrier, {&other, 1}, site);
-    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().ArrivalAt(theirs));
+    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().CompletionAt(theirs));
   }
   return frame.machine().Start(std::move(request));
 }
