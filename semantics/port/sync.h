@@ -70,6 +70,7 @@ struct WaitTarget {
     kMeeting,       // all agents of the block at the same collective operation
     kSpawned,       // the end of the agents that it spawned
     kNamedBarrier,  // the phase of named barrier `value` at which it arrived last
+    kClusterSync,   // all threads of the cluster at its barrier, where the agent has arrived
   };
   Kind kind = Kind::kNothing;
   SyncElement object;

@@ -23,6 +23,7 @@ struct WaitableParts {
 
 std::unique_ptr<Waitable> AlwaysThere(const WaitableParts& parts);        // waitables.cc
 std::unique_ptr<Waitable> BarrierWaits(const WaitableParts& parts);       // barrier_waits.cc
+std::unique_ptr<Waitable> ClusterSyncWaits(const WaitableParts& parts);   // cluster_sync_waits.cc
 std::unique_ptr<Waitable> GroupWaits(const WaitableParts& parts);         // group_waits.cc
 std::unique_ptr<Waitable> MeetingWaits(const WaitableParts& parts);       // meeting_waits.cc
 std::unique_ptr<Waitable> NamedBarrierWaits(const WaitableParts& parts);  // named_barrier_waits.cc
@@ -35,10 +36,15 @@ struct WaitableRow {
 };
 
 inline constexpr WaitableRow kWaitables[] = {
-    {WaitTarget::Kind::kNothing, AlwaysThere},      {WaitTarget::Kind::kBarrier, BarrierWaits},
-    {WaitTarget::Kind::kSemaphore, SemaphoreWaits}, {WaitTarget::Kind::kGroups, GroupWaits},
-    {WaitTarget::Kind::kQueue, AlwaysThere},        {WaitTarget::Kind::kMeeting, MeetingWaits},
-    {WaitTarget::Kind::kSpawned, WarpWaits},        {WaitTarget::Kind::kNamedBarrier, NamedBarrierWaits},
+    {WaitTarget::Kind::kNothing, AlwaysThere},
+    {WaitTarget::Kind::kBarrier, BarrierWaits},
+    {WaitTarget::Kind::kSemaphore, SemaphoreWaits},
+    {WaitTarget::Kind::kGroups, GroupWaits},
+    {WaitTarget::Kind::kQueue, AlwaysThere},
+    {WaitTarget::Kind::kMeeting, MeetingWaits},
+    {WaitTarget::Kind::kSpawned, WarpWaits},
+    {WaitTarget::Kind::kNamedBarrier, NamedBarrierWaits},
+    {WaitTarget::Kind::kClusterSync, ClusterSyncWaits},
 };
 
 class Waitables {

@@ -55,12 +55,12 @@ absl::Status VerifyInline(const Instr& op, const VerifyContext&) {
     return ExpectResults(op, 0);
   }
   const absl::StatusOr<std::string> function = StringAttr(op, "function");
-  return absl::UnimplementedError(
-      Cat("inline_mgpu is not supported: ", function.ok() ? *function : "its function",
-          " writes machine code while the kernel is compiled, ",
-          ptx->empty() ? "which has no meaning outside its compiler" : Cat("\"", *ptx, "\", which is not known"),
-          "; known are bar.sync, bar.arrive and the proxy fences of shared memory. Say what it means with "
-          "palladion.model_inline"));
+  return absl::UnimplementedError(Cat(
+      "inline_mgpu is not supported: ", function.ok() ? *function : "its function",
+      " writes machine code while the kernel is compiled, ",
+      ptx->empty() ? "which has no meaning outside its compiler" : Cat("\"", *ptx, "\", which is not known"),
+      "; known are bar.sync, bar.arrive, barrier.cluster and the proxy fences of shared memory. Say what it means with "
+      "palladion.model_inline"));
 }
 
 struct FenceParams {

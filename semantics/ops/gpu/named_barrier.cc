@@ -1,6 +1,7 @@
-// Named barriers of a block: bar.sync and bar.arrive of PTX, which kernels write as inline_mgpu. Spec:
-// docs/spec/gpu-named-barriers.md. What is ordered is the machine's (memory_model/sync/named_barrier.h). Not here:
-// barriers that the compiler itself uses (warpgroup_barrier takes the number of the warpgroup, plus one).
+// Barriers that nobody allocates: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a cluster
+// (barrier.cluster.arrive, .wait), which kernels write as inline_mgpu. Spec: docs/spec/gpu-named-barriers.md. What is
+// ordered is the machine's (memory_model/sync/named_barrier.h). Not here: barriers that the compiler itself uses
+// (warpgroup_barrier takes the number of the warpgroup, plus one).
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -85,12 +86,46 @@ absl::Status LowerNamed(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits) {
+// ---- the barrier of a cluster
+
+absl::Status VerifyOfCluster(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  return ExpectResults(op, 0);
+}
+
+struct NoParams {};
+
+WaitTarget WaitsForCluster(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kClusterSync}; }
+
+// gpu-named-barriers.md#barrier_cluster_arrive
+absl::Status RunClusterArrive(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Arrive({.at = WaitsForCluster(params, step, frame)}, frame.site(step));
+}
+
+// gpu-named-barriers.md#barrier_cluster_wait
+absl::Status RunClusterWait(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Wait(WaitsForCluster(params, step, frame), frame.site(step));
+}
+
+absl::Status LowerOfCluster(const Instr& op, Builder& builder) {
+  const bool waits = op.row->waits != Waits::kNever;
+  builder.Emit(waits ? RunClusterWait : RunClusterArrive, NoParams{});
+  if (waits) builder.program().steps.back().waits = WaitsForCluster;
+  return absl::OkStatus();
+}
+
+struct Functions {
+  VerifyFn verify;
+  LowerFn lower;
+};
+constexpr Functions kNamed{VerifyNamed, LowerNamed}, kOfCluster{VerifyOfCluster, LowerOfCluster};
+
+constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits, Functions functions = kNamed) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
-          .verify = VerifyNamed,
-          .lower = LowerNamed,
+          .verify = functions.verify,
+          .lower = functions.lower,
           .effect = Effect::kSynchronises,
           .asks_port = AsksPort::kAlways,
           .waits = waits,
@@ -103,6 +138,8 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits) {
 constexpr OpRow kRows[] = {
     Row("named_barrier_arrive", "gpu-named-barriers.md#named_barrier_arrive", Waits::kNever),
     Row("named_barrier_sync", "gpu-named-barriers.md#named_barrier_sync", Waits::kMeeting),
+    Row("barrier_cluster_arrive", "gpu-named-barriers.md#barrier_cluster_arrive", Waits::kNever, kOfCluster),
+    Row("barrier_cluster_wait", "gpu-named-barriers.md#barrier_cluster_wait", Waits::kMeeting, kOfCluster),
 };
 
 }  // namespace
