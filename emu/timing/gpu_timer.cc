@@ -95,28 +95,28 @@ void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 // ---- who runs
 
 GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
-  const auto [found, added] = threads_.try_emplace(frame.agent.value);
+  const auto [found, added] = threads_.try_emplace(frame.agent().value);
   Thread& thread = found->second;
   if (!added) return thread;
-  if (frame.warp >= 0) {
-    const Thread parent = threads_.at(frame.forked_by.value);
-    return threads_[frame.agent.value] = {.cluster = parent.cluster,
-                                          .at = parent.at,
-                                          .warp = true,
-                                          .quadrant = frame.warp,
-                                          .lane = timeline_.has_value() && parent.lane != kNoLane
-                                                      ? timeline_->LaneOf(frame, parent.at.sm)
-                                                      : kNoLane};
+  if (frame.warp().has_value()) {
+    const Thread parent = threads_.at(frame.warp()->thread.value);
+    return threads_[frame.agent().value] = {.cluster = parent.cluster,
+                                            .at = parent.at,
+                                            .warp = true,
+                                            .quadrant = frame.warp()->number,
+                                            .lane = timeline_.has_value() && parent.lane != kNoLane
+                                                        ? timeline_->LaneOf(frame, parent.at.sm)
+                                                        : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
   const std::size_t block_dims = kernel_.program().block_dims();
   std::int64_t block = 0, cluster_size = 1, device = 0;
-  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size()[d] + frame.grid_index()[d];
   for (std::size_t d = 0; d < kernel_.program().device_axes.size(); ++d)
-    device = device * frame.grid_size[d] + frame.grid_index[d];
-  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size[d];
+    device = device * frame.grid_size()[d] + frame.grid_index()[d];
+  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size()[d];
   cluster_size_ = cluster_size;
-  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
+  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size().back() : 1;
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
   Cluster& cluster = at->second;
   if (begins) {
@@ -131,7 +131,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
 }
 
 void GpuTimer::EndThread(const Frame& frame) {
-  const auto thread = threads_.find(frame.agent.value);
+  const auto thread = threads_.find(frame.agent().value);
   if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
   Ticks& ended = DeviceOf(thread->second).ended;
   ended = std::max(ended, clock_.now());
@@ -168,7 +168,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();
   if (Shown() && now_.waited.value > 0 && step.waits != nullptr && step.kind != StepKind::kAwaitBlocks)
-    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent;
+    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent();
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;

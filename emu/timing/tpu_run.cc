@@ -27,7 +27,7 @@ namespace {
 
 std::int64_t ProgramsOf(const Frame& frame) {
   std::int64_t programs = 1;
-  for (const std::int64_t size : frame.grid_size) programs *= size;
+  for (const std::int64_t size : frame.grid_size()) programs *= size;
   return programs;
 }
 
@@ -66,11 +66,11 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   // Where cores are agents of a schedule, one takes the frame of another that has ended.
   const bool by_agent = state_.program().uses_port;
   for (std::size_t i = 0; i < frames_.size(); ++i) {
-    if (by_agent ? agents_[i] == frame.agent : frames_[i] == &frame) return *cores_[i];
+    if (by_agent ? agents_[i] == frame.agent() : frames_[i] == &frame) return *cores_[i];
   }
-  agents_.push_back(frame.agent);
+  agents_.push_back(frame.agent());
   const std::int64_t programs = ProgramsOf(frame);
-  const bool halves = frame.program_number > 0 || frame.end_program < programs;
+  const bool halves = frame.program_number() > 0 || frame.end_program() < programs;
   pipelined_ = programs > 1;
   frames_.push_back(&frame);
   cores_.push_back(std::make_unique<Core>(costs_, halves ? 2 : 1));
@@ -171,7 +171,7 @@ void TpuRun::Close() {
 void TpuRun::BeginBody(const Frame& frame) {
   BringWholeOperands();
   AwaitCopies(std::exchange(now_->others, {}));
-  now_->last_program = frame.program_number;
+  now_->last_program = frame.program_number();
   ++now_->programs;
   const Ticks ready = now_->core.now();
   if (pipelined_) {
@@ -218,7 +218,7 @@ void TpuRun::Pass(const Mark& mark, const Frame& frame) {
 
 void TpuRun::Before(const Step& step, Frame& frame) {
   now_ = &CoreOf(frame);
-  program_ = frame.program_number;
+  program_ = frame.program_number();
   place_ = {step.loc, step.text_line};
   if (step.waits == WaitsForGroups) return AwaitGroups(step.waits(step.params, step, frame));
   if (step.kind != StepKind::kOperation) return;

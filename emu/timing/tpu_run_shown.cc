@@ -52,7 +52,7 @@ void TpuRun::ShowWait(const TpuBlockCopy& copy, Ticks begin) {
 // From the end of the body before it on.
 void TpuRun::ShowStep(const Frame& frame) {
   std::string index;
-  for (const std::int64_t i : frame.grid_index) Append(&index, index.empty() ? "" : ", ", i);
+  for (const std::int64_t i : frame.grid_index()) Append(&index, index.empty() ? "" : ", ", i);
   shown_->EndedProgram(now_->ended, now_->core.now(), {.text_line = body_->text_line, .op = Cat("step (", index, ")")});
 }
 

@@ -151,8 +151,8 @@ class LogWriter final : public run::Watcher {
           Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], watch::OperandType(kernel_, mark, i), agent, frame)));
     }
     ++records_;
-    std::string program = absl::StrJoin(frame.grid_index, ",");
-    if (frame.warp >= 0) Append(&program, "/", frame.warp);
+    std::string program = absl::StrJoin(frame.grid_index(), ",");
+    if (frame.warp().has_value()) Append(&program, "/", frame.warp()->number);
     out_ << Field(std::move(program)) << '\t' << Field(agent.walk.Iterations()) << '\t' << instr.text_line << '\t'
          << watch::OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t'
          << Field(absl::StrJoin(operands, " ")) << '\t' << Field(absl::StrJoin(agent.accesses.back(), "; ")) << '\t'

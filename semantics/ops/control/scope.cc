@@ -28,8 +28,8 @@ absl::Status RunStoreWhole(const void* params, const Step& step, Frame& frame) {
   BoxAccess box;
   ResolveBox(p.view, step, frame, box);
   Definedness defined;
-  if (frame.shadow != nullptr) {
-    defined = frame.shadow->Get(p.value);
+  if (frame.shadow() != nullptr) {
+    defined = frame.shadow()->Get(p.value);
     box.defined = &defined;
   }
   frame.machine().Store(box, frame.slot(p.value));
@@ -41,9 +41,9 @@ absl::Status RunLoadWhole(const void* params, const Step& step, Frame& frame) {
   BoxAccess box;
   ResolveBox(p.view, step, frame, box);
   Definedness defined;
-  if (frame.shadow != nullptr) box.defined = &defined;
+  if (frame.shadow() != nullptr) box.defined = &defined;
   frame.machine().Load(box, frame.slot(p.value));
-  if (frame.shadow != nullptr) frame.shadow->Set(p.value, defined);
+  if (frame.shadow() != nullptr) frame.shadow()->Set(p.value, defined);
   return absl::OkStatus();
 }
 

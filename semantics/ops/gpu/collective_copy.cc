@@ -40,13 +40,13 @@ Group GroupAlong(absl::Span<const std::size_t> axes, const Frame& frame) {
   for (const std::size_t axis : axes) {
     std::vector<std::vector<PeerCoordinate>> more;
     for (const std::vector<PeerCoordinate>& block : group.blocks) {
-      for (std::int64_t i = 0; i < frame.grid_size[axis]; ++i) {
+      for (std::int64_t i = 0; i < frame.grid_size()[axis]; ++i) {
         more.push_back(block);
         more.back().push_back({axis, i});
       }
     }
     group.blocks = std::move(more);
-    group.mine = group.mine * frame.grid_size[axis] + frame.grid_index[axis];
+    group.mine = group.mine * frame.grid_size()[axis] + frame.grid_index()[axis];
   }
   return group;
 }

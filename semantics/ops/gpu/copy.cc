@@ -294,7 +294,7 @@ WaitTarget WaitsForStores(const void* params, const Step&, Frame& frame) {
 // wait_read_only, until all but those have read their sources.
 absl::Status RunWaitStores(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
-  if (frame.shadow != nullptr) frame.shadow->Use(p.count, "a number of groups", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(p.count, "a number of groups", step, frame);
   return frame.machine().Wait(WaitsForStores(params, step, frame), frame.site(step));
 }
 

@@ -67,8 +67,8 @@ absl::Status RunAtomicStore(const void* params, const Step& step, Frame& frame) 
   PointAccess points;
   ResolvePoints(p.access.view, step, frame, points);
   Definedness defined;
-  if (frame.shadow != nullptr) {
-    defined = frame.shadow->Get(p.access.value);
+  if (frame.shadow() != nullptr) {
+    defined = frame.shadow()->Get(p.access.value);
     points.defined = &defined;
   }
   frame.machine().Atomic(points, p.fn, frame.slot(p.access.value), nullptr, nullptr);

@@ -49,7 +49,7 @@ WaitTarget Named(std::int64_t number) {
 // known to those whose phase this is.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const NamedParams*>(params);
-  if (frame.shadow != nullptr) frame.shadow->Use(p.number, "the number of a barrier", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(p.number, "the number of a barrier", step, frame);
   const std::int64_t number = ReadIndex(frame.slot(p.number), p.dtype, 0);
   if (const std::string why = WhyIllegal(p, number); !why.empty()) {
     frame.machine().Report({.code = FindingCode::kIllegal,

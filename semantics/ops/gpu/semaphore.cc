@@ -120,7 +120,7 @@ struct SignalParams {
 // Where one device is all there is, any other one would never hear.
 absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& frame) {
   for (const Number& coordinate : signal.device) {
-    if (frame.shadow != nullptr) frame.shadow->Use(coordinate.slot, "the device of a signal", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(coordinate.slot, "the device of a signal", step, frame);
     const std::int64_t device = coordinate.Read(frame);
     if (device == 0) continue;
     return absl::UnimplementedError(
@@ -137,7 +137,7 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const SignalParams*>(params);
   for (const Signal& signal : p.signals) {
     UseIndices(signal.semaphore, step, frame);
-    if (frame.shadow != nullptr) frame.shadow->Use(signal.amount.slot, "the amount of a signal", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(signal.amount.slot, "the amount of a signal", step, frame);
     PALLADION_RETURN_IF_ERROR(ExpectThisDevice(signal, step, frame));
     const SyncElement semaphore = ElementOf(signal.semaphore, step, frame);
     const std::int64_t amount = signal.amount.Read(frame);
@@ -232,9 +232,9 @@ WaitTarget CountWaitedFor(const WaitParams& p, const Step& step, Frame& frame) {
 // Asked before the wait: one for an undefined count may never come to its end.
 WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
-  if (frame.shadow != nullptr) {
-    frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
-    if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
+  if (frame.shadow() != nullptr) {
+    frame.shadow()->Use(p.value.slot, "what a semaphore is waited for", step, frame);
+    if (p.decrement.valid()) frame.shadow()->Use(p.decrement, "whether a wait decrements", step, frame);
   }
   return CountWaitedFor(p, step, frame);
 }

@@ -54,7 +54,7 @@ absl::Status RunJoin(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status RunEndWarp(const void*, const Step&, Frame& frame) {
-  frame.pc = frame.program().steps.size();
+  frame.JumpToEnd();
   return absl::OkStatus();
 }
 

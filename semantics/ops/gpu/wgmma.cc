@@ -143,7 +143,7 @@ WaitTarget WaitsForWgmma(const void* params, const Step&, Frame& frame) {
 // gpu-wgmma.md#wgmma_wait: until at most n of the warpgroup's products are under way, the latest.
 absl::Status RunWgmmaWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WgmmaWaitParams*>(params);
-  if (frame.shadow != nullptr && p.count.valid()) frame.shadow->Use(p.count, "a number of groups", step, frame);
+  if (frame.shadow() != nullptr && p.count.valid()) frame.shadow()->Use(p.count, "a number of groups", step, frame);
   return frame.machine().Wait(WaitsForWgmma(params, step, frame), frame.site(step));
 }
 

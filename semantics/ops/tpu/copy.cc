@@ -116,7 +116,7 @@ const ViewPlan& Chosen(const Side& side, Frame& frame) {
 void UseSide(const Side& side, const Step& step, Frame& frame) {
   const Side* chosen = &side;
   while (!chosen->choices.empty()) {
-    if (frame.shadow != nullptr) frame.shadow->Use(chosen->which, "a choice among refs", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(chosen->which, "a choice among refs", step, frame);
     chosen = &Choice(*chosen, frame);
   }
   UseIndices(chosen->view, step, frame);
