@@ -1,6 +1,6 @@
 // What operations that share a chip take, against published measurements that no number was fitted to, and against
 // counting.
-#include "emu/timing/hopper_chip.h"
+#include "emu/timing/hopper_chip_test_util.h"
 
 #include <gtest/gtest.h>
 

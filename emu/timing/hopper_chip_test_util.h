@@ -1,6 +1,6 @@
-// The resources of a Hopper chip: those of every GPU (gpu_chip.h), and its tensor cores' law.
-#ifndef PALLADION_EMU_TIMING_HOPPER_CHIP_H_
-#define PALLADION_EMU_TIMING_HOPPER_CHIP_H_
+// For tests: the resources of a Hopper chip, those of every GPU (gpu_chip.h) and its tensor cores' law.
+#ifndef PALLADION_EMU_TIMING_HOPPER_CHIP_TEST_UTIL_H_
+#define PALLADION_EMU_TIMING_HOPPER_CHIP_TEST_UTIL_H_
 
 #include <cstdint>
 
@@ -24,4 +24,4 @@ class HopperChip : public GpuChip {
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_HOPPER_CHIP_H_
+#endif  // PALLADION_EMU_TIMING_HOPPER_CHIP_TEST_UTIL_H_
