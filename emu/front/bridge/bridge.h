@@ -9,8 +9,8 @@
 // State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
 // that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread. During a
 // call, SIGINT and SIGTERM end it early (emu/front/bridge/interrupt.h), and emu/front/bridge/progress.h shows its
-// progress. What it does not do: let calls on several devices meet. No kernel that runs today reaches another device's
-// memory; one that tries is refused by the name of its primitive.
+// progress. What it does not do: let calls on several devices meet. Where a kernel reaches other devices, Python
+// (palladion/jax/device_mesh.py) lets their calls meet, and one of them brings the arrays of all.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 #define PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 
