@@ -2,10 +2,10 @@
 
 It is known by what it writes, not by its name: the function is called as the compiler would call it, on nothing but
 numbers, and where all that it writes is PTX with a meaning here (named barriers, the barrier of a cluster, fences
-between proxies), that is what stands in the kernel's text. For any other function the user says what it means (`palladion.model_inline`): ordinary JAX
-code, which is written in its place. Based on: JAX 0.10.2, `jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and
-PTX (bar, barrier.cluster, fence.proxy.async). Not covered: functions that ask the compiler's launch context, or refs, for something,
-unless they have a model.
+between proxies), that is what stands in the kernel's text. For any other function the user says what it means
+(`palladion.model_inline`): ordinary JAX code, which is written in its place. Based on: JAX 0.10.2,
+`jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and PTX (bar, barrier.cluster, fence.proxy.async). Not
+covered: functions that ask the compiler's launch context, or refs, for something, unless they have a model.
 """
 
 import inspect
