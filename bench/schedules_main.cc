@@ -61,7 +61,7 @@ double CheckSeconds(const PreparedKernel& kernel, const std::vector<Tensor>& inp
   if (!report.ok() || report->schedules != schedules) return -1;
   std::set<std::string> found;
   for (const ReportedFinding& one : report->findings) {
-    if (one.severity != "note") found.insert(one.code);
+    if (one.severity != palladion::Severity::kNote) found.insert(std::string(palladion::Code(one.code)));
   }
   return found == wrong ? took : -1;
 }

@@ -21,6 +21,29 @@ if(PALLADION_FUZZ)
   endif()
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+# palladion_not_fuzzed(TARGET): it is in no libFuzzer binary, so nothing reads the counters that steer one: they are a part of
+# the time to compile it, and of the time that its tests take. The sanitizers stay, and so does -fsanitize=, by which clang
+# knows that a precompiled header fits.
+function(palladion_not_fuzzed target)
+  if(PALLADION_FUZZ)
+    target_compile_options(${target} PRIVATE
+      -fno-sanitize-coverage=edge,inline-8bit-counters,pc-table,indirect-calls,trace-cmp,stack-depth)
+  endif()
+  set_target_properties(${target} PROPERTIES PALLADION_NOT_FUZZED ON)
+endfunction()
+
+# palladion_check_fuzzed(TARGET LINK...): stops where something that is fuzzed links what is not.
+function(palladion_check_fuzzed target)
+  foreach(link ${ARGN})
+    if(TARGET ${link})
+      get_target_property(not_fuzzed ${link} PALLADION_NOT_FUZZED)
+      if(not_fuzzed)
+        message(FATAL_ERROR "${target} would be in a libFuzzer binary, and links ${link}, which is NOT_FUZZED")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
 if(PALLADION_COVERAGE)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     message(FATAL_ERROR "PALLADION_COVERAGE needs clang. Use the preset coverage.")
@@ -47,6 +70,7 @@ function(palladion_fuzzers)
     foreach(source ${found})
       get_filename_component(name ${source} NAME_WE)
       add_executable(${name} ${source})
+      palladion_check_fuzzed(${name} ${ARG_LINKS})
       set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
       target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS})
       target_link_options(${name} PRIVATE -fsanitize=fuzzer)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -43,10 +44,17 @@ std::string_view WithoutComment(std::string_view line) {
   return line;
 }
 
+bool IsOfName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+}
+
+bool IsEmpty(const CaseSource& source) { return source.text.find_first_not_of("\n\t\r ") == std::string_view::npos; }
+
 class CaseParser {
  public:
-  CaseParser(std::string_view text, std::string_view path) : path_(path) {
+  CaseParser(std::string_view text, std::string_view path, int line) : path_(path) {
     case_.path = path_;
+    case_.line = line;
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       lines_.push_back(text.substr(0, end));
@@ -64,15 +72,18 @@ class CaseParser {
     if (AtSection("--- expect")) {
       PALLADION_RETURN_IF_ERROR(ParseStatements(&CaseParser::ParseExpectation));
     }
-    if (next_ < lines_.size()) return Error("expected \"--- inputs\", \"--- expect\" or the end of the file");
+    if (next_ < lines_.size()) return Error("expected \"--- inputs\", \"--- expect\" or the end of the case");
     PALLADION_RETURN_IF_ERROR(CheckAsserts());
     return std::move(case_);
   }
 
  private:
   absl::Status Error(std::string_view what) const {
-    return absl::InvalidArgumentError(Cat(path_, ":", std::min(next_ + 1, lines_.size()), ": ", what));
+    return absl::InvalidArgumentError(Cat(path_, ":", LineOf(std::min(next_, lines_.size() - 1)), ": ", what));
   }
+
+  // Of the file.
+  int LineOf(std::size_t index) const { return case_.line + static_cast<int>(index); }
 
   bool AtSection(std::string_view marker) {
     if (next_ >= lines_.size() || Trim(lines_[next_]) != marker) return false;
@@ -137,6 +148,7 @@ class CaseParser {
 
   absl::Status ParseKernel() {
     if (!AtSection("--- kernel")) return Error("expected \"--- kernel\"");
+    case_.kernel_line = LineOf(next_);
     for (int text_line = 1; next_ < lines_.size() && !lines_[next_].starts_with("---"); ++next_, ++text_line) {
       const std::string_view line = lines_[next_];
       Append(&case_.kernel, line, "\n");
@@ -157,7 +169,7 @@ class CaseParser {
   // A statement is a line, and goes on while a bracket is open or the line ends in = or |.
   absl::Status ParseStatements(absl::Status (CaseParser::*parse)(std::string_view)) {
     while (next_ < lines_.size() && !lines_[next_].starts_with("---")) {
-      statement_line_ = static_cast<int>(next_) + 1;
+      statement_line_ = LineOf(next_);
       std::string statement;
       for (; next_ < lines_.size(); ++next_) {
         const std::string_view part = Trim(WithoutComment(lines_[next_]));
@@ -281,18 +293,49 @@ class CaseParser {
 
 }  // namespace
 
-absl::StatusOr<Case> ParseCase(std::string_view text, std::string_view path) { return CaseParser(text, path).Run(); }
+absl::StatusOr<std::vector<CaseSource>> SplitCases(std::string_view text, std::string_view path) {
+  const auto error = [&](int line, std::string_view what) {
+    return absl::InvalidArgumentError(Cat(path, ":", line, ": ", what));
+  };
+  std::vector<CaseSource> cases;
+  if (!text.starts_with("===") && text.find("\n===") == std::string_view::npos) {
+    cases.push_back({.name = std::filesystem::path(path).stem().string(), .text = text});
+    return cases;
+  }
+  for (int line = 1; !text.empty(); ++line) {
+    const std::string_view first = text.substr(0, text.find('\n'));
+    const std::string_view rest = text.substr(std::min(text.size(), first.size() + 1));
+    if (std::string_view name = first; Eat(&name, "===")) {
+      if (name.empty() || !std::all_of(name.begin(), name.end(), IsOfName))
+        return error(line, "expected === NAME, of letters, digits, _, - and .");
+      const auto same = [&](const CaseSource& one) { return one.name == name; };
+      if (std::any_of(cases.begin(), cases.end(), same)) return error(line, Cat("case ", name, " comes twice"));
+      if (!cases.empty() && IsEmpty(cases.back())) return error(line, Cat("case ", cases.back().name, " is empty"));
+      cases.push_back({std::string(name), rest.substr(0, 0), line + 1});
+    } else if (!cases.empty()) {
+      CaseSource& own = cases.back();
+      own.text = {own.text.data(), static_cast<std::size_t>(rest.data() - own.text.data())};
+    } else if (!Trim(first).empty()) {
+      return error(line, "a file with several cases begins with === NAME");
+    }
+    text = rest;
+  }
+  if (IsEmpty(cases.back())) return error(cases.back().line - 1, Cat("case ", cases.back().name, " is empty"));
+  for (CaseSource& one : cases) {
+    while (one.text.ends_with("\n\n")) one.text.remove_suffix(1);
+  }
+  return cases;
+}
+
+absl::StatusOr<Case> ParseCase(std::string_view text, std::string_view path, int line) {
+  return CaseParser(text, path, line).Run();
+}
 
 absl::StatusOr<std::string> ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (!(text << file.rdbuf())) return absl::InvalidArgumentError(Cat(path, ": cannot be read, or is empty"));
   return std::move(text).str();
-}
-
-absl::StatusOr<Case> ReadCase(const std::string& path) {
-  PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadText(path));
-  return ParseCase(text, path);
 }
 
 }  // namespace palladion::conformance

@@ -1,5 +1,6 @@
-// One conformance case, read from its file. Format: docs/spec/cases.md. Numbers of lists stay text here: what they mean
-// depends on the operand's type, which only the prepared kernel knows.
+// The conformance cases of a file. Format: docs/spec/cases.md. Numbers of lists stay text here: what they mean depends
+// on the operand's type, which only the prepared kernel knows. Lines are the file's, as an editor shows them, except
+// those of the kernel's text, which are the kernel's own: a case says the same wherever it stands in a file.
 #ifndef PALLADION_CONFORMANCE_CASE_FILE_H_
 #define PALLADION_CONFORMANCE_CASE_FILE_H_
 
@@ -45,7 +46,9 @@ struct GuiltyLine {
 };
 
 struct Case {
-  std::string path;
+  std::string path;                // of the file
+  int line = 1;                    // of the file, where the case begins
+  int kernel_line = 0;             // of the file: the kernel's first line
   std::vector<std::string> specs;  // "elementwise.md#add"
   std::string prose;
   std::string target = "generic";
@@ -64,12 +67,21 @@ struct Case {
   std::vector<std::string> printed;
 };
 
-// InvalidArgument, as "path:line: ...": anything that is not the format, a name that comes twice, a case that asserts
-// nothing.
-absl::StatusOr<Case> ParseCase(std::string_view text, std::string_view path);
+// The text of one case, where it stands in its file.
+struct CaseSource {
+  std::string name;       // behind "=== ", or the file's name without ".case"
+  std::string_view text;  // without empty lines before the next "==="
+  int line = 1;           // of the file, where the text begins
+};
 
-// The same of a file. InvalidArgument also when it cannot be read.
-absl::StatusOr<Case> ReadCase(const std::string& path);
+// The cases of a file: each follows a line "=== NAME". A file without such a line is one case. InvalidArgument, as
+// "path:line: ...": text before the first such line, a name of other characters than letters, digits, _, - and ., or
+// one that comes twice, a case without text.
+absl::StatusOr<std::vector<CaseSource>> SplitCases(std::string_view text, std::string_view path);
+
+// Of one case, whose text begins on `line` of the file. InvalidArgument, as "path:line: ...": anything that is not the
+// format, a name that comes twice, a case that asserts nothing.
+absl::StatusOr<Case> ParseCase(std::string_view text, std::string_view path, int line = 1);
 
 absl::StatusOr<std::string> ReadText(const std::string& path);
 

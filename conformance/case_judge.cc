@@ -36,7 +36,7 @@ namespace {
 
 // Is this what the line says? Of a pair, both lines are looked at.
 bool Meets(const ReportedFinding& finding, const GuiltyLine& guilty, const std::vector<GuiltyLine>& all) {
-  if (finding.code != guilty.code) return false;
+  if (Code(finding.code) != guilty.code) return false;
   if (guilty.pair.empty()) {
     return guilty.first ? finding.first.has_value() && finding.first->text_line == guilty.text_line
                         : finding.text_line == guilty.text_line;
@@ -51,25 +51,34 @@ bool Meets(const ReportedFinding& finding, const GuiltyLine& guilty, const std::
 
 }  // namespace
 
+namespace {
+
+// A line of the kernel, as an editor shows it.
+std::string InFile(const Case& test, int text_line) {
+  return text_line > 0 ? Cat(" (", test.path, ":", test.kernel_line + text_line - 1, ")") : "";
+}
+
+}  // namespace
+
 // Every finding is announced by its line, every announced line has its finding, and every # finding: was reported.
 void CheckFindings(const Case& test, const Ran& ran, std::vector<std::string>& failures) {
   for (const ReportedFinding& finding : ran.report.findings) {
     const auto announces = [&](const GuiltyLine& g) { return !g.first && Meets(finding, g, test.guilty); };
     if (std::any_of(test.guilty.begin(), test.guilty.end(), announces)) continue;
     const std::string first = finding.first.has_value() ? Cat(", and ", finding.first->text_line) : "";
-    failures.push_back(Cat("finding ", finding.code, " on line ", finding.text_line, first,
-                           " of the kernel, which no //~ announces: ", finding.message));
+    failures.push_back(Cat("finding ", Code(finding.code), " on line ", finding.text_line, first, " of the kernel",
+                           InFile(test, finding.text_line), ", which no //~ announces: ", finding.message));
   }
   for (const GuiltyLine& guilty : test.guilty) {
     const auto meets = [&](const ReportedFinding& f) { return Meets(f, guilty, test.guilty); };
     if (std::any_of(ran.report.findings.begin(), ran.report.findings.end(), meets)) continue;
     failures.push_back(Cat("expected ", guilty.first ? "the first access of " : "finding ", guilty.code,
                            guilty.pair.empty() ? "" : Cat("@", guilty.pair), " on line ", guilty.text_line,
-                           " of the kernel; there is none"));
+                           " of the kernel", InFile(test, guilty.text_line), "; there is none"));
   }
   for (const ExpectedFinding& expected : test.findings) {
     const auto meets = [&](const ReportedFinding& f) {
-      return f.code == expected.code && f.message.find(expected.part) != std::string::npos;
+      return Code(f.code) == expected.code && f.message.find(expected.part) != std::string::npos;
     };
     if (std::any_of(ran.report.findings.begin(), ran.report.findings.end(), meets)) continue;
     failures.push_back(

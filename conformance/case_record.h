@@ -25,13 +25,15 @@ struct CodeTally {
 
 struct CaseRecord {
   std::string name;                // "elementwise/add"
-  std::string hash;                // of the file's text: a case that was changed since runs again
+  std::string hash;                // of its text: a case that was changed since runs again
   std::vector<std::string> specs;  // "elementwise.md#add"
   Outcome outcome = Outcome::kPassed;
   std::vector<std::string> messages;  // what differs, or why it is not supported
   double seconds = 0;
   bool judged_findings = false;
   CodeTally codes;
+  std::string file;  // "elementwise/add.case", and where the case begins in it: not in the line, which other cases
+  int line = 1;      // of the file would change
 };
 
 // On one line, without its end.

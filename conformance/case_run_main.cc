@@ -70,8 +70,13 @@ absl::Status WriteWhole(const std::string& path, const std::string& text) {
 absl::Status WriteHashes(const std::vector<SelectedCase>& cases) {
   for (const SelectedCase& selected : cases) {
     if (!selected.test.ok()) continue;
-    PALLADION_ASSIGN_OR_RETURN(const std::string text, ReadText(selected.path));
-    PALLADION_RETURN_IF_ERROR(WriteWhole(selected.path, WithHashes(text, *selected.test, RunCase(*selected.test))));
+    PALLADION_ASSIGN_OR_RETURN(std::string text, ReadText(selected.path));
+    PALLADION_ASSIGN_OR_RETURN(const std::vector<CaseSource> sources, SplitCases(text, selected.path));
+    const auto own = [&](const CaseSource& source) { return selected.name.ends_with("/" + source.name); };
+    const CaseSource& source = *std::find_if(sources.begin(), sources.end(), own);
+    const std::string written = WithHashes(std::string(source.text), *selected.test, RunCase(*selected.test));
+    text.replace(static_cast<std::size_t>(source.text.data() - text.data()), source.text.size(), written);
+    PALLADION_RETURN_IF_ERROR(WriteWhole(selected.path, text));
   }
   return absl::OkStatus();
 }
@@ -93,7 +98,7 @@ class Shown {
 
   void Update() {
     for (; lines_ && next_ < records_.size() && records_[next_].has_value(); ++next_)
-      std::cout << CaseText(*records_[next_], cases_[next_].path) << std::flush;
+      std::cout << CaseText(*records_[next_], cases_[next_].place) << std::flush;
     if (!progress_) return;
     const auto done = std::count_if(records_.begin(), records_.end(), [](const auto& r) { return r.has_value(); });
     const auto failed = std::count_if(records_.begin(), records_.end(),
@@ -116,7 +121,7 @@ std::string Report(const ConformanceLine& line, const std::vector<SelectedCase>&
   for (const SelectedCase& selected : cases) {
     const auto same = [&](const CaseRecord& record) { return record.name == selected.name; };
     const auto record = std::find_if(report.records.begin(), report.records.end(), same);
-    if (record != report.records.end()) text += CaseText(*record, selected.path);
+    if (record != report.records.end()) text += CaseText(*record, selected.place);
   }
   return Cat(text, Summary(report), "\n");
 }
@@ -165,7 +170,8 @@ absl::StatusOr<int> RunLine(const ConformanceLine& line) {
     results.emplace(std::move(file));
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const auto done = results->done().find(cases[i].name);
-      if (done != results->done().end() && done->second.hash == cases[i].hash) records[i] = done->second;
+      if (done != results->done().end() && done->second.hash == cases[i].hash)
+        SetPlace(cases[i], records[i].emplace(done->second));
     }
   }
   {

@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<Tensor>> MakeInputs(const Case& test, const PreparedK
     const auto found = std::find_if(test.inputs.begin(), test.inputs.end(),
                                     [&](const CaseInput& i) { return i.name == described.name; });
     if (found == test.inputs.end())
-      return absl::InvalidArgumentError(Cat(test.path, ": no value for input '", described.name, "'"));
+      return absl::InvalidArgumentError(Cat(test.path, ":", test.line, ": no value for input '", described.name, "'"));
     absl::StatusOr<Tensor> tensor = TensorFromText(described.dtype, described.shape, found->value);
     if (!tensor.ok()) {
       return absl::InvalidArgumentError(

@@ -257,6 +257,76 @@ TEST(ParseCase, RefusesWhatIsNotTheFormat) {
   EXPECT_NE(std::string::npos, refused(Cat(kHead, "# exit: 4\n--- kernel\nx\n")).find("# error:"));
 }
 
+std::string SplitError(std::string_view text) {
+  const auto cases = SplitCases(text, "a/b.case");
+  return cases.ok() ? "" : std::string(cases.status().message());
+}
+
+TEST(SplitCases, AFileWithoutNamesIsOneCase) {
+  const std::string text = Cat(kHead, kKernel, kInputs, "--- expect\no = [2.0, nan, -0.0]\n\n");
+  const auto cases = SplitCases(text, "a/b.case");
+  ASSERT_TRUE(cases.ok());
+  ASSERT_EQ(1u, cases->size());
+  EXPECT_EQ("b", cases->front().name);
+  EXPECT_EQ(text, cases->front().text);
+  EXPECT_EQ(1, cases->front().line);
+}
+
+TEST(SplitCases, EachCaseHasItsTextAndItsLine) {
+  const std::string text = "\n=== x.1\n# one\n--- kernel\n\n\n=== y-2_z \n\n# two\n";
+  const auto cases = SplitCases(text, "a/b.case");
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  ASSERT_EQ(2u, cases->size());
+  EXPECT_EQ("x.1", cases->at(0).name);
+  EXPECT_EQ("# one\n--- kernel\n", cases->at(0).text) << "empty lines before the next one are between the two";
+  EXPECT_EQ(3, cases->at(0).line);
+  EXPECT_EQ("y-2_z", cases->at(1).name);
+  EXPECT_EQ("\n# two\n", cases->at(1).text);
+  EXPECT_EQ(8, cases->at(1).line);
+  EXPECT_EQ("# one", SplitCases("=== x\n# one", "a/b.case")->front().text) << "without the end of its line";
+}
+
+TEST(SplitCases, RefusesWhatIsNotTheFormat) {
+  EXPECT_EQ("a/b.case:2: a file with several cases begins with === NAME", SplitError("\n# Prose.\n=== x\n# one\n"));
+  EXPECT_EQ("a/b.case:4: case x comes twice", SplitError("=== x\n# one\n\n=== x\n# two\n"));
+  EXPECT_EQ("a/b.case:3: case x is empty", SplitError("=== x\n\n=== y\n# two\n"));
+  EXPECT_EQ("a/b.case:3: case y is empty", SplitError("=== x\n# one\n=== y\n\n"));
+  EXPECT_EQ("a/b.case:1: case x is empty", SplitError("=== x"));
+  for (const std::string_view name : {"", " ", " x y", " x/y", " x:y", "= x"}) {
+    EXPECT_EQ("a/b.case:3: expected === NAME, of letters, digits, _, - and .",
+              SplitError(Cat("=== x\n# one\n===", name, "\n# two\n")));
+  }
+}
+
+// Of the file, except in the kernel's text: the same case has the same marks wherever it stands.
+TEST(ParseCase, LinesAreThoseOfTheFile) {
+  const std::string text = Cat(kHead, kKernel, kInputs, "--- expect\no = [3.0, nan, -0.0]\nprint \"done\"\n");
+  const auto alone = ParseCase(text, "c.case"), later = ParseCase(text, "c.case", 101);
+  ASSERT_TRUE(alone.ok() && later.ok());
+  EXPECT_EQ(4, alone->kernel_line);
+  EXPECT_EQ(104, later->kernel_line);
+  EXPECT_EQ(later->inputs.front().line, alone->inputs.front().line + 100);
+  EXPECT_EQ("c.case:120: o: element [0]: expected 3.0, found 2.0", absl::StrJoin(RunCase(*later).failures, "\n"));
+  EXPECT_EQ("c.case:102: a case says in a line of prose what it shows",
+            ToStd(ParseCase("# spec: a.md#b\n--- kernel\nx\n", "c.case", 101).status().message()));
+  const std::string marked = Cat(kHead, "# schedules: 1\n--- kernel\npkir 1;\nkernel @k {  //~ RACE_WW\n");
+  const auto guilty = ParseCase(marked + "}\n", "c.case", 101);
+  ASSERT_TRUE(guilty.ok()) << guilty.status();
+  EXPECT_EQ(2, guilty->guilty.front().text_line);
+}
+
+TEST(RunCase, AMissingFindingNamesItsLineInTheFile) {
+  std::string kernel(kKernel);
+  kernel.insert(kernel.find('\n', kernel.find("%b = add")), "  //~ RACE_WW");
+  const std::string text = Cat(kHead, "# schedules: 1\n", kernel, kInputs, "--- expect\nprint \"done\"\n");
+  const auto test = ParseCase(text, "c.case", 101);
+  ASSERT_TRUE(test.ok()) << test.status();
+  const std::string failures = absl::StrJoin(RunCase(*test).failures, "\n");
+  EXPECT_NE(std::string::npos,
+            failures.find("expected finding RACE_WW on line 8 of the kernel (c.case:112); there is none"))
+      << failures;
+}
+
 TEST(WithHashes, FillsInAndReplaces) {
   const std::string text = Cat(kHead, kKernel, kInputs, "--- expect\nprint \"done\"\no = [2.0, nan, 0.0] ulp 1\n");
   absl::StatusOr<Case> test = ParseCase(text, "c.case");

@@ -22,15 +22,18 @@ struct Shard {
 };
 
 struct SelectedCase {
-  std::string name;  // "elementwise/add": folder and file
-  std::string path;
+  std::string name;           // "elementwise/add": its folder and its own name
+  std::string path;           // of the file
+  std::string place;          // "cases/elementwise/add.case:add_wraps", or the path of a file with no other case
+  int line = 1;               // of the file, where it begins
   std::string hash;           // of its text
   absl::StatusOr<Case> test;  // a file that is no case fails when it is run
 };
 
-// `words` are files, folders, and filters: a case's name, a part of names or of `# spec:` lines, or a pattern of all of
-// one with * and ?. Without a file or folder the filters choose from `default_folder`. InvalidArgument: a folder
-// without cases, a filter that no case meets, two cases of one name.
+// `words` are files, single cases of files (FILE.case:NAME), folders, and filters: a case's name, a part of names or of
+// `# spec:` lines, or a pattern of all of one with * and ?. Without a file or folder the filters choose from
+// `default_folder`. InvalidArgument: a folder without cases, a case that is not in its file, a filter that no case
+// meets, two cases of one name.
 absl::StatusOr<std::vector<SelectedCase>> SelectCases(const std::vector<std::string>& words,
                                                       const std::string& default_folder);
 

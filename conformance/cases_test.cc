@@ -1,15 +1,14 @@
-// Every case of conformance/cases is one test, named family.case. The list is read when the binary starts, so a new
-// case is a new file and nothing else.
+// Every case of conformance/cases is one test, named folder.case. The list is read when the binary starts, so a new
+// case needs no build.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <string>
 
 #include "absl/strings/str_join.h"
-#include "conformance/case_file.h"
 #include "conformance/case_runner.h"
+#include "conformance/case_selection.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::conformance {
@@ -17,31 +16,31 @@ namespace {
 
 class CaseTest : public testing::Test {
  public:
-  explicit CaseTest(std::string path) : path_(std::move(path)) {}
+  explicit CaseTest(const SelectedCase& selected) : place_(selected.place), test_(selected.test) {}
 
   void TestBody() override {
-    absl::StatusOr<Case> test = ReadCase(path_);
-    ASSERT_TRUE(test.ok()) << test.status();
-    const CaseResult result = RunCase(*test);
-    EXPECT_TRUE(result.failures.empty()) << path_ << ":\n" << absl::StrJoin(result.failures, "\n");
+    ASSERT_TRUE(test_.ok()) << test_.status();
+    const CaseResult result = RunCase(*test_);
+    EXPECT_TRUE(result.failures.empty()) << place_ << ":\n" << absl::StrJoin(result.failures, "\n");
   }
 
  private:
-  std::string path_;
+  std::string place_;
+  absl::StatusOr<Case> test_;
 };
 
 bool RegisterCases() {
   const std::string folder = PALLADION_SOURCE_DIR "/conformance/cases";
-  absl::StatusOr<std::vector<std::string>> paths = FindCases(folder);
-  if (!paths.ok()) {
-    std::cerr << std::string(paths.status().message()) << "\n";
+  const absl::StatusOr<std::vector<SelectedCase>> cases = SelectCases({}, folder);
+  if (!cases.ok()) {
+    std::cerr << std::string(cases.status().message()) << "\n";
     return false;
   }
-  for (const std::string& path : *paths) {
-    const std::filesystem::path file(path);
-    const std::string family = file.parent_path().filename().string();
-    testing::RegisterTest(family.c_str(), file.stem().string().c_str(), nullptr, nullptr, path.c_str(), 1,
-                          [path]() -> CaseTest* { return new CaseTest(path); });
+  for (const SelectedCase& selected : *cases) {
+    const std::size_t slash = selected.name.find('/');
+    testing::RegisterTest(selected.name.substr(0, slash).c_str(), selected.name.substr(slash + 1).c_str(), nullptr,
+                          nullptr, selected.path.c_str(), selected.line,
+                          [selected]() -> CaseTest* { return new CaseTest(selected); });
   }
   return true;
 }

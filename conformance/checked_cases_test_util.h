@@ -10,12 +10,14 @@
 
 #include "conformance/case_file.h"
 #include "conformance/case_runner.h"
+#include "conformance/case_selection.h"
 #include "emu/check.h"
 
 namespace palladion::conformance {
 
 struct CheckedCase {
-  const std::string& path;
+  const std::string& name;
+  const std::string& text;
   const PreparedKernel& kernel;
   const std::vector<Tensor>& inputs;
   CheckOptions options;
@@ -29,10 +31,10 @@ struct CheckedCase {
 // Calls visit(CheckedCase) for each.
 template <class Visit>
 void VisitCheckedCases(const Visit& visit) {
-  const auto paths = FindCases(PALLADION_SOURCE_DIR "/conformance/cases");
-  ASSERT_TRUE(paths.ok()) << paths.status();
-  for (const std::string& path : *paths) {
-    const absl::StatusOr<Case> test = ReadCase(path);
+  const auto cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  for (const SelectedCase& selected : *cases) {
+    const absl::StatusOr<Case>& test = selected.test;
     ASSERT_TRUE(test.ok()) << test.status();
     if (!test->schedules.has_value()) continue;
     const absl::StatusOr<PreparedKernel> kernel = PrepareText(test->kernel, {.target = test->target});
@@ -41,7 +43,7 @@ void VisitCheckedCases(const Visit& visit) {
     ASSERT_TRUE(inputs.ok()) << inputs.status();
     CheckOptions options{.seeds = 13, .all_seeds = true, .threads = 1, .step_budget = std::int64_t{1} << 16};
     if (!test->proxy.empty()) options.proxy = test->proxy;
-    visit(CheckedCase{path, *kernel, *inputs, options});
+    visit(CheckedCase{selected.name, test->kernel, *kernel, *inputs, options});
   }
 }
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "conformance/case_file.h"
-#include "conformance/case_runner.h"
+#include "conformance/case_selection.h"
 #include "emu/operations.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/finding.h"
@@ -153,24 +153,20 @@ Rules ReadRules() {
   return rules;
 }
 
-std::vector<Case> ReadCases() {
-  std::vector<Case> cases;
-  absl::StatusOr<std::vector<std::string>> paths = FindCases(PALLADION_SOURCE_DIR "/conformance/cases");
-  EXPECT_TRUE(paths.ok()) << paths.status();
-  if (!paths.ok()) return cases;
-  for (const std::string& path : *paths) {
-    absl::StatusOr<Case> test = ReadCase(path);
-    EXPECT_TRUE(test.ok()) << test.status();
-    if (test.ok()) cases.push_back(*std::move(test));
-  }
-  return cases;
+std::vector<SelectedCase> ReadCases() {
+  absl::StatusOr<std::vector<SelectedCase>> cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
+  EXPECT_TRUE(cases.ok()) << cases.status();
+  if (!cases.ok()) return {};
+  for (const SelectedCase& selected : *cases) EXPECT_TRUE(selected.test.ok()) << selected.test.status();
+  std::erase_if(*cases, [](const SelectedCase& selected) { return !selected.test.ok(); });
+  return *std::move(cases);
 }
 
 // Each `# spec:` with the cases that name it.
 std::map<std::string, std::set<std::string>> ReadSpecsOfCases() {
   std::map<std::string, std::set<std::string>> specs;
-  for (const Case& test : ReadCases()) {
-    for (const std::string& spec : test.specs) specs[spec].insert(test.path);
+  for (const SelectedCase& selected : ReadCases()) {
+    for (const std::string& spec : selected.test->specs) specs[spec].insert(selected.name);
   }
   return specs;
 }
@@ -238,7 +234,8 @@ TEST(Coverage, EveryRuleHasACase) {
 
 TEST(Coverage, EveryFindingCodeHasACase) {
   std::set<std::string> announced;
-  for (const Case& test : ReadCases()) {
+  for (const SelectedCase& selected : ReadCases()) {
+    const Case& test = *selected.test;
     for (const GuiltyLine& line : test.guilty) announced.insert(line.code);
     for (const ExpectedFinding& finding : test.findings) announced.insert(finding.code);
   }
@@ -268,7 +265,7 @@ void AddVerdicts(const Case& test, std::map<std::string, int>& verdicts) {
 // The table of docs/spec/cases.md. Exit code 5 is an error of ours, which no case asks for.
 TEST(Coverage, EveryKindOfVerdictHasACase) {
   std::map<std::string, int> verdicts;
-  for (const Case& test : ReadCases()) AddVerdicts(test, verdicts);
+  for (const SelectedCase& selected : ReadCases()) AddVerdicts(*selected.test, verdicts);
   for (const char* kind : {"these numbers",
                            "within some ulps",
                            "one of several",

@@ -21,7 +21,7 @@ TEST(Elision, NoReportOfACaseChanges) {
     options.elide = true;
     options.elided = &elided;
     const std::int64_t before = elided;
-    EXPECT_EQ(test.Report(options), full) << test.path;
+    EXPECT_EQ(test.Report(options), full) << test.name;
     ++kernels;
     some += elided > before;
   });

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "conformance/case_file.h"
-#include "conformance/case_runner.h"
+#include "conformance/case_selection.h"
 #include "emu/emulate.h"
 #include "semantics/base/cat.h"
 
@@ -86,17 +86,17 @@ bool PrepareAndRun(const std::string& text, const std::string& target) {
 }
 
 TEST(ExtremeNumbers, AreRefusedOrRun) {
-  const auto paths = FindCases(PALLADION_SOURCE_DIR "/conformance/cases");
-  ASSERT_TRUE(paths.ok()) << paths.status();
+  const auto cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
+  ASSERT_TRUE(cases.ok()) << cases.status();
   std::set<std::string> met;
   int texts = 0, ran = 0;
-  for (const std::string& path : *paths) {
-    const absl::StatusOr<Case> test = ReadCase(path);
+  for (const SelectedCase& selected : *cases) {
+    const absl::StatusOr<Case>& test = selected.test;
     ASSERT_TRUE(test.ok()) << test.status();
     for (const Place& place : NumbersOf(test->kernel)) {
       if (!met.insert(place.kind).second) continue;
       for (const std::string_view number : kExtremes) {
-        SCOPED_TRACE(Cat(path, ": ", place.kind, "=", number));
+        SCOPED_TRACE(Cat(selected.name, ": ", place.kind, "=", number));
         ran += PrepareAndRun(With(test->kernel, place, number), test->target);
         ++texts;
       }

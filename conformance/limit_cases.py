@@ -11,12 +11,16 @@ import dataclasses
 import functools
 import pathlib
 import re
+import sys
 import textwrap
 
 from limit_tables import GPU, GPU_REFUSED, MENDED, PRINTED, TPU, UNPRINTED
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 GOLDEN = ROOT / "conformance/golden"
+sys.path.append(str(GOLDEN))
+import golden_files  # noqa: E402
+
 ONE_BLOCK = 'grid=[1], grid_names=["g"], cluster=[], cluster_names=[], threads=none, thread_name=none'
 
 
@@ -64,7 +68,7 @@ class LimitCase:
 def lowered_or_refused(file):
     """Name -> (target, verdict, kernel text)."""
     kernels = {}
-    for part in (GOLDEN / file).read_text(encoding="utf-8").split("=== ")[1:]:
+    for part in golden_files.read(GOLDEN / f"{file}.gz").split("=== ")[1:]:
         head, _, text = part.partition("\n")
         name, target, verdict = head.split()
         kernels[name] = (target, verdict, text)

@@ -2,17 +2,17 @@
 what is refused is what JAX's lowering refused.
 
 Usage: python conformance/make_cases.py [NAME ...]   (all, or those named; needs jax, ml_dtypes, numpy, scipy, libmpfr)
-       python conformance/make_cases.py --check      (writes nothing; which files are not what the tables give)
+       python conformance/make_cases.py --check      (writes nothing; which cases are not what the tables give)
 
-The tables are the source of these files: python/tests/test_cases_are_fresh.py fails where a file is edited by hand, or
-is left behind in a folder that is all of a table's. Not here: the kernels for GPUs (make_gpu_cases.py), and cases that
-are written by hand because each is one of its kind.
+The tables are the source of these cases: python/tests/test_cases_are_fresh.py fails where one is edited by hand, or is
+left behind in a folder that is all of a table's. case_files.py says in which file a case is written. Not here: the
+kernels for GPUs (make_gpu_cases.py), and cases that are written by hand because each is one of its kind.
 """
 
-import pathlib
 import sys
 
 import arithmetic_cases
+import case_files
 import chip_cases
 import compiler_cases
 import family_blocks
@@ -26,10 +26,9 @@ import shape_cases
 import tpu_cases
 import value_cases
 
-CASES = pathlib.Path(__file__).resolve().parent / "cases"
-# Folders in which all files but these are the tables'.
+# Folders in which all cases but these are the tables'.
 GENERATED = ("chips", "compiler_tpu", "families", "findings", "limits_gpu")
-BY_HAND = {f"findings/{code}_{word}.case" for code in ("peer_lifetime", "wgmma_order") for word in ("wrong", "right")}
+BY_HAND = {f"findings/{code}_{word}" for code in ("peer_lifetime", "wgmma_order") for word in ("wrong", "right")}
 TABLES = (
     arithmetic_cases,
     value_cases,
@@ -54,29 +53,23 @@ def all_cases():
 
 
 def stale():
-    """The files that are not as the tables have them, and those that no table has."""
-    wanted = {f"{case.path}.case": case.text() for case in all_cases()}
-    for name, text in wanted.items():
-        path = CASES / name
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            yield name
-    for folder in GENERATED:
-        left = {f"{folder}/{path.name}" for path in (CASES / folder).glob("*.case")} - wanted.keys() - BY_HAND
-        yield from (f"{name} (no table has it)" for name in sorted(left))
+    """The cases that are not as the tables have them, and those that no table has."""
+    wanted, there = {case.path: case.text() for case in all_cases()}, case_files.texts()
+    yield from (name for name, text in wanted.items() if there.get(name) != text)
+    left = {name for name in there if name.partition("/")[0] in GENERATED} - wanted.keys() - BY_HAND
+    yield from (f"{name} (no table has it)" for name in sorted(left))
 
 
 def main(names):
     if names == ["--check"]:
         found = list(stale())
-        print("\n".join(found) or "all files are as the tables have them")
+        print("\n".join(found) or "all cases are as the tables have them")
         return 1 if found else 0
     written = 0
     for case in all_cases():
         if names and case.path not in names:
             continue
-        path = CASES / f"{case.path}.case"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(case.text(), encoding="utf-8")
+        case_files.write(case.path, case.text())
         written += 1
     print(f"{written} cases written")
     return 0

@@ -2,21 +2,19 @@
 OF A NAME].
 """
 
-import os
+import pathlib
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu_corpus"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "gpu_corpus"))
+import case_files
 import families
 
 
 def main(folder, part=""):
     for family, case in families.cases():
         name = f"{family}/{case.name}"
-        if part not in name:
-            continue
-        os.makedirs(os.path.join(folder, family), exist_ok=True)
-        with open(os.path.join(folder, f"{name}.case"), "w", encoding="utf-8") as out:
-            out.write(case.text())
+        if part in name:
+            case_files.write(name, case.text(), pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,9 @@ give (semantics/ops, the anchor of each row's paragraph). Looked at is every str
 exactly a name, alone or with its dialect, and every search of an instruction's name for a part of one. Not looked at:
 the registry and the operations, tests, generators of kernel text for tests (emu/tools/hunt, emu/testing), and in
 emu/check/legality and emu/chip/layouts what a RuleRow or RuleRows looks up, since that is keyed by the row from then
-on. What else may stand is in ALLOWED, each with its reason; an entry that nothing needs is an error too.
+on. What makes instructions, or computes with single operations itself, has them by id (semantics/registry/op_id.h),
+which is for the tools that change kernels; who else may use ids is in ID_USERS. What else may stand is in ALLOWED, each
+with its reason; an entry that nothing needs is an error too.
 
 Standard library only, so it runs without .venv: python3 conformance/operation_names_test.py
 """
@@ -20,55 +22,9 @@ OWN = ("semantics/ops/", "semantics/registry/", "emu/tools/hunt/", "emu/testing/
 
 # File, words, why they are no operation's name there, or why no row can say it. "*": every word.
 ALLOWED = [
-    (
-        "emu/tools/advice/change_grid.cc",
-        "program_id num_programs",
-        "dimensions of the grid change places, and with them what asks for one by its number",
-    ),
-    ("emu/tools/advice/change_waits.cc", "add ge rem", "makes instructions, and reads what a slot is"),
-    (
-        "emu/tools/advice/known_numbers.cc",
-        "add sub mul eq ne lt le gt ge select_n convert_element_type",
-        "computes what is known of scalars, in plain arithmetic",
-    ),
-    ("emu/tools/advice/made.cc", "cond convert_element_type", "makes instructions"),
-    (
-        "emu/tools/advice/origins.cc",
-        "add sub mul convert_element_type",
-        "reads what a step of a ring is, in plain arithmetic",
-    ),
-    (
-        "emu/tools/advice/ring.cc",
-        "rem lt le gt ge eq ne",
-        "reads what slots and steps are compared with, in plain arithmetic",
-    ),
-    (
-        "emu/run/agents/rounded_copies.cc",
-        "multiple_of",
-        "a promise of the kernel about a size, which no row says of itself",
-    ),
     ("emu/front/bridge/bridge_options.cc", "check", "an option of the Python bridge"),
     ("emu/front/command/command.cc", "check log", "commands"),
     ("emu/front/command/command_table.cc", "check log", "commands"),
-    ("emu/tools/golden/error_kernel.cc", "get swap", "makes instructions"),
-    ("emu/tools/golden/error_rules.cc", "eq lt", "makes instructions"),
-    (
-        "emu/tools/golden/hypotheses.cc",
-        "and copy eq num_programs program_id",
-        "makes instructions, and counts dimensions anew",
-    ),
-    (
-        "emu/tools/golden/hypotheses_blocks.cc",
-        "add div eq max min mul rem reshape select_n transpose",
-        "makes instructions",
-    ),
-    ("emu/tools/golden/hypotheses_epilogue.cc", "add neg sub", "makes instructions"),
-    ("emu/tools/golden/hypotheses_operands.cc", "and", "makes an instruction"),
-    ("emu/tools/golden/hypotheses_programs.cc", "cond", "makes an instruction"),
-    ("emu/tools/golden/hypotheses_rounding.cc", "and lt", "makes instructions"),
-    ("emu/tools/golden/hypotheses_sums.cc", "slice sub", "makes instructions"),
-    ("emu/tools/golden/rewrite.cc", "broadcast_in_dim convert_element_type select_n", "makes instructions"),
-    ("emu/tools/golden/rewrite.h", "abs add bitcast_convert_type max mul sub", "makes instructions"),
     ("emu/front/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
     ("emu/run/threads/group_waits.cc", "wgmma", "a word of a message"),
@@ -87,14 +43,6 @@ ALLOWED = [
     ("emu/check/legality/gpu/warps.cc", "barrier", "the name of an operand"),
     ("emu/check/legality/triton/rules.cc", "add", "the kind of an atomic, an attribute"),
     ("emu/check/legality/tpu/access.cc", "add", "does a copy add, an attribute"),
-    ("emu/tools/mutation/mutation_sites.cc", "add", "makes an instruction"),
-    ("emu/tools/mutation/mutation_sync.cc", "add rem", "makes instructions"),
-    ("emu/tools/reduce/pass_instructions.cc", "broadcast_in_dim", "makes an instruction"),
-    (
-        "emu/tools/reduce/pass_launch.cc",
-        "program_id num_programs axis_index",
-        "a dimension of the launch goes, and with it what asks for it by its number or name",
-    ),
     ("emu/tools/reduce/pass_words.cc", "iota", "a filling of an array"),
     ("emu/front/reports/report_text.cc", "call", "a member of a report"),
     ("emu/front/reports/report_view_json.cc", "call", "a member of a report"),
@@ -102,9 +50,15 @@ ALLOWED = [
     ("semantics/port/async.h", "copy", "what an engine's operation is called in messages"),
     ("semantics/ir/view_parser.cc", "bitcast reshape transpose tile", "transforms of views"),
     ("semantics/ir/type.cc", "barrier", "a kind of element"),
-    ("semantics/prepare/ring_module.cc", "hash", "makes an instruction"),
     ("semantics/simd/math.h", "*", "names of the vector functions, which operations are made of"),
     ("semantics/simd/math_binary.cc", "*", "names of the vector functions, which operations are made of"),
+]
+
+# Parts and files that may use ids of operations, and why.
+ID_USERS = [
+    ("emu/tools/", "makes instructions, and computes with them"),
+    ("emu/run/agents/rounded_copies.cc", "a promise of the kernel about a size, which no row says of itself"),
+    ("semantics/prepare/ring_module.cc", "makes an instruction"),
 ]
 
 # Adjacent literals are one, as the compiler has it.
@@ -114,6 +68,7 @@ LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 PART = re.compile(
     r'name\s*(?:\.|->)\s*(?:starts_with|ends_with|find|rfind|compare|contains|substr)\s*\([^;{}]*?"([^"\n]+)"'
 )
+OP_ID = re.compile(r"\bOpId::k\w+")
 RULE_ROWS = re.compile(r"\bRule(?:Row|Rows(?:\s+\w+)?)\s*\(\s*\"[^()]*\)")
 
 
@@ -164,6 +119,8 @@ def names_in(path: str, text: str, names: set[str]) -> list[tuple[int, str]]:
         word = "".join(LITERAL.findall(match.group()))
         if word in names:
             found.append((code.count("\n", 0, match.start()) + 1, word))
+    if not path.startswith(tuple(user for user, _ in ID_USERS)):
+        found += [(code.count("\n", 0, match.start()) + 1, match.group()) for match in OP_ID.finditer(code)]
     for match in PART.finditer(code):
         if any(match.group(1) in name for name in names) and match.group(1) not in names:
             found.append((code.count("\n", 0, match.start()) + 1, match.group(1)))
@@ -188,6 +145,7 @@ FORBIDDEN_EXAMPLES = [
     ("emu/tools/mutation/mutation_sync.cc", 'if (op.name == "mul") return;'),
     ("emu/check/legality/gpu/limits.cc", 'if (op.name == "swap") return;'),
     ("scheduler/policies/policies.cc", 'if (op == FindOp("", "while")) return;'),
+    ("emu/run/threads/residency.cc", "if (Is(op, OpId::kSwap)) return;"),
 ]
 
 ALLOWED_EXAMPLES = [
@@ -196,6 +154,7 @@ ALLOWED_EXAMPLES = [
     ("emu/check/legality/gpu/limits.cc", 'static const RuleRows kRows("swap",\n    "get");'),
     ("emu/check/legality/gpu/limits.cc", '{RuleRow("add"), Add},'),
     ("semantics/ops/ref/ref.cc", 'if (op.name == "swap") return;'),
+    ("emu/tools/golden/rewrite.cc", "return Binary(OpId::kAdd, x, y);"),
 ]
 
 
@@ -226,7 +185,8 @@ class OperationNames(unittest.TestCase):
                 if not entries:
                     wrong.append(
                         f'{path}:{line}: "{word}": an operation by its name; decide by a fact of its row, '
-                        "semantics/registry/op_row.h (in a rule about kernel text, by a RuleRow)"
+                        "semantics/registry/op_row.h (in a rule about kernel text, by a RuleRow; what makes "
+                        "instructions, by OpId)"
                     )
         self.assertGreater(looked, 300, "hardly any source was read: the test looks in the wrong place")
         self.assertEqual([], wrong)
@@ -237,6 +197,11 @@ class OperationNames(unittest.TestCase):
             if (i, word) not in used
         ]
         self.assertEqual([], stale, "entries of ALLOWED that nothing needs")
+
+    def test_every_user_of_ids_needs_them(self):
+        users = {path for path in sources(PARTS) if OP_ID.search(code_of(read(path)))}
+        stale = [user for user, _ in ID_USERS if not any(path.startswith(user) for path in users)]
+        self.assertEqual([], stale, "entries of ID_USERS that nothing needs")
 
 
 if __name__ == "__main__":

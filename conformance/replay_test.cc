@@ -31,10 +31,10 @@ TEST(Replay, ShowsEachFindingOfACaseAsItsReportDoes) {
       CheckOptions options = test.options;
       options.replay = finding.replay;
       const absl::StatusOr<Report> again = Check(test.kernel, test.inputs, options);
-      ASSERT_TRUE(again.ok()) << test.path << ": " << finding.replay << ": " << again.status();
+      ASSERT_TRUE(again.ok()) << test.name << ": " << finding.replay << ": " << again.status();
       EXPECT_TRUE(std::any_of(again->findings.begin(), again->findings.end(),
                               [&](const ReportedFinding& shown) { return SameSides(shown, finding); }))
-          << test.path << "\n"
+          << test.name << "\n"
           << ToText(*report) << "\n--- and replayed by " << finding.replay << "\n"
           << ToText(*again);
     }

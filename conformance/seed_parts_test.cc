@@ -19,17 +19,17 @@ TEST(SeedParts, NoReportOfACaseChanges) {
     std::vector<CheckPart> parts;
     for (const auto& [first, last] : {std::pair{9, 13}, std::pair{1, 2}, std::pair{2, 9}}) {
       const absl::StatusOr<CheckPart> part = CheckSeeds(test.kernel, test.inputs, options, first, last);
-      ASSERT_TRUE(part.ok()) << test.path << ": " << part.status();
+      ASSERT_TRUE(part.ok()) << test.name << ": " << part.status();
       ran += part->schedules;
       again += static_cast<std::int64_t>(part->news.size());
       parts.push_back(*part);
     }
     options.parts = parts;
-    EXPECT_EQ(test.Report(options), whole) << test.path;
+    EXPECT_EQ(test.Report(options), whole) << test.name;
     options.parts->pop_back();
     const absl::StatusOr<Report> less = Check(test.kernel, test.inputs, options);
-    ASSERT_TRUE(less.ok()) << test.path << ": " << less.status();
-    EXPECT_TRUE(less->interrupted || ToJson(*less) == whole) << test.path;
+    ASSERT_TRUE(less.ok()) << test.name << ": " << less.status();
+    EXPECT_TRUE(less->interrupted || ToJson(*less) == whole) << test.name;
     ++kernels;
   });
   // It is no empty claim.

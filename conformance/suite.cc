@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@ namespace {
 
 CaseRecord NewRecord(const SelectedCase& selected) {
   CaseRecord record{.name = selected.name, .hash = selected.hash};
+  SetPlace(selected, record);
   if (selected.test.ok()) {
     record.specs = selected.test->specs;
   } else {
@@ -76,6 +78,12 @@ class Suite {
 };
 
 }  // namespace
+
+void SetPlace(const SelectedCase& selected, CaseRecord& record) {
+  namespace fs = std::filesystem;
+  record.file = (fs::path(selected.name).parent_path() / fs::path(selected.path).filename()).string();
+  record.line = selected.line;
+}
 
 absl::Status RunSuite(const std::vector<SelectedCase>& cases, const SuiteOptions& options,
                       const std::atomic<bool>& interrupted, std::vector<std::optional<CaseRecord>>& records,

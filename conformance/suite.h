@@ -22,6 +22,9 @@ struct SuiteOptions {
   std::optional<BackendOptions> backend;  // nothing: our own interpreter
 };
 
+// Fills in where the case stands.
+void SetPlace(const SelectedCase& selected, CaseRecord& record);
+
 // Told of each case that is done, in the order in which they end; one call at a time. An error ends the run.
 using OnDone = std::function<absl::Status(std::size_t index, const CaseRecord& record)>;
 

@@ -57,7 +57,8 @@ Json SarifRules() {
 // The file is named from the folder of the cases.
 Json SarifResult(const CaseRecord& record) {
   const bool failed = record.outcome == Outcome::kFailed;
-  const Json place = {{"artifactLocation", {{"uri", UriOf(record.name + ".case")}, {"uriBaseId", "%SRCROOT%"}}}};
+  const Json place = {{"artifactLocation", {{"uri", UriOf(record.file)}, {"uriBaseId", "%SRCROOT%"}}},
+                      {"region", {{"startLine", record.line}}}};
   return {{"ruleId", failed ? "conformance.failed" : "conformance.unsupported"},
           {"ruleIndex", failed ? 0 : 1},
           {"kind", failed ? "fail" : "notApplicable"},
@@ -73,11 +74,11 @@ std::size_t Count(const SuiteReport& report, Outcome outcome) {
                                                 [&](const CaseRecord& r) { return r.outcome == outcome; }));
 }
 
-std::string CaseText(const CaseRecord& record, const std::string& path) {
+std::string CaseText(const CaseRecord& record, const std::string& place) {
   const std::string_view word = record.outcome == Outcome::kPassed   ? "passed  "
                                 : record.outcome == Outcome::kFailed ? "FAILED  "
                                                                      : "unsupported  ";
-  std::string text = Cat(word, path, "\n");
+  std::string text = Cat(word, place, "\n");
   for (const std::string& message : record.messages) Append(&text, "    ", message, "\n");
   return text;
 }

@@ -20,8 +20,8 @@ struct SuiteReport {
 
 std::size_t Count(const SuiteReport& report, Outcome outcome);
 
-// A case with what differs in it. `path`: the file, where it is known.
-std::string CaseText(const CaseRecord& record, const std::string& path);
+// A case with what differs in it. `place`: SelectedCase's.
+std::string CaseText(const CaseRecord& record, const std::string& place);
 
 // "3 passed, 1 failed, 2 unsupported": what no backend can answer is only counted where one was asked.
 std::string Summary(const SuiteReport& report);

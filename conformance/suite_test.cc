@@ -29,7 +29,7 @@ std::vector<std::string> Names(const std::vector<SelectedCase>& cases) {
 std::vector<std::string> Selected(const std::vector<std::string>& words) { return Names(*SelectCases(words, kCases)); }
 
 TEST(SelectCases, FilesFoldersAndFilters) {
-  EXPECT_EQ(std::vector<std::string>{"elementwise/add"}, Selected({kCases + "/elementwise/add.case"}));
+  EXPECT_EQ(std::vector<std::string>{"elementwise/abs"}, Selected({kCases + "/elementwise/abs.case"}));
   EXPECT_EQ(std::vector<std::string>{"elementwise/add"}, Selected({"elementwise/add"}));
   EXPECT_EQ(Selected({kCases + "/elementwise"}), Selected({"elementwise/*"}));
   EXPECT_EQ((std::vector<std::string>{"elementwise/add", "elementwise/and"}), Selected({"elementwise/a?d"}));
@@ -38,6 +38,70 @@ TEST(SelectCases, FilesFoldersAndFilters) {
   EXPECT_EQ("no case meets 'no such case'; expected a file, a folder, or a part of the names of cases",
             ToStd(SelectCases({"no such case"}, kCases).status().message()));
   EXPECT_FALSE(SelectCases({}, "/no/such/folder").ok());
+}
+
+// A folder with two files, of which one has two cases.
+class SeveralInAFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(folder_.ok()) << folder_.status();
+    Write("one.case", kText);
+    Write("two.case", Cat("=== right\n", kText, "\n=== wrong\n", kText, "nothing\n"));
+  }
+  void Write(const std::string& name, std::string_view text) { std::ofstream(Path(name)) << text; }
+  std::string Path(const std::string& name) const { return folder_->path() + "/" + name; }
+  std::string Name(const std::string& name) const {
+    return Cat(std::filesystem::path(folder_->path()).filename().string(), "/", name);
+  }
+  std::string Error(const std::string& word) const { return std::string(SelectCases({word}, "").status().message()); }
+
+  static constexpr std::string_view kText = "# spec: a.md#b\n# Prose.\n--- kernel\npkir 1;\n--- expect\nprint \"x\"\n";
+  absl::StatusOr<Part> folder_ = Part::NewFolder(testing::TempDir());
+};
+
+TEST_F(SeveralInAFile, AllOrOneOfThem) {
+  EXPECT_EQ((std::vector<std::string>{Name("right"), Name("wrong")}), Selected({Path("two.case")}));
+  EXPECT_EQ(std::vector<std::string>{Name("wrong")}, Selected({Path("two.case:wrong")}));
+  EXPECT_EQ(std::vector<std::string>{Name("one")}, Selected({Path("one.case:one")}));
+  EXPECT_EQ((std::vector<std::string>{Name("right"), Name("wrong")}),
+            Selected({Path("two.case:right"), Path("two.case:wrong")}));
+  EXPECT_EQ((std::vector<std::string>{Name("right"), Name("wrong")}),
+            Selected({Path("two.case:right"), Path("two.case")}));
+  EXPECT_EQ((std::vector<std::string>{Name("right"), Name("wrong")}),
+            Selected({Path("two.case"), Path("two.case:right")}));
+  EXPECT_EQ((std::vector<std::string>{Name("one"), Name("right"), Name("wrong")}), Selected({folder_->path()}));
+  EXPECT_EQ(std::vector<std::string>{Name("wrong")}, Selected({folder_->path(), Name("wrong")}));
+}
+
+TEST_F(SeveralInAFile, EachHasItsPlaceAndItsText) {
+  const std::vector<SelectedCase> cases = *SelectCases({folder_->path()}, "");
+  ASSERT_EQ(3u, cases.size());
+  EXPECT_EQ(Path("one.case"), cases[0].place);
+  EXPECT_EQ(Path("two.case:right"), cases[1].place);
+  EXPECT_EQ(Path("two.case:wrong"), cases[2].place);
+  EXPECT_EQ(2, cases[1].line);
+  EXPECT_EQ(10, cases[2].line);
+  EXPECT_EQ(cases[0].hash, cases[1].hash) << "the hash is of the case's text, not of its neighbours'";
+  EXPECT_NE(cases[0].hash, cases[2].hash);
+  EXPECT_TRUE(cases[1].test.ok()) << "a neighbour that cannot be read is no matter of this one";
+  EXPECT_EQ(
+      Path("two.case") + ":16: expected NAME = [...], NAME either [...] | [...], hash NAME = HEX or print \"...\"",
+      ToStd(cases[2].test.status().message()));
+  CaseRecord record{.name = cases[2].name};
+  SetPlace(cases[2], record);
+  EXPECT_EQ(Name("two.case"), record.file);
+  EXPECT_EQ(10, record.line);
+}
+
+TEST_F(SeveralInAFile, AWrongNameListsThoseThatAreThere) {
+  EXPECT_EQ(Path("two.case") + " has no case wrnog; it has right, wrong", Error(Path("two.case:wrnog")));
+  EXPECT_EQ(Cat("there is no file ", Path("wrong.case"), "; the case is ", Path("two.case:wrong")),
+            Error(Path("wrong.case")));
+  EXPECT_NE(std::string::npos, Error(Path("three.case:x")).find("three.case: cannot be read"));
+  Write("three.case", Cat("=== one\n", kText));
+  EXPECT_EQ(Cat("two cases are called ", Name("one"), ": ", Path("one.case"), " and ", Path("three.case:one"),
+                "; rename one or give them one after the other"),
+            Error(folder_->path()));
 }
 
 TEST(OfTier, TheQuickOneHasEveryRuleOnceAndFewCases) {

@@ -1,5 +1,6 @@
-// The report of a run or a check, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. For
-// readers: docs/reports.md; exit codes: docs/command.md.
+// The report of a run or a check, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. What is
+// one of a few kinds is an enumeration up to there: words are made by what renders. For readers: docs/reports.md; exit
+// codes: docs/command.md.
 #ifndef PALLADION_EMU_REPORT_H_
 #define PALLADION_EMU_REPORT_H_
 
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "emu/export.h"
+#include "semantics/base/finding.h"
 
 namespace palladion {
 
@@ -25,6 +27,8 @@ enum class ExitCode : int {
   kInternal = 5,
   kBudget = 6,
 };
+PALLADION_EXPORT std::string_view Name(
+    ExitCode code);  // "clean", ..., "unsupported", "malformed", "internal", "budget"
 
 // One frame of the user's Python.
 struct SourceFrame {
@@ -36,7 +40,7 @@ struct SourceFrame {
 
 // One side of a finding.
 struct ReportedAccess {
-  std::string kind;                 // "read", "write", "atomic", "alloc", "free"
+  AccessKind kind = AccessKind::kRead;
   std::string agent;                // "program (3, 0)"
   std::string object;               // the ref by the user's name
   std::string box;                  // "[0:64, 128:256]"; "" where it is all of it
@@ -62,17 +66,16 @@ struct TextEdit {
 PALLADION_EXPORT std::string_view Name(TextEdit::Where where);  // "before", "after", ...
 
 struct ReportedFinding {
-  std::string code;      // "OOB"
-  std::string severity;  // "defect", "warning", "note"
+  FindingCode code = FindingCode::kOutOfBounds;  // its rule: RowOf(code)
+  Severity severity = Severity::kDefect;
   std::string message;
-  std::string rule;    // of the code
   std::string source;  // the user's place with its callers, "" when the text has none
   int text_line = 0;   // of the kernel text
   std::int64_t count = 1;
   std::optional<ReportedAccess> first, second;
-  std::string why;         // why the two are not ordered; where undefined data came from
-  std::string fix;         // the smallest change that would mend it
-  std::string confidence;  // "proved", "predicted", "policy-dependent"
+  std::string why;  // why the two are not ordered; where undefined data came from
+  std::string fix;  // the smallest change that would mend it
+  Confidence confidence = Confidence::kProved;
   std::string replay;      // the schedule that shows it, for --replay; "" for a plain run
   std::string suppressed;  // the reason that a suppression gives; "" when it counts
   std::vector<SourceFrame> frames;
@@ -104,9 +107,24 @@ struct CheckTally {
   std::int64_t times = 0;
 };
 
-// What a check has established, or not, of what a proof needs (docs/verdicts.md).
+// What a proof may rest on (docs/verdicts.md); names and words are rows of emu/check/evidence.h.
+enum class Fact : std::uint8_t {
+  kOneOrder,
+  kNoInteraction,
+  kExactUpdates,
+  kNothingDecides,
+  kOrderedArrivals,
+  kDeterminateWaits,
+  kOrderedLanes,
+  kNoConflict,
+  kNothingUndefined,
+  kSameOutputs,
+  kEverySchedule,
+};
+
+// What a check has established, or not, of what a proof needs.
 struct ReportedFact {
-  std::string name;  // "no-conflict"
+  Fact fact = Fact::kOneOrder;
   bool shown = false;
   std::string words;  // what it says; why it is missing, where it is not shown
 };
@@ -128,10 +146,13 @@ struct ReportedRemark {
   std::vector<SourceFrame> frames;
 };
 
+enum class FidelityKind : std::uint8_t { kRefused, kApproximate, kExact };
+PALLADION_EXPORT std::string_view Name(FidelityKind kind);  // "refused", "approximate", "exact"
+
 // Operations of the kernel's text that are alike in how their results are those of the chip.
 struct FidelityRow {
   std::string name;  // "exp"
-  std::string kind;  // "exact", "approximate" or "refused"
+  FidelityKind kind = FidelityKind::kExact;
   std::int64_t count = 0;
   std::string why;  // it is no exact one: "the chip's own approximation"
 };
@@ -154,7 +175,7 @@ struct ReportedFidelity {
 
 // Why there is no result: the kernel is malformed or not supported, the budget is spent, or we are wrong.
 struct ReportedError {
-  std::string kind;  // "malformed", "unsupported", "internal", "budget"
+  ExitCode kind = ExitCode::kInternal;  // kUnsupported, kMalformed, kInternal or kBudget
   std::string message;
 };
 

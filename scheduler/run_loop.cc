@@ -32,7 +32,7 @@ std::uint32_t RunLoop::NewSlot(Agent* agent, std::shared_ptr<Agent> owned) {
   Resident& resident = state_.slots[slot];
   const Candidate candidate{AgentOrdinal{static_cast<std::int32_t>(state_.started++)}, slot, agent->role(),
                             &resident.operation};
-  resident = Resident{.agent = agent, .owned = std::move(owned), .candidate = candidate, .operation = {}, .live = true};
+  resident = Resident{.agent = agent, .owned = std::move(owned), .candidate = candidate, .operation = {}};
   if (options_.clock != nullptr) options_.clock->Enter(candidate.id, resident.owned != nullptr);
   return slot;
 }
@@ -46,10 +46,7 @@ absl::Status RunLoop::Admit() {
       return absl::ResourceExhaustedError("more than 2^31 agents: run this grid in program order");
     const std::uint32_t slot = NewSlot(agent, nullptr);
     ++state_.resident;
-    state_.admitting = true;
-    const absl::Status status = ResumeUntilHeld(slot);
-    state_.admitting = false;
-    PALLADION_RETURN_IF_ERROR(status);
+    PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot, Turn::kComes));
   }
   return absl::OkStatus();
 }
@@ -78,7 +75,7 @@ void RunLoop::Retire(std::uint32_t slot) {
   if (spawned) return;
   state_.since_end = 0;
   --state_.resident;
-  if (!keeps_agents_) source_.Retire(agent);
+  if (!keeps_agents()) source_.Retire(agent);
 }
 
 // ---- who can go
@@ -138,14 +135,13 @@ void RunLoop::Begin(std::uint32_t slot) {
   state_.result.work += resident.operation.work;
   state_.since_end += resident.operation.work;
   state_.running_operations = ++resident.operations;
-  state_.in_operation = true;
   if (options_.clock != nullptr) options_.clock->Begin(resident.candidate.id);
   if (resident.waits) StopWaiting(slot);
 }
 
 void RunLoop::EndOperation() {
-  if (!state_.in_operation) return;
-  state_.in_operation = false;
+  if (state_.turn != Turn::kGranted && state_.turn != Turn::kTaken) return;
+  state_.turn = Turn::kOver;
   const Footprint& done = state_.slots[state_.running_slot].operation.footprint;
   AskAgain(state_.waiting, done);
   if (changes_ != nullptr) AskAboutChanges(done);
@@ -189,15 +185,20 @@ bool RunLoop::AskAgain(const Slots& slots, const Footprint& done) {
   return all;
 }
 
-bool RunLoop::TakeGrant() { return std::exchange(state_.granted, false); }
+bool RunLoop::TakeGrant() {
+  if (state_.turn != Turn::kGranted) return false;
+  state_.turn = Turn::kTaken;
+  return true;
+}
 
 bool RunLoop::MayGo(const Operation& operation) {
   if (TakeGrant()) return true;
-  state_.held = true;
-  if (!state_.admitting) EndOperation();
+  const bool comes = state_.turn == Turn::kComes;
+  EndOperation();
+  state_.turn = Turn::kOver;
   SetOperation(state_.active_slot, operation);
-  const bool stop = state_.admitting || policy_ == nullptr || state_.since_end >= options_.budget || TimeToLook() ||
-                    Interrupted(options_.control);
+  const bool stop = comes || std::holds_alternative<Search>(driver_) || state_.since_end >= options_.budget ||
+                    TimeToLook() || Interrupted(options_.control);
   if (!stop && state_.slots[state_.active_slot].ready) state_.chosen = Ask();
   if (state_.chosen != state_.active_slot) {
     StartWaiting(state_.active_slot);
@@ -205,7 +206,7 @@ bool RunLoop::MayGo(const Operation& operation) {
   }
   state_.chosen.reset();
   Begin(state_.active_slot);
-  state_.held = false;
+  state_.turn = Turn::kTaken;
   return true;
 }
 
@@ -220,7 +221,7 @@ std::uint32_t RunLoop::Ask() {
   Choice choice = AllCandidates();
   if (choice.current != nullptr && state_.in_a_row >= options_.patience && state_.runnable.size() > 1)
     choice = {.candidates = choice.candidates.Without(*choice.current), .tired = state_.running};
-  const Candidate& pick = policy_->Choose(choice);
+  const Candidate& pick = std::get<Policy*>(driver_)->Choose(choice);
   Record(choice, pick);
   return pick.slot;
 }
@@ -230,17 +231,16 @@ void RunLoop::Record(const Choice& choice, const Candidate& pick) {
   state_.result.moves.push_back({state_.running, state_.running_operations, pick.id});
 }
 
-absl::Status RunLoop::ResumeUntilHeld(std::uint32_t slot) {
+absl::Status RunLoop::ResumeUntilHeld(std::uint32_t slot, Turn turn) {
   state_.active_slot = slot;
-  state_.held = false;
+  state_.turn = turn;
   if (options_.clock != nullptr) options_.clock->Resume(state_.slots[slot].candidate.id);
   Agent& agent = *state_.slots[slot].agent;
   PALLADION_RETURN_IF_ERROR(agent.Resume(*this));
   if (agent.done()) {
-    if (!state_.admitting) EndOperation();
-    state_.granted = false;
+    EndOperation();
     Retire(slot);
-  } else if (!state_.held || state_.granted) {
+  } else if (state_.turn != Turn::kOver) {
     return absl::InternalError(Cat(agent.Name(), " returned from Resume without having asked to go on"));
   }
   return absl::OkStatus();
@@ -249,7 +249,7 @@ absl::Status RunLoop::ResumeUntilHeld(std::uint32_t slot) {
 // ---- a run
 
 absl::StatusOr<LoopResult> RunLoop::Run(Policy& policy) {
-  policy_ = &policy;
+  driver_ = &policy;
   PALLADION_RETURN_IF_ERROR(Admit());
   while (!state_.runnable.empty()) {
     if (Interrupted(options_.control)) return InterruptedStatus();
@@ -258,18 +258,16 @@ absl::StatusOr<LoopResult> RunLoop::Run(Policy& policy) {
     const std::uint32_t slot = state_.chosen.has_value() ? *state_.chosen : Ask();
     state_.chosen.reset();
     Begin(slot);
-    state_.granted = true;
-    PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot));
+    PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot, Turn::kGranted));
     if (!state_.source_empty) PALLADION_RETURN_IF_ERROR(Admit());
   }
   return Finish();
 }
 
 absl::Status RunLoop::Start(Search search) {
-  policy_ = nullptr;
-  keeps_agents_ = search == Search::kSnapshots;
+  driver_ = search;
   PALLADION_RETURN_IF_ERROR(Admit());
-  if (!keeps_agents_ || state_.source_empty) return absl::OkStatus();
+  if (!keeps_agents() || state_.source_empty) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(Agent * next, source_.Next());
   if (next == nullptr) return absl::OkStatus();
   return absl::ResourceExhaustedError(Cat("more than ", options_.resident, " agents: too many for exhaustive search"));
@@ -279,21 +277,20 @@ absl::Status RunLoop::Step(const Candidate& candidate) {
   const std::uint32_t slot = candidate.slot;
   Record(AllCandidates(), candidate);
   Begin(slot);
-  state_.granted = true;
-  PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot));
-  return keeps_agents_ || state_.source_empty ? absl::OkStatus() : Admit();
+  PALLADION_RETURN_IF_ERROR(ResumeUntilHeld(slot, Turn::kGranted));
+  return keeps_agents() || state_.source_empty ? absl::OkStatus() : Admit();
 }
 
 absl::StatusOr<LoopResult> RunLoop::Finish() {
   const bool all_done =
-      std::none_of(state_.slots.begin(), state_.slots.end(), [](const Resident& r) { return r.live; });
+      std::none_of(state_.slots.begin(), state_.slots.end(), [](const Resident& r) { return r.live(); });
   return TakeResult(all_done ? Outcome::kFinished : Outcome::kDeadlock);
 }
 
 std::vector<LiveAgent> RunLoop::Live() const {
   std::vector<LiveAgent> live;
   for (const Resident& resident : state_.slots) {
-    if (!resident.live) continue;
+    if (!resident.live()) continue;
     live.push_back({resident.candidate.id, resident.agent->Name(), &resident.operation, !resident.ready});
   }
   std::sort(live.begin(), live.end(), [](const LiveAgent& a, const LiveAgent& b) { return a.id < b.id; });
@@ -322,7 +319,7 @@ absl::StatusOr<LoopResult> RunLoop::TakeResult(Outcome outcome) {
   result.agents = state_.started;
   if (options_.record) result.operations.resize(static_cast<std::size_t>(state_.started));
   for (const Resident& resident : state_.slots) {
-    if (!resident.live) continue;
+    if (!resident.live()) continue;
     if (options_.record) result.operations[resident.candidate.id.index()] = resident.operations;
     if (resident.ready || !resident.operation.waits_for->Ready()) continue;
     return absl::InternalError(Cat(resident.agent->Name(), " waits for ", resident.operation.waits_for->Describe(),
@@ -343,7 +340,7 @@ absl::StatusOr<std::shared_ptr<const RunLoop::Saved>> RunLoop::Save() const {
   auto saved = std::make_shared<Saved>(Saved{.state = state_, .agents = {}});
   for (const Resident& resident : state_.slots) {
     std::shared_ptr<const void> agent;
-    if (resident.live) {
+    if (resident.live()) {
       PALLADION_ASSIGN_OR_RETURN(agent, resident.agent->Save());
     }
     saved->agents.push_back(std::move(agent));
@@ -364,7 +361,7 @@ void RunLoop::Restore(const Saved& saved) {
   Relink();
   if (changes_ != nullptr) changes_->AddAnything();  // what was owed here is asked about with all else
   for (std::size_t i = 0; i < state_.slots.size(); ++i)
-    if (state_.slots[i].live) state_.slots[i].agent->Restore(saved.agents[i].get());
+    if (state_.slots[i].live()) state_.slots[i].agent->Restore(saved.agents[i].get());
 }
 
 }  // namespace palladion::scheduler

@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -84,7 +85,7 @@ class RunLoop final : private Gate {
   template <class F>
   void ForEachLive(const F& f) const {
     for (const Resident& resident : state_.slots) {
-      if (resident.live) f(resident.candidate, resident.ready, resident.owned != nullptr);
+      if (resident.live()) f(resident.candidate, resident.ready, resident.owned != nullptr);
     }
   }
 
@@ -103,9 +104,17 @@ class RunLoop final : private Gate {
     Candidate candidate;           // as it is among those who can go; its operation is the one below
     Operation operation;
     std::int64_t operations = 0;
-    bool live = false;
+    bool live() const { return agent != nullptr; }
     bool ready = false;
     bool waits = false;  // is among those who wait: its operation has a condition, and has not begun
+  };
+
+  // How far the agent is whose Resume is under way, or was the last.
+  enum class Turn : std::uint8_t {
+    kOver,     // it has to return, or has returned
+    kComes,    // to its first operation, and no further
+    kGranted,  // it was resumed for an operation, and has not taken it up
+    kTaken,    // it carries the operation out; its effect is not accounted for yet
   };
 
   bool MayGo(const Operation& operation) override;
@@ -114,7 +123,7 @@ class RunLoop final : private Gate {
 
   absl::Status Admit();
   std::uint32_t NewSlot(Agent* agent, std::shared_ptr<Agent> owned);
-  absl::Status ResumeUntilHeld(std::uint32_t slot);
+  absl::Status ResumeUntilHeld(std::uint32_t slot, Turn turn);
   Choice AllCandidates() const;
   std::uint32_t Ask();  // the slot of who goes next
   void Record(const Choice& choice, const Candidate& pick);
@@ -134,6 +143,11 @@ class RunLoop final : private Gate {
   bool FoundPartialDeadlock();
   absl::StatusOr<LoopResult> TakeResult(Outcome outcome);
 
+  bool keeps_agents() const {
+    const Search* const search = std::get_if<Search>(&driver_);
+    return search != nullptr && *search == Search::kSnapshots;
+  }
+
   // All that changes while the loop runs. Saved and restored as a whole.
   struct State {
     std::deque<Resident> slots;
@@ -152,10 +166,7 @@ class RunLoop final : private Gate {
     std::int64_t running_operations = 0;  // of that agent
     std::int64_t in_a_row = 0;            // of these, since the last switch
     std::uint32_t active_slot = 0;        // whose Resume is under way
-    bool admitting = false;               // to its first operation only
-    bool granted = false;                 // it was resumed for an operation that it has not begun yet
-    bool held = false;                    // it was told to return
-    bool in_operation = false;            // running's operation has begun, and its effect is not accounted for
+    Turn turn = Turn::kOver;
     std::optional<std::uint32_t> chosen;  // the answer that ended the last Resume: the slot of who goes next
     std::int64_t since_end = 0;           // work since an agent of the source ended
     bool look_for_deadlock = false;       // an agent began to wait or was done since the last look
@@ -167,8 +178,7 @@ class RunLoop final : private Gate {
   AgentSource& source_;
   Changes* const changes_;  // the source's; nullptr: it tells none
   const LoopOptions options_;
-  Policy* policy_ = nullptr;
-  bool keeps_agents_ = false;  // Search::kSnapshots
+  std::variant<Policy*, Search> driver_ = Search::kFromTheStart;  // who chooses what goes next
   State state_;
 };
 

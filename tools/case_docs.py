@@ -3,14 +3,16 @@ those that announce it. Read from the headers of the cases; that each rule has o
 """
 
 import collections
-import glob
 import os
 import re
+import sys
 
 import includes
 
+sys.path.append(os.path.join(includes.ROOT, "conformance"))
+import case_files  # noqa: E402
+
 SHOWN = 3  # cases of a rule; the others are counted
-CASES = os.path.join(includes.ROOT, "conformance/cases")
 
 
 def _listed(cases: list[str]) -> str:
@@ -28,22 +30,16 @@ def _in_order(rule: str) -> list:
 
 
 def rule_cases() -> str:
-    pages, codes, count = (
-        collections.defaultdict(lambda: collections.defaultdict(list)),
-        collections.defaultdict(list),
-        0,
-    )
-    for path in glob.glob(os.path.join(CASES, "*/*.case")):
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        name, count = os.path.relpath(path, CASES).removesuffix(".case"), count + 1
+    pages, codes = collections.defaultdict(lambda: collections.defaultdict(list)), collections.defaultdict(list)
+    cases = case_files.texts()
+    for name, text in cases.items():
         for page, rule in re.findall(r"^# spec: ([\w-]+\.md)#(\S+)$", text, re.MULTILINE):
             pages[page][rule].append(name)
         announced = re.findall(r"//~((?: +[\w:@]+)+)$", text, re.MULTILINE)
         for code in {re.sub(r"^first:|@.*$", "", word) for words in announced for word in words.split()}:
             codes[code].append(name)
     rules = sum(len(rows) for rows in pages.values())
-    lines = [f"{count} cases name {rules} rules and announce {len(codes)} finding codes."]
+    lines = [f"{len(cases)} cases name {rules} rules and announce {len(codes)} finding codes."]
     for page in sorted(pages):
         lines += _table(page, pages[page])
     return "\n".join(lines + _table("finding codes", codes)) + "\n"

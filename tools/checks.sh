@@ -4,6 +4,16 @@
 # so nothing that was meant to run can go missing from the last line unseen.
 
 RESULTS="$ROOT/build/logs/results.txt"
+TIMES="$ROOT/build/logs/times.txt"  # "seconds part", for the table of report_results
+
+# timed PART COMMAND...: its status is the command's.
+timed() {
+  local part=$1 started=$SECONDS status=0
+  shift
+  "$@" || status=$?
+  echo "$((SECONDS - started)) $part" >>"$TIMES"
+  return "$status"
+}
 
 # check NAME COMMAND...: one yes-or-no check.
 check() {
@@ -137,6 +147,9 @@ not_run() {
 
 # The last line is read by machines: nothing may be printed after it.
 report_results() {
+  if [[ -s ${TIMES:-} ]]; then
+    awk '{ seconds = $1; sub(/^[0-9]+ /, ""); printf "%5.1f min  %s\n", seconds / 60, $0 }' "$TIMES"
+  fi
   awk '$2 > 0 { print "failed: " $4 " (" $2 ")" }
        $3 > 0 { print "skipped: " $3 " in " $4 }
        $5 == "not-run" { missing++; name = $4; $1 = $2 = $3 = $4 = $5 = ""; sub(/^ +/, ""); print "not run: " name ": " $0 }
@@ -146,8 +159,7 @@ report_results() {
 }
 
 run_lint() {
-  mkdir -p "$ROOT/build/logs"
-  : >"$RESULTS"
+  begin_results
   build_or_record release || { report_results; return 1; }
   local base files
   if [[ ${1:-} == --all ]]; then
@@ -176,7 +188,7 @@ run_fuzzers() {
     found=1
     say "fuzzing $(basename "$binary") for $2 seconds"
     "$binary" -dict=semantics/registry/parse_fuzz.dict -max_total_time="$2" -max_len=65536 -timeout=25 -rss_limit_mb=1024 -print_final_stats=1 \
-      -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds conformance/cases
+      -artifact_prefix=build-clang-asan/fuzz/ "build-clang-asan/fuzz/corpus/$(basename "$binary")" conformance/fuzz_seeds build-clang-asan/fuzz/cases
   done
   ((found)) || die "there is no fuzz target '$1'; there are: $(cd build-clang-asan/fuzz && echo *_fuzz)"
 }

@@ -32,7 +32,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         at = pathlib.Path(folder)
         source = (
-            (one for name in FOLDERS for one in fix_edits.mutants(at, f"{name}/*.case"))
+            (one for name in FOLDERS for one in fix_edits.mutants(at, f"{name}/*"))
             if arguments.mutants
             else fix_edits.kernels(*FOLDERS)
         )

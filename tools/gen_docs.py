@@ -28,6 +28,7 @@ import operation_docs
 import pins
 import scoreboard
 import verdict_docs
+from case_docs import case_files
 
 ROOT = includes.ROOT
 MARKER = re.compile(
@@ -303,15 +304,13 @@ def gpu_corpus() -> str:
         ("litmus", "litmus tests: message passing, store buffering, independent reads, 2+2W")
     ]
     for number, what in groups:
-        paths = sorted(glob.glob(os.path.join(ROOT, f"conformance/cases/gpu_corpus/{number}_*.case")))
-        racy, codes = [path for path in paths if path.endswith("_racy.case")], set()
-        for path in racy:
-            with open(path, encoding="utf-8") as file:
-                codes |= set(re.findall(r"//~ .*", file.read()))
+        cases = case_files.texts(f"gpu_corpus/{number}_*")
+        racy = [text for name, text in cases.items() if name.endswith("_racy")]
+        codes = {mark for text in racy for mark in re.findall(r"//~ .*", text)}
         names = sorted({name for marks in codes for name in re.findall(r"[A-Z]+(?:_[A-Z0-9]+)*", marks)})
-        missing = "" if paths else module.INEXPRESSIBLE.get(number, "no case")
+        missing = "" if cases else module.INEXPRESSIBLE.get(number, "no case")
         lines.append(
-            f"| {number} | {what} | {', '.join(names)} | {len(racy) or ''} | {len(paths) - len(racy) or ''} | "
+            f"| {number} | {what} | {', '.join(names)} | {len(racy) or ''} | {len(cases) - len(racy) or ''} | "
             f"{missing} |"
         )
     return "\n".join(lines) + "\n"

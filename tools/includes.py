@@ -146,6 +146,7 @@ LIBRARIES = [
     (r"xla/", "XLA's FFI", r"emu/front/ffi/"),
     (r"nlohmann/", "nlohmann-json", r"emu/(front/reports|tools/golden)/|conformance/"),
     (r"png\.h", "libpng", r"emu/tools/golden/"),
+    (r"zlib\.h", "zlib", r"emu/check/legality/.*_test_util\.h$"),
     (r"sleef", "SLEEF", r"(?!)"),
     # Not in both compilers that must build this.
     (r"format$", "<format>", r"(?!)"),

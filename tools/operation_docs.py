@@ -9,9 +9,13 @@ import json
 import os
 import re
 import subprocess
+import sys
 
 import links
 from includes import ROOT
+
+sys.path.append(os.path.join(ROOT, "conformance"))
+import case_files  # noqa: E402
 
 BACKENDS = {"mosaic_tpu": "Mosaic TPU", "mosaic_gpu": "Mosaic GPU", "triton": "Triton"}
 
@@ -97,8 +101,7 @@ def attributeless(palladion: str) -> str:
     named = {word for line in table.splitlines() for word in line.split("|")[1:2] for word in word.split()}
     by_operands = collections.defaultdict(list)
     for name in sorted(set(plain_elementwise(palladion)) - named):
-        with open(os.path.join(ROOT, f"conformance/cases/elementwise/{name}.case"), encoding="utf-8") as file:
-            operands = re.search(rf" = {name}\(([^)]*)\)", file.read())[1]
+        operands = re.search(rf" = {name}\(([^)]*)\)", case_files.text_of(f"elementwise/{name}"))[1]
         by_operands[operands.count(",") + 1].append(name)
     words = {1: "of one operand, x", 2: "of two, x and y"}
     return "\n".join(f"- {words[count]}: {' '.join(names)}" for count, names in sorted(by_operands.items())) + "\n"

@@ -1,10 +1,10 @@
-"""Prints the GoogleTest binaries of a build, one a line,
-without those that `./dev test` runs in the release build alone.
+"""Prints the GoogleTest binaries of a build, one a line, without those that `./dev test` runs by ctest in the release
+build alone.
 
     python3 tools/test_binaries.py BUILD
 
-ctest starts a process for each test, which in a sanitized build takes longer than most tests do; these binaries are run
-whole. A test that is no GoogleTest has to say by a label who runs it (WHOLE), or nobody would: that is an error here.
+ctest starts a process for each test, which takes longer than most tests do; these binaries are run whole. A test that
+is no GoogleTest has to say by a label who runs it (WHOLE), or nobody would: that is an error here.
 """
 
 import json

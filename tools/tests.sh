@@ -5,14 +5,18 @@ run_all_tests() {
   # Mirrors are waited for while processors work.
   prepare_newest_jax >"$ROOT/build/logs/debian-early.log" 2>&1 </dev/null &
   test_release
-  if build_or_record clang-asan palladion_test_programs; then
-    in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
-    cases_on clang-asan "$(cases_alone)" $(host_simd_targets | head -n -1) # the fastest is what the binaries run with
-    binaries_of clang-asan
-    all_ended
+  if timed "building clang-asan" build_or_record clang-asan palladion_test_programs; then
+    timed "tests of clang-asan" test_sanitized
   fi
-  test_newest_jax
+  timed "the other Debian, all together" test_newest_jax
   report_results
+}
+
+test_sanitized() {
+  in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
+  cases_on clang-asan "$(cases_alone)" $(host_simd_targets | head -n -1) # the fastest is what the binaries run with
+  binaries_of clang-asan
+  all_ended
 }
 
 # The filter of GoogleTest for every case, a folder of which is a suite, and for ExtremeNumbers, kernels with numbers that
@@ -52,16 +56,17 @@ run_tests_of() {
 
 run_python_tests() {
   begin_results
-  if build_or_record release palladion palladion_shared conformance_run; then
+  if timed "building release" build_or_record release palladion palladion_shared conformance_run; then
     # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
-    # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX.
+    # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
+    # hundred random pipelines one hundred: the same programs in another version's interpreter.
     local ignored=() file
     for file in trace_page timeline_page compare_page packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
-      reduced_kernels cases_are_fresh long_tests; do
+      reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done
-    python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
-      -k 'not (random_kernels_compute_what_jax_computes and 200)'
+    timed "Python tests" python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
+      -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150))'
   fi
   report_results
 }
@@ -69,17 +74,26 @@ run_python_tests() {
 begin_results() {
   mkdir -p "$ROOT/build/logs"
   : >"$RESULTS"
+  : >"$TIMES"
 }
 
 test_release() {
-  build_or_record release || return 0
-  ctest_preset release release
+  timed "building release" build_or_record release || return 0
+  timed "C++ tests" test_release_programs
+  timed "Python tests" python_tests -n "$JOBS" --dist loadfile
+}
+
+# ctest runs what is no GoogleTest and what is long (tools/test_binaries.py); the other binaries are run whole, as those of the
+# sanitized build are. With a process for each of 4,000 tests, most of which take a hundredth of a second, half of the processes'
+# time was their start.
+test_release_programs() {
   local between
-  between=$(host_simd_targets | head -n -1 | tail -n +2) # the fastest is what all tests ran with
+  in_turn ctest_preset release release -L 'release_only|whole_program'
+  binaries_of release
+  between=$(host_simd_targets | head -n -1 | tail -n +2) # the fastest is what all tests run with
   cases_on release '*' $(host_simd_targets | head -n -1 | head -n 1)
   cases_on release "$(cases_alone)" $between
   all_ended
-  python_tests -n "$JOBS" --dist loadfile
 }
 
 # python_tests [PYTEST-ARG...]
@@ -112,15 +126,17 @@ test_newest_jax() {
 
 # test_in_debian RELEASE PART: `./dev test PART` there; its results count here.
 test_in_debian() {
-  local release=$1 part=$2 name="debian-$1" log="$ROOT/build/logs/debian-$1.log" results started=$SECONDS status=0
-  results="$(root_folder "$release")/src/build/logs/results.txt"
+  local release=$1 part=$2 name="debian-$1" log="$ROOT/build/logs/debian-$1.log" logs results started=$SECONDS status=0
+  logs="$(root_folder "$release")/src/build/logs"
+  results="$logs/results.txt"
   if ! prepare_debian "$release"; then
     echo "0 1 0 $name" >>"$RESULTS"
     return 0
   fi
-  rm -f "$results"
+  rm -f "$results" "$logs/times.txt"
   say "tests on Debian $release (log: build/logs/debian-$release.log)"
   in_debian "$release" ./dev test "$part" >"$log" 2>&1 </dev/null || status=$?
+  if [[ -s $logs/times.txt ]]; then sed "s/\$/ on Debian $release/" "$logs/times.txt" >>"$TIMES"; fi
   if [[ -s $results ]]; then
     awk -v name="$name" '{ $4 = name "-" $4; print }' "$results" >>"$RESULTS"
     if ((status != 0)); then tail -n 60 "$log" >&2; fi

@@ -5,24 +5,36 @@
 
 What a file keeps to itself (its unnamed namespaces, its file's statics) is seen by all of its group. So no file of a
 group may have a word anywhere that another one keeps to itself, and no header of the project that it reads may declare
-it: then neither a clash nor another choice of an overload can come of it. Alone are files with macros of their own and
-files that Highway includes again for each target. What it does not see: names that a macro of a header makes, and names
-that a header takes from a namespace around it.
+it: then neither a clash nor another choice of an overload can come of it. A name that both take from the same place
+(`using machines::Bytes;`) is one name, if no header of that namespace that is read later uses it bare. Alone are files
+with macros of their own and files that Highway includes again for each target. What it does not see: names that a macro
+of a header makes, and other names that a header takes from a namespace around it.
 """
 
 import functools
 import os
 import re
 import sys
+from typing import NamedTuple
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MOST = 6  # files of a group: as many are compiled anew when one of them changes
+MOST = 12  # files of a group: as many are compiled anew when one of them changes
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"', re.S)
 ALONE = re.compile(r"^\s*#\s*(define|undef)\b|foreach_target\.h|^\s*using namespace\b", re.M)
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+KEYWORDS = {"if", "for", "while", "switch", "return"}
+NAMESPACE = re.compile(r"\bnamespace\s+([\w:]+)\s*\{")
+BARE = re.compile(r"(?<![\w:.>])[A-Za-z_]\w*")
+USING = re.compile(r"^using\s+([\w:]+)::(\w+);", re.M)
 
 
 def declared(statement: str) -> set[str]:
     """The names that a statement at namespace scope declares."""
+    return {name for name in found_in(statement) if IDENTIFIER.fullmatch(name) and name not in KEYWORDS}
+
+
+def found_in(statement: str) -> set[str]:
+    """The same, with numbers and keywords, where a brace divided a statement."""
     statement = re.sub(r"<[^<>;{}]*>", "", statement.strip())
     if re.match(r"static_assert|TEST|TYPED_TEST|INSTANTIATE_TEST|GTEST_ALLOW", statement):
         return set()
@@ -77,17 +89,25 @@ def own_names(text: str) -> set[str]:
     return names
 
 
+class Header(NamedTuple):
+    declares: frozenset[str]  # in its namespaces
+    spaces: frozenset[str]  # these
+    bare: frozenset[str]  # words that are no member and not said to be of a namespace
+    includes: tuple[str, ...]  # headers of the project
+
+
 @functools.cache
-def of_header(path: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """What a header of the project declares in its namespaces, and which others it includes."""
+def of_header(path: str) -> Header:
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         text = file.read()
     plain = re.sub(r"^\s*#.*$", "", COMMENT_OR_STRING.sub(" ", text), flags=re.M)
     names: set[str] = set()
-    for found in re.finditer(r"\bnamespace\s+[\w:]+\s*\{", plain):
+    spaces = set()
+    for found in NAMESPACE.finditer(plain):
+        spaces.add(found.group(1))
         for statement in statements(plain[found.end() : closing(plain, found.end())]):
             names |= declared(statement)
-    return frozenset(names), included(text)
+    return Header(frozenset(names), frozenset(spaces), frozenset(BARE.findall(plain)), included(text))
 
 
 def included(text: str) -> tuple[str, ...]:
@@ -95,40 +115,62 @@ def included(text: str) -> tuple[str, ...]:
     return tuple(path for path in paths if os.path.isfile(os.path.join(ROOT, path)))
 
 
-def of_headers(text: str) -> set[str]:
-    """What all headers of the project declare that a file reads."""
-    left, seen, names = list(included(text)), set(), set()
+def headers_of(text: str) -> set[str]:
+    """All headers of the project that a file reads."""
+    left, seen = list(included(text)), set()
     while left:
         path = left.pop()
         if path not in seen:
             seen.add(path)
-            declares, others = of_header(path)
-            names |= declares
-            left += others
-    return names
+            left += of_header(path).includes
+    return seen
+
+
+class File:
+    """What keeps a file of a library apart from others."""
+
+    def __init__(self, path: str, text: str):
+        plain = COMMENT_OR_STRING.sub(" ", text)
+        self.path = path
+        self.own = own_names(plain)
+        self.words = set(IDENTIFIER.findall(plain))
+        self.bare = set(BARE.findall(plain))
+        self.taken = {name: source for source, name in USING.findall(plain)}
+        space = NAMESPACE.search(plain)
+        self.space = space.group(1) if space else ""
+        self.headers = headers_of(text)
+        for header in self.headers:
+            self.words |= of_header(header).declares
+
+    def is_nothing_to(self, other: "File") -> bool:
+        """Whether `other` means the same when all that this file keeps to itself stands before it."""
+        if (self.own - self.taken.keys()) & other.words:
+            return False
+        if any(name in other.bare and other.taken.get(name) != source for name, source in self.taken.items()):
+            return False
+        for header in map(of_header, other.headers - self.headers):
+            inside = any(f"{space}::".startswith(f"{self.space}::") for space in header.spaces)
+            if inside and not header.bare.isdisjoint(self.taken):
+                return False
+        return True
 
 
 def groups(files: dict[str, str]) -> list[list[str]]:
     """`files`: their texts by path. Each file goes to the first group that has room for it and for which it is no
     clash.
     """
-    made: list[dict] = []
+    made: list[list[File]] = []
     for path, text in files.items():
         if ALONE.search(text):
             continue
-        plain = COMMENT_OR_STRING.sub(" ", text)
-        own = own_names(plain)
-        words = set(re.findall(r"\b[A-Za-z_]\w*", plain)) | of_headers(text)
+        file = File(path, text)
         for group in made:
-            if len(group["paths"]) < MOST and not own & group["words"] and not words & group["own"]:
+            if len(group) < MOST and all(file.is_nothing_to(of) and of.is_nothing_to(file) for of in group):
+                group.append(file)
                 break
         else:
-            group = {"paths": [], "own": set(), "words": set()}
-            made.append(group)
-        group["paths"].append(path)
-        group["own"] |= own
-        group["words"] |= words
-    return [group["paths"] for group in made]
+            made.append([file])
+    return [[file.path for file in group] for group in made]
 
 
 def main() -> int:

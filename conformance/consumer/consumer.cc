@@ -54,23 +54,22 @@ bool CppInterfaceAdds() {
 bool MalformedTextIsAnError() { return !palladion::PrepareText("pkir 1; kernel @k {").ok(); }
 
 bool CInterfaceAdds() {
-  char* error = nullptr;
+  palladion_error error = {};
   palladion_program* program = palladion_prepare(kText.data(), kText.size(), nullptr, nullptr, &error);
   if (program == nullptr) {
-    std::fprintf(stderr, "palladion_prepare: %s\n", error);
-    palladion_free_string(error);
+    std::fprintf(stderr, "palladion_prepare: %d: %s\n", static_cast<int>(error.code), error.message);
+    palladion_free_string(error.message);
     return false;
   }
   const std::int64_t shape[] = {4};
   std::vector<float> x(kX, kX + 4), y(kY, kY + 4), sum(4);
   const palladion_array inputs[] = {{x.data(), shape, 1, "f32"}, {y.data(), shape, 1, "f32"}};
   palladion_array output = {sum.data(), shape, 1, "f32"};
-  char* report = nullptr;
-  const int code = palladion_run(program, inputs, 2, &output, 1, &report);
-  if (code != 0) std::fprintf(stderr, "palladion_run: %d: %s\n", code, report);
-  palladion_free_string(report);
+  const palladion_code code = palladion_run(program, inputs, 2, &output, 1, nullptr, &error);
+  if (code != PALLADION_CLEAN) std::fprintf(stderr, "palladion_run: %d: %s\n", static_cast<int>(code), error.message);
+  palladion_free_string(error.message);
   palladion_free_program(program);
-  return code == 0 && std::memcmp(sum.data(), kSum, sizeof(kSum)) == 0;
+  return code == PALLADION_CLEAN && std::memcmp(sum.data(), kSum, sizeof(kSum)) == 0;
 }
 
 }  // namespace

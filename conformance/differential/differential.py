@@ -1,10 +1,12 @@
-"""Random kernels here and in JAX's own interpreters: the same numbers, within what two right implementations may differ by.
+"""Random kernels here and in JAX's own interpreters: the same numbers, within what two right implementations may differ
+by.
 
     ./dev differential [KERNELS [FIRST]] [--mode interpret|tpu|gpu|pipelines] [--jobs N] [--out FOLDER]
 
-Each kernel (random_kernel.py; for a GPU thread_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX. Where they differ the
-kernel is reduced while they still do (palladion.reduce) and written to FOLDER. Exits nonzero when there is a difference. With --mode pipelines
-(random_pipelines.py) what is found of a TPU kernel's pipeline must be what the order of its copies allows, too.
+Each kernel (random_kernel.py; for a GPU thread_kernel.py) is run by Palladion and, through palladion.to_jax, by JAX.
+Where they differ the kernel is reduced while they still do (palladion.reduce) and written to FOLDER. Exits nonzero when
+there is a difference. With --mode pipelines (random_pipelines.py) what is found of a TPU kernel's pipeline must be what
+the order of its copies allows, too.
 """
 
 import argparse
@@ -92,7 +94,10 @@ def difference(kernel: RandomKernel, mode: str) -> Difference | None:
             apart = ~(np.abs(one.astype(np.float64) - two.astype(np.float64)) <= error)
         if apart.any():
             at = tuple(int(i) for i in np.argwhere(apart)[0])
-            found = f"{name}{list(at)} is {one[at]} here and {two[at]} in JAX, of {int(apart.sum())} such elements; at most {error:.3g} may lie between"
+            found = (
+                f"{name}{list(at)} is {one[at]} here and {two[at]} in JAX, of {int(apart.sum())} such elements; "
+                f"at most {error:.3g} may lie between"
+            )
             return Difference(kernel.seed, name, found, kernel.text)
     return None
 

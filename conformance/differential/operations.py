@@ -1,16 +1,39 @@
-"""What a random kernel may do with the values it has: one function for each kind of operation, which writes one instruction.
+"""What a random kernel may do with the values it has: one function for each kind of operation, which writes one
+instruction.
 
-Each takes the writer (random_kernel.py) and gives None where the values at hand do not fit; the writer tries another one then.
-Inexact values never decide: a comparison, an index, a rounding or an integer is made of exact ones only (values.py).
+Each takes the writer (random_kernel.py) and gives None where the values at hand do not fit; the writer tries another
+one then. Inexact values never decide: a comparison, an index, a rounding or an integer is made of exact ones only
+(values.py).
 """
 
 from values import FUNCTION_ULPS, INT_RANGE, LARGEST, UNIT, Value, rounded, sum_of, type_text
 
-EXACT_UNARY = {"abs": "any", "neg": "any", "sign": "any", "floor": "float", "ceil": "float", "round{rounding_method=1}": "float",
-               "round{rounding_method=0}": "float", "not": "bits", "population_count": "int", "clz": "int"}
+EXACT_UNARY = {
+    "abs": "any",
+    "neg": "any",
+    "sign": "any",
+    "floor": "float",
+    "ceil": "float",
+    "round{rounding_method=1}": "float",
+    "round{rounding_method=0}": "float",
+    "not": "bits",
+    "population_count": "int",
+    "clz": "int",
+}
 # Of |x| <= 4: the largest result, and the largest slope.
-SMOOTH = {"exp": (55, 55), "exp2": (16, 12), "tanh": (1, 1), "sin": (1, 1), "cos": (1, 1), "logistic": (1, 0.25), "expm1": (54, 55), "erf": (1, 1.2),
-          "atan": (1.4, 1), "square": (16, 8), "integer_pow{y=3}": (64, 48)}
+SMOOTH = {
+    "exp": (55, 55),
+    "exp2": (16, 12),
+    "tanh": (1, 1),
+    "sin": (1, 1),
+    "cos": (1, 1),
+    "logistic": (1, 0.25),
+    "expm1": (54, 55),
+    "erf": (1, 1.2),
+    "atan": (1.4, 1),
+    "square": (16, 8),
+    "integer_pow{y=3}": (64, 48),
+}
 
 
 def unary(writer):
@@ -34,7 +57,9 @@ def smooth(writer):
     value = writer.pick(lambda v: v.float and v.size <= 4)
     name = writer.choose(list(SMOOTH))
     largest, slope = SMOOTH[name]
-    return writer.emit(name, [value], value.dtype, value.shape, rounded(value.dtype, largest, slope * value.error, FUNCTION_ULPS))
+    return writer.emit(
+        name, [value], value.dtype, value.shape, rounded(value.dtype, largest, slope * value.error, FUNCTION_ULPS)
+    )
 
 
 def arithmetic(writer):
@@ -44,7 +69,9 @@ def arithmetic(writer):
     if not one.float:
         return writer.emit(name, [one, other], one.dtype, one.shape, (1, 0.0))
     if name in ("max", "min"):
-        return writer.emit(name, [one, other], one.dtype, one.shape, (max(one.size, other.size), max(one.error, other.error)))
+        return writer.emit(
+            name, [one, other], one.dtype, one.shape, (max(one.size, other.size), max(one.error, other.error))
+        )
     size, error = one.size + other.size, one.error + other.error
     if name == "mul":
         size, error = one.size * other.size, one.size * other.error + other.size * one.error + one.error * other.error
@@ -53,7 +80,9 @@ def arithmetic(writer):
 
 def integer(writer):
     one = writer.pick(lambda v: v.dtype in INT_RANGE)
-    name = writer.choose(["and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic", "div", "rem"])
+    name = writer.choose(
+        ["and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic", "div", "rem"]
+    )
     other = writer.alike(one)
     if name.startswith("shift"):
         other = writer.emit("and", [other, writer.splat(one, 7)], one.dtype, one.shape, (7, 0.0))
@@ -68,17 +97,33 @@ def divide(writer):
     other = writer.alike(one)
     positive = writer.emit("abs", [other], one.dtype, one.shape, (other.size, other.error))
     half = writer.splat(one, 0.5)
-    below = writer.emit("add", [positive, half], one.dtype, one.shape, rounded(one.dtype, other.size + 0.5, other.error))
+    below = writer.emit(
+        "add", [positive, half], one.dtype, one.shape, rounded(one.dtype, other.size + 0.5, other.error)
+    )
     size = 2 * one.size
-    return writer.emit("div", [one, below], one.dtype, one.shape, rounded(one.dtype, size, 2 * one.error + 2 * size * below.error, 2))
+    return writer.emit(
+        "div", [one, below], one.dtype, one.shape, rounded(one.dtype, size, 2 * one.error + 2 * size * below.error, 2)
+    )
 
 
 def root(writer):
     value = writer.pick(lambda v: v.float and v.size <= 64)
     positive = writer.emit("abs", [value], value.dtype, value.shape, (value.size, value.error))
-    above = writer.emit("add", [positive, writer.splat(value, 0.5)], value.dtype, value.shape, rounded(value.dtype, value.size + 0.5, value.error))
+    above = writer.emit(
+        "add",
+        [positive, writer.splat(value, 0.5)],
+        value.dtype,
+        value.shape,
+        rounded(value.dtype, value.size + 0.5, value.error),
+    )
     name = writer.choose(["sqrt", "rsqrt", "log", "log1p"])
-    return writer.emit(name, [above], value.dtype, value.shape, rounded(value.dtype, max(8.1, value.size**0.5 + 1), 2 * above.error, FUNCTION_ULPS))
+    return writer.emit(
+        name,
+        [above],
+        value.dtype,
+        value.shape,
+        rounded(value.dtype, max(8.1, value.size**0.5 + 1), 2 * above.error, FUNCTION_ULPS),
+    )
 
 
 def compare(writer):
@@ -100,7 +145,13 @@ def select(writer):
     if predicate is None:
         return None
     other = writer.alike(one)
-    return writer.emit("select_n", [predicate, one, other], one.dtype, one.shape, (max(one.size, other.size), max(one.error, other.error)))
+    return writer.emit(
+        "select_n",
+        [predicate, one, other],
+        one.dtype,
+        one.shape,
+        (max(one.size, other.size), max(one.error, other.error)),
+    )
 
 
 def clamp(writer):
@@ -125,7 +176,9 @@ def convert(writer):
     if value.float:
         exact = value.exact
         bounds = rounded(to, value.size, value.error)
-        return writer.emit(f"convert_element_type{{to={to}}}", [value], to, value.shape, (value.size, 0.0) if exact else bounds)
+        return writer.emit(
+            f"convert_element_type{{to={to}}}", [value], to, value.shape, (value.size, 0.0) if exact else bounds
+        )
     if value.dtype not in ("i8", "u8", "bool"):  # what is larger may not be exact
         return None
     return writer.emit(f"convert_element_type{{to={to}}}", [value], to, value.shape, (256, 0.0))
@@ -135,7 +188,9 @@ def broadcast(writer):
     value = writer.pick(lambda v: v.elements <= 64)
     front = writer.choose([2, 3])
     dims = ",".join(str(d + 1) for d in range(len(value.shape)))
-    return writer.shaped(f"broadcast_in_dim{{shape=[{_list((front, *value.shape))}], dims=[{dims}]}}", [value], (front, *value.shape))
+    return writer.shaped(
+        f"broadcast_in_dim{{shape=[{_list((front, *value.shape))}], dims=[{dims}]}}", [value], (front, *value.shape)
+    )
 
 
 def _list(numbers) -> str:
@@ -166,14 +221,22 @@ def cut(writer):
     limit = [s + 1 + writer.below(n - s) for s, n in zip(start, value.shape)]
     step = [1 + writer.below(2) for _ in start]
     shape = tuple(-(-(end - s) // n) for s, end, n in zip(start, limit, step))
-    return writer.shaped(f"slice{{start=[{_list(start)}], limit=[{_list(limit)}], strides=[{_list(step)}]}}", [value], shape)
+    return writer.shaped(
+        f"slice{{start=[{_list(start)}], limit=[{_list(limit)}], strides=[{_list(step)}]}}", [value], shape
+    )
 
 
 def join(writer):
     value = writer.pick(lambda v: len(v.shape) >= 1 and v.elements <= 128)
     other, dim = writer.alike(value), writer.below(len(value.shape))
     shape = tuple(2 * n if d == dim else n for d, n in enumerate(value.shape))
-    return writer.emit(f"concatenate{{dim={dim}}}", [value, other], value.dtype, shape, (max(value.size, other.size), max(value.error, other.error)))
+    return writer.emit(
+        f"concatenate{{dim={dim}}}",
+        [value, other],
+        value.dtype,
+        shape,
+        (max(value.size, other.size), max(value.error, other.error)),
+    )
 
 
 def surround(writer):
@@ -181,7 +244,13 @@ def surround(writer):
     config = [(writer.below(3), writer.below(3), writer.below(2)) for _ in value.shape]
     shape = tuple(low + high + n + (n - 1) * inner for (low, high, inner), n in zip(config, value.shape))
     text = ",".join(f"[{low},{high},{inner}]" for low, high, inner in config)
-    return writer.emit(f"pad{{config=[{text}]}}", [value, writer.constant(value.dtype, 1)], value.dtype, shape, (max(1, value.size), value.error))
+    return writer.emit(
+        f"pad{{config=[{text}]}}",
+        [value, writer.constant(value.dtype, 1)],
+        value.dtype,
+        shape,
+        (max(1, value.size), value.error),
+    )
 
 
 def reduce(writer):
@@ -189,7 +258,9 @@ def reduce(writer):
     axis = writer.below(len(value.shape))
     shape = tuple(n for d, n in enumerate(value.shape) if d != axis)
     if value.dtype == "bool":
-        return writer.emit(f"{writer.choose(['reduce_and', 'reduce_or'])}{{axes=[{axis}]}}", [value], "bool", shape, (1, 0.0))
+        return writer.emit(
+            f"{writer.choose(['reduce_and', 'reduce_or'])}{{axes=[{axis}]}}", [value], "bool", shape, (1, 0.0)
+        )
     name = writer.choose(["reduce_sum", "reduce_max", "reduce_min"])
     bounds = (value.size, value.error)
     if name == "reduce_sum" and value.float:
@@ -209,7 +280,9 @@ def accumulate(writer):
     axis = writer.below(len(value.shape))
     name = writer.choose(["cumsum", "cummax", "cummin"])
     bounds = sum_of(value, value.shape[axis]) if name == "cumsum" and value.float else (value.size, value.error)
-    return writer.emit(f"{name}{{axis={axis}, reverse={writer.choose(['true', 'false'])}}}", [value], value.dtype, value.shape, bounds)
+    return writer.emit(
+        f"{name}{{axis={axis}, reverse={writer.choose(['true', 'false'])}}}", [value], value.dtype, value.shape, bounds
+    )
 
 
 def order(writer):
@@ -232,14 +305,43 @@ def product(writer):
         return None
     contract = 0 if other.shape[0] == terms else 1
     shape = (one.shape[0], other.shape[1 - contract])
-    each = Value("", "f32", (), one.size * other.size, one.size * other.error + other.size * one.error + one.error * other.error)
+    each = Value(
+        "", "f32", (), one.size * other.size, one.size * other.error + other.size * one.error + one.error * other.error
+    )
     size, error = sum_of(each, terms)
     text = f"dot_general{{contract=[[1],[{contract}]], batch=[[],[]], precision=highest, preferred=f32}}"
     return writer.emit(text, [one, other], "f32", shape, rounded("f32", size, error, 2))
 
 
-PURE = (unary, smooth, arithmetic, arithmetic, integer, divide, root, compare, logic, select, clamp, convert, convert, broadcast, reshape, transpose,
-        reverse, cut, join, surround, reduce, reduce, extreme, accumulate, order, count, product)
+PURE = (
+    unary,
+    smooth,
+    arithmetic,
+    arithmetic,
+    integer,
+    divide,
+    root,
+    compare,
+    logic,
+    select,
+    clamp,
+    convert,
+    convert,
+    broadcast,
+    reshape,
+    transpose,
+    reverse,
+    cut,
+    join,
+    surround,
+    reduce,
+    reduce,
+    extreme,
+    accumulate,
+    order,
+    count,
+    product,
+)
 
 
 def fits(dtype: str, size: float, error: float) -> bool:

@@ -1,8 +1,10 @@
-"""Random well-typed kernels, as kernel text with their inputs, for which every right implementation gives the same numbers within a bound.
+"""Random well-typed kernels, as kernel text with their inputs, for which every right implementation gives the same
+numbers within a bound.
 
-`random_kernel(seed)` is a grid of programs with blocks, control flow, accumulation over programs, and stores of a part, with operations of
-operations.py. Each output comes with the largest error that two implementations may differ by (values.py). The same seed gives the same kernel on
-every machine. Limits: one core, no machine of threads; shapes are small; grids go in order.
+`random_kernel(seed)` is a grid of programs with blocks, control flow, accumulation over programs, and stores of a part,
+with operations of operations.py. Each output comes with the largest error that two implementations may differ by
+(values.py). The same seed gives the same kernel on every machine. Limits: one core, no machine of threads; shapes are
+small; grids go in order.
 """
 
 import dataclasses
@@ -13,8 +15,18 @@ import numpy as np
 from operations import PURE, constant_text, fits
 from values import INT_RANGE, UNIT, Value, rounded, type_text
 
-NUMPY = {"bf16": ml_dtypes.bfloat16, "f16": np.float16, "f32": np.float32, "bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32,
-         "u8": np.uint8, "u16": np.uint16, "u32": np.uint32}
+NUMPY = {
+    "bf16": ml_dtypes.bfloat16,
+    "f16": np.float16,
+    "f32": np.float32,
+    "bool": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+}
 MOST_ELEMENTS = 512
 
 
@@ -120,7 +132,9 @@ class Writer:
         if not like.shape:
             return scalar
         shape = ",".join(str(n) for n in like.shape)
-        return self.emit(f"broadcast_in_dim{{shape=[{shape}], dims=[]}}", [scalar], like.dtype, like.shape, (abs(number), 0.0))
+        return self.emit(
+            f"broadcast_in_dim{{shape=[{shape}], dims=[]}}", [scalar], like.dtype, like.shape, (abs(number), 0.0)
+        )
 
     def some(self, count: int) -> None:
         """So many random operations, control flow among them."""
@@ -129,7 +143,11 @@ class Writer:
             operation = self.choose(PURE + ((self.branch, self.loop, self.wait_loop) if self._depth < 4 else ()))
             before, values = len(self._lines), len(self.values)
             try:
-                done += (operation() if operation.__self__ is self else 0) if hasattr(operation, "__self__") else operation(self) is not None
+                done += (
+                    (operation() if operation.__self__ is self else 0)
+                    if hasattr(operation, "__self__")
+                    else operation(self) is not None
+                )
             except LookupError:
                 del self._lines[before:], self.values[values:]
 
@@ -156,7 +174,9 @@ class Writer:
             self.line(f"return {value.name};")
 
         sides = [self._inside(side), self._inside(side)]
-        result = Value(self.fresh(), like.dtype, like.shape, max(v.size for v in results), max(v.error for v in results))
+        result = Value(
+            self.fresh(), like.dtype, like.shape, max(v.size for v in results), max(v.error for v in results)
+        )
         self.line(f"{result.name} = cond({predicate.name}) {{")
         self._lines += sides[0]
         self.line("} {")
@@ -167,7 +187,9 @@ class Writer:
 
     def _predicate(self) -> Value:
         number = self.pick(lambda v: v.shape == () and v.dtype == "i32")
-        return self.emit(self.choose(["lt", "eq", "gt"]), [number, self.constant("i32", self.below(2))], "bool", (), (1, 0.0))
+        return self.emit(
+            self.choose(["lt", "eq", "gt"]), [number, self.constant("i32", self.below(2))], "bool", (), (1, 0.0)
+        )
 
     def _carried(self, times: int):
         """What a loop carries, and what it becomes: half of it and something else, so that it stays small."""
@@ -182,14 +204,20 @@ class Writer:
         other = self.splat(carry, 1) if other is None else other
         half = carry
         if carry.float:
-            half = self.emit("mul", [carry, self.splat(carry, 0.5)], carry.dtype, carry.shape, (carry.size / 2, carry.error / 2))
+            half = self.emit(
+                "mul", [carry, self.splat(carry, 0.5)], carry.dtype, carry.shape, (carry.size / 2, carry.error / 2)
+            )
         return self.emit("add", [half, other], carry.dtype, carry.shape, (carry.size, carry.error))
 
     def _looped(self, head) -> int:
-        """A loop over a counter and a value that is carried; `head` gives the lines before its body, of start, counter, carry and times."""
+        """A loop over a counter and a value that is carried; `head` gives the lines before its body, of start, counter,
+        carry and times."""
         times = 1 + self.below(4)
         start, carry = self._carried(times)
-        counter, result = Value(self.fresh(), "i32", (), times), Value(self.fresh(), carry.dtype, carry.shape, carry.size, carry.error)
+        counter, result = (
+            Value(self.fresh(), "i32", (), times),
+            Value(self.fresh(), carry.dtype, carry.shape, carry.size, carry.error),
+        )
 
         def body():
             self.values += [counter, carry]
@@ -209,13 +237,17 @@ class Writer:
         return 1
 
     def loop(self) -> int:
-        return self._looped(lambda start, carry, times: (f"scan{{length={times}, reverse=false}}(init=0:i32, init={start.name})", ()))
+        return self._looped(
+            lambda start, carry, times: (f"scan{{length={times}, reverse=false}}(init=0:i32, init={start.name})", ())
+        )
 
     def wait_loop(self) -> int:
         def head(start, carry, times):
             again, unused, asks = self.fresh(), self.fresh(), self.fresh()
-            return (f"while(init=0:i32, init={start.name}) ({again}: i32[], {unused}: {carry.type}) {{",
-                    (f"  {asks} = lt({again}, {times}:i32) : bool[];", f"  return {asks};"))
+            return (
+                f"while(init=0:i32, init={start.name}) ({again}: i32[], {unused}: {carry.type}) {{",
+                (f"  {asks} = lt({again}, {times}:i32) : bool[];", f"  return {asks};"),
+            )
 
         return self._looped(head)
 
@@ -245,8 +277,16 @@ def _load(writer: Writer, block: Block) -> None:
     if writer.below(3) == 0:  # a part, from a start that is computed
         dim = writer.below(len(shape))
         length = 1 + writer.below(shape[dim])
-        start = writer.emit("rem", [writer.pick(lambda v: v.dtype == "i32" and v.shape == () and not v.name.startswith("-")),
-                                    writer.constant("i32", shape[dim] - length + 1)], "i32", (), (8, 0.0))
+        start = writer.emit(
+            "rem",
+            [
+                writer.pick(lambda v: v.dtype == "i32" and v.shape == () and not v.name.startswith("-")),
+                writer.constant("i32", shape[dim] - length + 1),
+            ],
+            "i32",
+            (),
+            (8, 0.0),
+        )
         shape = tuple(length if d == dim else n for d, n in enumerate(shape))
         at = ".at[" + ", ".join(f"{start.name} +: {length}" if d == dim else "*" for d in range(len(shape))) + "]"
     writer.line(f"{name} = get(%{block.name}_ref{at}) : {type_text(block.dtype, shape)};")
@@ -276,7 +316,8 @@ def _output(writer: Writer, number: int, grid: tuple, in_turn: bool) -> tuple[Bl
 
 
 def _accumulated(writer: Writer, block: Block, value: Value, grid: tuple, in_turn: bool) -> float:
-    """The first program of all those that have the block begins with 0, and each adds; `addupdate` is none of a TPU's operations."""
+    """The first program of all those that have the block begins with 0, and each adds; `addupdate` is none of a TPU's
+    operations."""
     last = [d for d in range(len(grid)) if d not in block.map]
     first = None
     for d in last:

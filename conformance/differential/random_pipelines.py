@@ -12,10 +12,9 @@ import random
 import jax
 import jax.numpy as jnp
 import numpy as np
+import palladion
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-
-import palladion
 
 STEPS, BLOCKS, ROWS = 6, 6, 8
 NOWHERE = STEPS + 2  # of a table: where no map reads
@@ -58,9 +57,17 @@ def shapes():
             continue
         for buffers in itertools.product(*((2, 1) if kind == "blocks" else (2,) for kind in (x_in, out))):
             number = len(found)
-            shape = Shape(GRIDS[number % 3], x_in, out, aliased, buffers, late=out == "copies" and number % 2 == 0,
-                          accumulates=out == "blocks" and number % 2 == 1, stores=stores,
-                          marks=x_in == "blocks" and number % 5 < 2)
+            shape = Shape(
+                GRIDS[number % 3],
+                x_in,
+                out,
+                aliased,
+                buffers,
+                late=out == "copies" and number % 2 == 0,
+                accumulates=out == "blocks" and number % 2 == 1,
+                stores=stores,
+                marks=x_in == "blocks" and number % 5 < 2,
+            )
             found.append(shape)
             if not stores:
                 found.append(dataclasses.replace(shape, grid=GRIDS[1 + number % 2], parallel=True))
@@ -204,9 +211,11 @@ def body_of(shape, table, x_ref, o_ref, scratch):
 
     def body(s, x_block, w_block, o_block):
         if shape.stores:
+
             @pl.when(table["at"][s] < STEPS)
             def _():
                 table[shape.stores][table["at"][s]] = table["value"][s]
+
         if shape.x_in == "copies":
             pltpu.async_copy(x_ref.at[rows(table["reads"][s])], got, x_sem).wait()
         if shape.late:
@@ -227,12 +236,13 @@ def body_of(shape, table, x_ref, o_ref, scratch):
 @functools.cache
 def kernel_of(shape, *, interpret=None, emitted=False):
     """`interpret`: when JAX's interpreter carries copies out. `emitted`: by pltpu.emit_pipeline."""
+
     def step():
         return step_of(shape, [pl.program_id(d) for d in range(len(shape.grid))])
 
     def kernel(*refs):
         table = dict(zip(TABLES, refs))
-        x_ref, w_ref, o_ref, *scratch = refs[len(TABLES):]
+        x_ref, w_ref, o_ref, *scratch = refs[len(TABLES) :]
         body = body_of(shape, table, x_ref, o_ref, scratch)
         if not emitted:
             return body(step(), x_ref, w_ref, o_ref)
@@ -253,8 +263,8 @@ def kernel_of(shape, *, interpret=None, emitted=False):
 
     def block(name, buffers=2):
         def index_map(*args):
-            table = dict(zip(TABLES, args[len(shape.grid):]))
-            return table[name][step_of(shape, args[:len(shape.grid)])], 0
+            table = dict(zip(TABLES, args[len(shape.grid) :]))
+            return table[name][step_of(shape, args[: len(shape.grid)])], 0
 
         return pl.BlockSpec((ROWS, 128), index_map, pipeline_mode=pl.Buffered(buffers))
 
@@ -264,16 +274,26 @@ def kernel_of(shape, *, interpret=None, emitted=False):
     if emitted:
         grid, in_specs, out_spec = (), [ANY, ANY], ANY
     words = ("parallel" if shape.parallel else "arbitrary",) + ("arbitrary",) * (len(shape.grid) - 1)
-    scratch = [pltpu.VMEM((ROWS, 128), jnp.int32), pltpu.VMEM((2, ROWS, 128), jnp.int32), pltpu.SemaphoreType.DMA,
-               pltpu.SemaphoreType.DMA((2,))]
+    scratch = [
+        pltpu.VMEM((ROWS, 128), jnp.int32),
+        pltpu.VMEM((2, ROWS, 128), jnp.int32),
+        pltpu.SemaphoreType.DMA,
+        pltpu.SemaphoreType.DMA((2,)),
+    ]
     call = pl.pallas_call(
-        kernel, out_shape=jax.ShapeDtypeStruct((BLOCKS * ROWS, 128), jnp.int32),
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((BLOCKS * ROWS, 128), jnp.int32),
         grid_spec=pltpu.PrefetchScalarGridSpec(
-            num_scalar_prefetch=len(TABLES), grid=grid, in_specs=in_specs, out_specs=out_spec,
-            scratch_shapes=scratch if shape.semaphores else []),
+            num_scalar_prefetch=len(TABLES),
+            grid=grid,
+            in_specs=in_specs,
+            out_specs=out_spec,
+            scratch_shapes=scratch if shape.semaphores else [],
+        ),
         input_output_aliases={len(TABLES): 0} if shape.aliased else {},
         compiler_params=pltpu.CompilerParams(dimension_semantics=words) if grid else pltpu.CompilerParams(),
-        interpret=pltpu.InterpretParams(dma_execution_mode=interpret) if interpret else False)
+        interpret=pltpu.InterpretParams(dma_execution_mode=interpret) if interpret else False,
+    )
     return jax.jit(call) if interpret else call
 
 

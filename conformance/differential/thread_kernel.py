@@ -1,8 +1,10 @@
-"""Random kernels of GPU threads with barriers, TMA copies and shared memory, for inputs with which every order gives one result.
+"""Random kernels of GPU threads with barriers, TMA copies and shared memory, for inputs with which every order gives
+one result.
 
-The texts are those of the hunt (docs/hunting.md), which this asks for by number. Each is checked on inputs of its own, and only what is `proved` or `clean`
-under 64 schedules is a kernel here: one with a race may give anything. Limits: one in twenty of the hunt's kernels is of that kind; none with
-semaphores, unions of refs or barriers of a cluster, which JAX's GPU interpreter of 0.10 does not have.
+The texts are those of the hunt (docs/hunting.md), which this asks for by number. Each is checked on inputs of its own,
+and only what is `proved` or `clean` under 64 schedules is a kernel here: one with a race may give anything. Limits: one
+in twenty of the hunt's kernels is of that kind; none with semaphores, unions of refs or barriers of a cluster, which
+JAX's GPU interpreter of 0.10 does not have.
 """
 
 import re
@@ -31,7 +33,9 @@ def thread_kernel(seed: int) -> RandomKernel | None:
         return None
     operands = re.findall(r"^in %(\w+): i32\[([\d,]+)\]", text, re.MULTILINE)
     rng = np.random.default_rng(seed)
-    inputs = {name: rng.integers(0, 100, [int(n) for n in shape.split(",")], dtype=np.int32) for name, shape in operands}
+    inputs = {
+        name: rng.integers(0, 100, [int(n) for n in shape.split(",")], dtype=np.int32) for name, shape in operands
+    }
     _, report = _library.Program(text).check(list(inputs.values()), seeds=SEEDS)
     if report["verdict"] not in ("proved", "clean"):
         return None

@@ -1,30 +1,47 @@
-"""What the kernels of gpu_legality.txt are made with (make_gpu_legality_golden.py): one kernel, and what JAX's lowering says of it."""
+"""What the kernels of gpu_legality.txt are made with (make_gpu_legality_golden.py): one kernel, and what JAX's lowering
+says of it."""
+
 import re
 import sys
 
+import golden_files
 import jax
 import jax.numpy as jnp
+import palladion
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-import palladion
-
-F16, BF16, F32, F64, I8, U8, I16, I32, U32, I64 = (jnp.float16, jnp.bfloat16, jnp.float32, jnp.float64, jnp.int8, jnp.uint8, jnp.int16, jnp.int32,
-                                              jnp.uint32, jnp.int64)
+F16, BF16, F32, F64, I8, U8, I16, I32, U32, I64 = (
+    jnp.float16,
+    jnp.bfloat16,
+    jnp.float32,
+    jnp.float64,
+    jnp.int8,
+    jnp.uint8,
+    jnp.int16,
+    jnp.int32,
+    jnp.uint32,
+    jnp.int64,
+)
 E4, E5 = jnp.float8_e4m3fn, jnp.float8_e5m2
 LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
 
 
 class Case:
     def __init__(self, name, body, x=(F16, (64, 64)), semantics=LANE, approximate=False, devices=None, **mesh):
-        """`devices`: {axis: size} of the mesh of devices that a kernel over several of them runs on, each with the whole of the operand."""
+        """`devices`: {axis: size} of the mesh of devices that a kernel over several of them runs on, each with the
+        whole of the operand."""
         self.name = name
         params = plgpu.CompilerParams(lowering_semantics=semantics, approx_math=approximate)
         self.x = jax.ShapeDtypeStruct(x[1], x[0])
         self.function = plgpu.kernel(body, out_type=self.x, compiler_params=params, **mesh)
         if devices:
-            over = jax.sharding.AbstractMesh(tuple(devices.values()), tuple(devices), axis_types=(jax.sharding.AxisType.Auto,) * len(devices))
-            self.function = jax.shard_map(self.function, mesh=over, in_specs=jax.P(), out_specs=jax.P(), check_vma=False)
+            over = jax.sharding.AbstractMesh(
+                tuple(devices.values()), tuple(devices), axis_types=(jax.sharding.AxisType.Auto,) * len(devices)
+            )
+            self.function = jax.shard_map(
+                self.function, mesh=over, in_specs=jax.P(), out_specs=jax.P(), check_vma=False
+            )
 
     def traced(self):
         return jax.jit(self.function).trace(self.x)
@@ -60,10 +77,11 @@ def first_line(message):
 
 
 def write_cases(cases, chip, arguments):
-    """`cases` are (name, function that makes the Case). Left out: what JAX refuses while it traces, which is no kernel yet.
+    """`cases` are (name, function that makes the Case). Left out: what JAX refuses while it traces, which is no kernel
+    yet.
 
-    Each begins with empty caches: what JAX remembers of an operation on tensor memory does not tell collective memory from other memory, so that
-    an operation may be let pass that is refused where it comes first.
+    Each begins with empty caches: what JAX remembers of an operation on tensor memory does not tell collective memory
+    from other memory, so that an operation may be let pass that is refused where it comes first.
     """
     entries = []
     for name, make in cases:
@@ -79,5 +97,8 @@ def write_cases(cases, chip, arguments):
         if arguments.why:
             print(f"{name}: {verdict} {first_line(why)}", file=sys.stderr)
         entries.append(f"=== {name} mosaic_gpu/{chip} {verdict}\n{text}\n")
-    arguments.out.write_text("".join(entries), encoding="utf-8")
-    print(f"{len(entries)} kernels, {sum(' refused' in entry.splitlines()[0] for entry in entries)} refused", file=sys.stderr)
+    golden_files.write(arguments.out, "".join(entries))
+    print(
+        f"{len(entries)} kernels, {sum(' refused' in entry.splitlines()[0] for entry in entries)} refused",
+        file=sys.stderr,
+    )

@@ -1,8 +1,11 @@
-"""Random kernels with lane semantics whose verdict is one of layouts of values in registers (make_layout_legality_golden.py).
+"""Random kernels with lane semantics whose verdict is one of layouts of values in registers
+(make_layout_legality_golden.py).
 
-Each loads arrays in several layouts, computes with them (conversions, selects, comparisons, broadcasts along rows and columns, reductions,
-reshapes, slices, casts of layouts, loops, conditionals) and stores what comes out. Drawn with a fixed seed for each kernel.
+Each loads arrays in several layouts, computes with them (conversions, selects, comparisons, broadcasts along rows and
+columns, reductions, reshapes, slices, casts of layouts, loops, conditionals) and stores what comes out. Drawn with a
+fixed seed for each kernel.
 """
+
 import jax.numpy as jnp
 import numpy as np
 from gpu_legality_case import BF16, E4, E5, F16, F32, I8, I32, Case, layout
@@ -19,10 +22,30 @@ def strided(shape, size):
     return L.WG_STRIDED(shape=shape, vec_size=size)
 
 
-MATRIX = (L.WGMMA, L.WGMMA, L.TCGEN05, L.WGMMA_TRANSPOSED, L.TCGEN05_TRANSPOSED, L.TCGEN05_TMEM_NATIVE, L.TCGEN05_TMEM_NATIVE(4), L.WGMMA_8BIT,
-          L.WGMMA_UPCAST_2X, L.WGMMA_UPCAST_4X, L._WGMMA_ACC_32BIT, L.TCGEN05_M64_COLLECTIVE(64))
-VECTOR = (L.WGMMA.reduce(1), L.WGMMA.reduce(1), L.WGMMA.reduce(0), L.TCGEN05.reduce(1), L.TCGEN05.reduce(0), L.TCGEN05_TMEM_NATIVE.reduce(1),
-          L.WGMMA_TRANSPOSED.reduce(0), L.TMA_INDICES)
+MATRIX = (
+    L.WGMMA,
+    L.WGMMA,
+    L.TCGEN05,
+    L.WGMMA_TRANSPOSED,
+    L.TCGEN05_TRANSPOSED,
+    L.TCGEN05_TMEM_NATIVE,
+    L.TCGEN05_TMEM_NATIVE(4),
+    L.WGMMA_8BIT,
+    L.WGMMA_UPCAST_2X,
+    L.WGMMA_UPCAST_4X,
+    L._WGMMA_ACC_32BIT,
+    L.TCGEN05_M64_COLLECTIVE(64),
+)
+VECTOR = (
+    L.WGMMA.reduce(1),
+    L.WGMMA.reduce(1),
+    L.WGMMA.reduce(0),
+    L.TCGEN05.reduce(1),
+    L.TCGEN05.reduce(0),
+    L.TCGEN05_TMEM_NATIVE.reduce(1),
+    L.WGMMA_TRANSPOSED.reduce(0),
+    L.TMA_INDICES,
+)
 
 
 class Kernel:
@@ -74,14 +97,28 @@ class Kernel:
 
     def unary(self):
         value = self.number(self.value())
-        functions = [lax.neg, lax.abs, lax.square, lambda x: x * 2, lambda x: 3 - x, lambda x: jnp.clip(x, 0, 1), lambda x: jnp.maximum(x, 0)]
+        functions = [
+            lax.neg,
+            lax.abs,
+            lax.square,
+            lambda x: x * 2,
+            lambda x: 3 - x,
+            lambda x: jnp.clip(x, 0, 1),
+            lambda x: jnp.maximum(x, 0),
+        ]
         if jnp.issubdtype(value.dtype, jnp.floating):
             functions += [jnp.exp, jnp.sign, lambda x: x / 2, lax.logistic]
         return self.pick(functions)(value)
 
     def convert(self):
         value = self.value()
-        types = (F16, BF16, F32, I32) if value.dtype not in (E4, E5, I8) else (F32, F16) if value.dtype != I8 else (F32, I32, BF16)
+        types = (
+            (F16, BF16, F32, I32)
+            if value.dtype not in (E4, E5, I8)
+            else (F32, F16)
+            if value.dtype != I8
+            else (F32, I32, BF16)
+        )
         if value.dtype == F32 and self.chance(0.15):
             return value.astype(self.pick((E4, E5)))
         return value.astype(I8) if value.dtype == I32 and self.chance(0.4) else value.astype(self.pick(types))
@@ -95,7 +132,9 @@ class Kernel:
         tested = [other for other in self.values if other.shape == value.shape]
         tested = self.number(self.pick(tested)) if tested else value
         other = value + 1 if self.chance(0.4) else self.like(value)
-        compared = self.pick((lax.gt, lax.le, lax.eq))(tested, self.like(tested) if self.chance(0.3) else jnp.full_like(tested, 1))
+        compared = self.pick((lax.gt, lax.le, lax.eq))(
+            tested, self.like(tested) if self.chance(0.3) else jnp.full_like(tested, 1)
+        )
         return jnp.where(compared, value, other)
 
     def reduce(self):
@@ -125,11 +164,19 @@ class Kernel:
     def counted(self):
         shape = self.pick((SHAPE, SHAPE[:1]))
         made = lax.broadcasted_iota(I32, shape, int(self.random.integers(len(shape))))
-        return plgpu.layout_cast(made, self.pick((MATRIX if len(shape) == 2 else VECTOR)[:4])) if self.chance(0.9) else made
+        return (
+            plgpu.layout_cast(made, self.pick((MATRIX if len(shape) == 2 else VECTOR)[:4]))
+            if self.chance(0.9)
+            else made
+        )
 
     def reshape(self):
         value = self.value()
-        shapes = ((2, 64, 128), (64, 256), (16384,)) if value.shape == SHAPE else ((value.size // 2, 2), (2, value.size // 2), (1, value.size))
+        shapes = (
+            ((2, 64, 128), (64, 256), (16384,))
+            if value.shape == SHAPE
+            else ((value.size // 2, 2), (2, value.size // 2), (1, value.size))
+        )
         return value.reshape(self.pick(shapes))
 
     def slice(self):
@@ -155,8 +202,14 @@ class Kernel:
     def cond(self):
         value = self.number(self.value())
         other = self.like(value)
-        one, two = self.pick(((lambda: value + 1, lambda: value * 2), (lambda: value, lambda: other), (lambda: other, lambda: value + other),
-                              (lambda: value, lambda: jnp.zeros_like(value))))
+        one, two = self.pick(
+            (
+                (lambda: value + 1, lambda: value * 2),
+                (lambda: value, lambda: other),
+                (lambda: other, lambda: value + other),
+                (lambda: value, lambda: jnp.zeros_like(value)),
+            )
+        )
         return lax.cond(pl.program_id(0) > 0, one, two)
 
     def barrier(self):
@@ -177,8 +230,24 @@ class Kernel:
         return None
 
 
-STEPS = {"unary": 3, "convert": 5, "binary": 5, "select": 4, "reduce": 4, "broadcast": 3, "cast": 3, "filled": 3, "counted": 1, "reshape": 1, "slice": 1,
-         "loop": 3, "cond": 2, "barrier": 0.4, "bits": 0.5, "load": 4}
+STEPS = {
+    "unary": 3,
+    "convert": 5,
+    "binary": 5,
+    "select": 4,
+    "reduce": 4,
+    "broadcast": 3,
+    "cast": 3,
+    "filled": 3,
+    "counted": 1,
+    "reshape": 1,
+    "slice": 1,
+    "loop": 3,
+    "cond": 2,
+    "barrier": 0.4,
+    "bits": 0.5,
+    "load": 4,
+}
 
 
 def random_kernel(seed):
@@ -194,9 +263,18 @@ def random_kernel(seed):
                     kernel.values.append(value)
             kernel.values = kernel.values[-2:]
             kernel.store()
-        pl.run_scoped(inside, plgpu.SMEM(SHAPE, F32), plgpu.SMEM(SHAPE, F16), plgpu.SMEM(SHAPE, F16, transforms=layout(F16, 128)),
-                      plgpu.SMEM(SHAPE, F32, transforms=layout(F32, 128)), plgpu.SMEM(SHAPE[:1], F32), plgpu.SMEM(SHAPE[1:], F32),
-                      plgpu.SMEM(SHAPE, E4))
+
+        pl.run_scoped(
+            inside,
+            plgpu.SMEM(SHAPE, F32),
+            plgpu.SMEM(SHAPE, F16),
+            plgpu.SMEM(SHAPE, F16, transforms=layout(F16, 128)),
+            plgpu.SMEM(SHAPE, F32, transforms=layout(F32, 128)),
+            plgpu.SMEM(SHAPE[:1], F32),
+            plgpu.SMEM(SHAPE[1:], F32),
+            plgpu.SMEM(SHAPE, E4),
+        )
+
     return Case(f"layouts_{seed}", body, x=(F32, SHAPE), grid=(2,), grid_names=("g",))
 
 

@@ -1,12 +1,16 @@
-"""Writes blackwell_matmul.txt: the steps of JAX's Blackwell tutorial as kernel text, in the size whose times were published.
+"""Writes blackwell_matmul.txt: the steps of JAX's Blackwell tutorial as kernel text, in the size whose times were
+published.
 
-Usage: make_blackwell_matmul.py [--out FILE]      (default: blackwell_matmul.txt beside this script; needs PYTHONPATH=python)
+Usage: make_blackwell_matmul.py [--out FILE]
+    (default: blackwell_matmul.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test emu/timing/figures/blackwell_matmul_test.cc times them.
-The kernels are those of python/tests/blackwell_tutorial.py, on 74 pairs of SMs. Tiles of a block are 128 x 256, as wide as tensor memory's
-sums allow, in as many slots as shared memory holds; which tiles JAX's page was measured with is not known here. Does not catch: a change of
-those kernels, until this script runs again.
+Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test
+emu/timing/figures/blackwell_matmul_test.cc times them. The kernels are those of python/tests/blackwell_tutorial.py, on
+74 pairs of SMs. Tiles of a block are 128 x 256, as wide as tensor memory's sums allow, in as many slots as shared
+memory holds; which tiles JAX's page was measured with is not known here. Does not catch: a change of those kernels,
+until this script runs again.
 """
+
 import argparse
 import pathlib
 import re
@@ -21,7 +25,11 @@ import blackwell_tutorial
 
 M, N, K = 4096, 8192, 4096
 PAIR = {"tile_n": 128, "slots": 6}  # of one block; a pair has 256 x 256
-SIZES = {"basic": {"tile_n": 256, "slots": 3}, "warp specialised": {"tile_n": 256, "slots": 3}, "tiled epilogue": {"tile_n": 256, "slots": 4}}
+SIZES = {
+    "basic": {"tile_n": 256, "slots": 3},
+    "warp specialised": {"tile_n": 256, "slots": 3},
+    "tiled epilogue": {"tile_n": 256, "slots": 4},
+}
 
 
 def text_of(step):

@@ -1,10 +1,13 @@
-"""Writes copy_legality.txt: copies of pairs of blocks and by arrays of indices, and whether JAX's own lowering takes or refuses each.
+"""Writes copy_legality.txt: copies of pairs of blocks and by arrays of indices, and whether JAX's own lowering takes or
+refuses each.
 
-Usage: make_copy_legality_golden.py [--out FILE] [--why]     (default: copy_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_copy_legality_golden.py [--out FILE] [--why]
+    (default: copy_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
-As make_gpu_legality_golden.py, for a B200. Shapes, types, swizzles and axes are drawn at random, with a fixed seed. Does not catch: what ptxas
-and the driver refuse.
+As make_gpu_legality_golden.py, for a B200. Shapes, types, swizzles and axes are drawn at random, with a fixed seed.
+Does not catch: what ptxas and the driver refuse.
 """
+
 import argparse
 import pathlib
 import warnings
@@ -26,6 +29,7 @@ def together(index, smem, leader, dtype=F16, swizzle=0, tiled=True, axes="c"):
     @scoped(plgpu.SMEM(smem, dtype, transforms=layout(dtype, swizzle, tiled)), plgpu.Barrier())
     def body(x, o, s, b):
         plgpu.copy_gmem_to_smem(x.at[index], s, b, collective_axes=axes, leader_tracked=leader)
+
     return body
 
 
@@ -40,7 +44,11 @@ def random_pairs():
             if random.random() < 0.2 and len(index) < rank - 1:
                 index.append(int(random.integers(extent)))
             else:
-                size = extent if random.random() < 0.5 else int(random.choice([s for s in (2, 6, 8, 16, 64, 128, 256) if s <= extent]))
+                size = (
+                    extent
+                    if random.random() < 0.5
+                    else int(random.choice([s for s in (2, 6, 8, 16, 64, 128, 256) if s <= extent]))
+                )
                 index.append(pl.ds(0, size))
                 kept.append(size)
         axis = int(random.integers(len(kept))) if random.random() < 0.7 else None
@@ -48,32 +56,67 @@ def random_pairs():
         swizzle = int(random.choice([0, 0, 64, 128])) if len(kept) >= 2 else 0
         if np.prod(kept) * jnp.dtype(dtype).itemsize > 200_000:
             continue
-        body = together(tuple(index), tuple(smem), ALL if axis is None else PARTS(axis), dtype, swizzle, bool(random.random() < 0.7))
-        yield f"pair_{n}", lambda n=n, body=body, dtype=dtype, extents=extents, lane=random.random() < 0.5: Case(
-            f"pair_{n}", body, (dtype, tuple(extents)), LANE if lane else WG, **PAIR)
+        body = together(
+            tuple(index), tuple(smem), ALL if axis is None else PARTS(axis), dtype, swizzle, bool(random.random() < 0.7)
+        )
+        yield (
+            f"pair_{n}",
+            lambda n=n, body=body, dtype=dtype, extents=extents, lane=random.random() < 0.5: Case(
+                f"pair_{n}", body, (dtype, tuple(extents)), LANE if lane else WG, **PAIR
+            ),
+        )
 
 
 def pairs():
     def case(name, body, x=(F16, (128, 64)), **options):
         return name, lambda: Case(name, body, x, **options)
+
     whole = (slice(None),)
     for name, leader in (("parts", PARTS(0)), ("all", ALL)):
         smem = (64 if name == "parts" else 128, 64)
         for lane, semantics in (("lane", LANE), ("wg", WG)):
             for size in (1, 2, 4):
                 fits = (128 // size if name == "parts" else 128, 64)
-                yield case(f"{name}_of_{size}_{lane}", together(whole, fits, leader), semantics=semantics, cluster=(size,), cluster_names=("c",))
+                yield case(
+                    f"{name}_of_{size}_{lane}",
+                    together(whole, fits, leader),
+                    semantics=semantics,
+                    cluster=(size,),
+                    cluster_names=("c",),
+                )
             two = {"cluster": (2, 1), "cluster_names": ("c", "d"), "semantics": semantics}
             yield case(f"{name}_other_of_one_{lane}", together(whole, smem, leader), **two)
             yield case(f"{name}_two_axes_{lane}", together(whole, smem, leader, axes=("c", "d")), **two)
-            yield case(f"{name}_two_by_two_{lane}", together(whole, smem, leader), cluster=(2, 2), cluster_names=("c", "d"), semantics=semantics)
+            yield case(
+                f"{name}_two_by_two_{lane}",
+                together(whole, smem, leader),
+                cluster=(2, 2),
+                cluster_names=("c", "d"),
+                semantics=semantics,
+            )
             yield case(f"{name}_no_axis_{lane}", together(whole, smem, leader, axes="e"), semantics=semantics, **PAIR)
 
 
-def rows(count=16, columns=64, *, index=U32, dtype=F16, swizzle=0, tiled=True, how="load", kind=None, scatter=False, options=None):
+def rows(
+    count=16,
+    columns=64,
+    *,
+    index=U32,
+    dtype=F16,
+    swizzle=0,
+    tiled=True,
+    how="load",
+    kind=None,
+    scatter=False,
+    options=None,
+):
     kind = kind or plgpu.Layout.TMA_INDICES
 
-    @scoped(plgpu.SMEM((count, columns), dtype, transforms=layout(dtype, swizzle, tiled)), plgpu.SMEM((count,), index), plgpu.Barrier())
+    @scoped(
+        plgpu.SMEM((count, columns), dtype, transforms=layout(dtype, swizzle, tiled)),
+        plgpu.SMEM((count,), index),
+        plgpu.Barrier(),
+    )
     def body(x, o, s, i, b):
         if how == "iota":
             places = plgpu.layout_cast(lax.broadcasted_iota(index, (count,), 0), kind)
@@ -89,12 +132,14 @@ def rows(count=16, columns=64, *, index=U32, dtype=F16, swizzle=0, tiled=True, h
         else:
             plgpu.copy_gmem_to_smem(x.at[places, part], s, b, **(options or {}))
             plgpu.barrier_wait(b)
+
     return body
 
 
 def gathers():
     def case(name, x=(F16, (64, 256)), mesh=None, semantics=LANE, **options):
         return name, lambda: Case(name, rows(**options), x, semantics, **(mesh or {}))
+
     few = plgpu.Layout.TMA_INDICES_4
     for lane, semantics in (("lane", LANE), ("wg", WG)):
         for scatter in (False, True):
@@ -112,7 +157,9 @@ def gathers():
                 yield case(name.format(how), how=how, **both)
             for swizzle in (32, 64, 128):
                 yield case(name.format(f"swizzle_{swizzle}"), swizzle=swizzle, columns=64, **both)
-                yield case(name.format(f"swizzle_{swizzle}_flat"), swizzle=swizzle, tiled=False, columns=swizzle // 2, **both)
+                yield case(
+                    name.format(f"swizzle_{swizzle}_flat"), swizzle=swizzle, tiled=False, columns=swizzle // 2, **both
+                )
             yield case(name.format("strided"), kind=plgpu.Layout.WG_STRIDED((16,), 1), **both)
             yield case(name.format("wide"), columns=512, x=(F16, (64, 512)), swizzle=128, **both)
         yield case(f"gather_prefetch_{lane}", semantics=semantics, how="prefetch")
@@ -127,7 +174,7 @@ def cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("copy_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("copy_legality.txt.gz"))
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     warnings.simplefilter("ignore")
     jax.config.update("jax_enable_x64", True)

@@ -5,12 +5,14 @@ Usage: make_dtype_golden.py [--out FILE]      (default: dtypes.txt beside this s
 One line for each pair: from, to, the hash of the outputs over the inputs of `from`, in order. The C++ test
 semantics/tensor/convert_golden_test.cc makes the same inputs, converts them itself and compares the hashes.
 
-Inputs: types of 16 bits and fewer, every code in order. Wider ones, a fixed sample (see the functions below) that holds, for
-every type of up to 10 mantissa bits, each value, each midpoint of neighbours, and what lies one ulp beside both.
+Inputs: types of 16 bits and fewer, every code in order. Wider ones, a fixed sample (see the functions below) that
+holds, for every type of up to 10 mantissa bits, each value, each midpoint of neighbours, and what lies one ulp beside
+both.
 
-Whose answer is taken, and why, is in answer(). NaN payloads are not compared: a NaN counts as the type's quiet NaN with its
-sign. Does not catch: wrong conversions of wide values outside the samples.
+Whose answer is taken, and why, is in answer(). NaN payloads are not compared: a NaN counts as the type's quiet NaN with
+its sign. Does not catch: wrong conversions of wide values outside the samples.
 """
+
 import argparse
 import functools
 import pathlib
@@ -26,13 +28,33 @@ jax.config.update("jax_platforms", "cpu")
 # Kernel text's name -> (NumPy's name, bits), in the order of semantics/base/dtype.h.
 TYPES = {
     "bool": ("bool", 1),
-    "i2": ("int2", 2), "i4": ("int4", 4), "i8": ("int8", 8), "i16": ("int16", 16), "i32": ("int32", 32), "i64": ("int64", 64),
-    "u2": ("uint2", 2), "u4": ("uint4", 4), "u8": ("uint8", 8), "u16": ("uint16", 16), "u32": ("uint32", 32), "u64": ("uint64", 64),
-    "f16": ("float16", 16), "bf16": ("bfloat16", 16), "f32": ("float32", 32), "f64": ("float64", 64),
-    "f8e3m4": ("float8_e3m4", 8), "f8e4m3": ("float8_e4m3", 8), "f8e4m3fn": ("float8_e4m3fn", 8),
-    "f8e4m3b11fnuz": ("float8_e4m3b11fnuz", 8), "f8e4m3fnuz": ("float8_e4m3fnuz", 8), "f8e5m2": ("float8_e5m2", 8),
-    "f8e5m2fnuz": ("float8_e5m2fnuz", 8), "f8e8m0fnu": ("float8_e8m0fnu", 8),
-    "f6e2m3fn": ("float6_e2m3fn", 6), "f6e3m2fn": ("float6_e3m2fn", 6), "f4e2m1fn": ("float4_e2m1fn", 4),
+    "i2": ("int2", 2),
+    "i4": ("int4", 4),
+    "i8": ("int8", 8),
+    "i16": ("int16", 16),
+    "i32": ("int32", 32),
+    "i64": ("int64", 64),
+    "u2": ("uint2", 2),
+    "u4": ("uint4", 4),
+    "u8": ("uint8", 8),
+    "u16": ("uint16", 16),
+    "u32": ("uint32", 32),
+    "u64": ("uint64", 64),
+    "f16": ("float16", 16),
+    "bf16": ("bfloat16", 16),
+    "f32": ("float32", 32),
+    "f64": ("float64", 64),
+    "f8e3m4": ("float8_e3m4", 8),
+    "f8e4m3": ("float8_e4m3", 8),
+    "f8e4m3fn": ("float8_e4m3fn", 8),
+    "f8e4m3b11fnuz": ("float8_e4m3b11fnuz", 8),
+    "f8e4m3fnuz": ("float8_e4m3fnuz", 8),
+    "f8e5m2": ("float8_e5m2", 8),
+    "f8e5m2fnuz": ("float8_e5m2fnuz", 8),
+    "f8e8m0fnu": ("float8_e8m0fnu", 8),
+    "f6e2m3fn": ("float6_e2m3fn", 6),
+    "f6e3m2fn": ("float6_e3m2fn", 6),
+    "f4e2m1fn": ("float4_e2m1fn", 4),
 }
 QUIET_NAN = {"f16": 0x7E00, "bf16": 0x7FC0, "f32": 0x7FC00000, "f64": 0x7FF8000000000000, "f8e5m2": 0x7E}
 U64 = np.uint64
@@ -137,7 +159,8 @@ def int_as_odd_f64(x):
 
 
 def f64_answer(x, to):
-    """f64 -> float, rounded once. NumPy's own types do that; ml_dtypes goes through float32, so that step is made harmless."""
+    """f64 -> float, rounded once. NumPy's own types do that; ml_dtypes goes through float32, so that step is made
+    harmless."""
     if to in ("f16", "f32", "f64"):
         return x.astype(np_dtype(to))
     y = round_to_odd(x, np.float32).astype(np_dtype(to))

@@ -1,21 +1,23 @@
-"""Writes elementwise.txt: what NumPy and ml_dtypes answer for arithmetic and comparisons on every float type and on integers.
+"""Writes elementwise.txt: what NumPy and ml_dtypes answer for arithmetic and comparisons on every float type and on
+integers.
 
 Usage: make_elementwise_golden.py [--out FILE]      (default: elementwise.txt beside this script)
 
-One line for each type and operation: type, operation, the hash of the outputs over the operand pairs, in order. The C++ test
-semantics/simd/elementwise_golden_test.cc makes the same pairs, computes them on every SIMD target and compares the hashes.
+One line for each type and operation: type, operation, the hash of the outputs over the operand pairs, in order. The C++
+test semantics/simd/elementwise_golden_test.cc makes the same pairs, computes them on every SIMD target and compares the
+hashes.
 
-Pairs: types of 8 bits and fewer, all; wider ones, 2^18 of random bits, every other one with like exponents. A NaN counts as the
-type's quiet NaN; a zero that max or min gives counts as +0, since NumPy does not order the zeros, and so does a zero of the types
-without NaN, where it may stand for one, with a sign that is this host's. f8e8m0fnu has no zero: results that ml_dtypes loses below
-float32's range count as its smallest value. Does not catch: errors of wide types outside the sample, division by zero of
-integers, shifts past the width (elementwise_test.cc has those).
+Pairs: types of 8 bits and fewer, all; wider ones, 2^18 of random bits, every other one with like exponents. A NaN
+counts as the type's quiet NaN; a zero that max or min gives counts as +0, since NumPy does not order the zeros, and so
+does a zero of the types without NaN, where it may stand for one, with a sign that is this host's. f8e8m0fnu has no
+zero: results that ml_dtypes loses below float32's range count as its smallest value. Does not catch: errors of wide
+types outside the sample, division by zero of integers, shifts past the width (elementwise_test.cc has those).
 """
+
 import argparse
 import pathlib
 
 import numpy as np
-
 from make_dtype_golden import QUIET_NAN, TYPES, U64, fingerprint, np_dtype, raw, splitmix64
 
 NO_NAN = ["f6e2m3fn", "f6e3m2fn", "f4e2m1fn"]
@@ -25,8 +27,16 @@ LIKE_EXPONENT = {"f16": 0x8FFF, "bf16": 0x81FF, "f32": 0x81FFFFFF, "f64": 0x803F
 BINARY = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
 FLOAT_BINARY = {"div": np.divide, "rem": np.fmod}
 INT_BINARY = {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
-EITHER = {"max": np.maximum, "min": np.minimum, "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
-          "gt": np.greater, "ge": np.greater_equal}
+EITHER = {
+    "max": np.maximum,
+    "min": np.minimum,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 FLOAT_UNARY = {"floor": np.floor, "ceil": np.ceil, "round_even": np.rint, "is_finite": np.isfinite}
 BINARY_OF_E8M0 = {"mul": np.multiply, "div": np.divide}
 

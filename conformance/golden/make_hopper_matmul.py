@@ -2,10 +2,11 @@
 
 Usage: make_hopper_matmul.py [--out FILE]      (default: hopper_matmul.txt beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test emu/timing/figures/hopper_matmul_test.cc times them.
-The kernel is jax.experimental.pallas.ops.gpu.hopper_matmul_mgpu of the installed JAX, on 132 SMs. Does not catch: a change of that
-kernel, until this script runs again.
+Each entry is a line `=== NAME` and the kernel's text, without places in Python. The C++ test
+emu/timing/figures/hopper_matmul_test.cc times them. The kernel is jax.experimental.pallas.ops.gpu.hopper_matmul_mgpu of
+the installed JAX, on 132 SMs. Does not catch: a change of that kernel, until this script runs again.
 """
+
 import argparse
 import pathlib
 import re

@@ -1,29 +1,34 @@
 """Writes legality.txt: small kernels, and whether JAX's own lowering for the backend takes or refuses each.
 
-Usage: make_legality_golden.py [--out FILE]      (default: legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_legality_golden.py [--out FILE]      (default: legality.txt.gz beside this script; needs PYTHONPATH=python)
 
-Each entry is a line `=== NAME TARGET lowered|refused` and the kernel's text. The C++ test emu/check/legality/golden_test.cc looks for
-ILLEGAL in each: where JAX lowers there must be none, where it refuses at least one. JAX lowers for a TPU or GPU that is not
-there (`lowering_platforms`), which needs no hardware. Does not catch: what the compilers behind the lowering refuse.
+Each entry is a line `=== NAME TARGET lowered|refused` and the kernel's text. The C++ test
+emu/check/legality/golden_test.cc looks for ILLEGAL in each: where JAX lowers there must be none, where it refuses at
+least one. JAX lowers for a TPU or GPU that is not there (`lowering_platforms`), which needs no hardware. Does not
+catch: what the compilers behind the lowering refuse.
 """
+
 import argparse
 import pathlib
 import re
 
+import golden_files
 import jax
 import jax.numpy as jnp
 import numpy as np
+import palladion
 from jax._src import mesh as mesh_lib
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import triton as plt
-
-import palladion
 from palladion.jax.exporter.elementwise_names import ELEMENTWISE
 
-BACKENDS = {"mosaic_tpu/v5e": ("tpu", pltpu.CompilerParams), "triton/h100": ("cuda", plt.CompilerParams),
-            "mosaic_gpu/h100": ("cuda", plgpu.CompilerParams)}
+BACKENDS = {
+    "mosaic_tpu/v5e": ("tpu", pltpu.CompilerParams),
+    "triton/h100": ("cuda", plt.CompilerParams),
+    "mosaic_gpu/h100": ("cuda", plgpu.CompilerParams),
+}
 TPU, TRITON, GPU = BACKENDS
 F32, BF16, I32, I8, U32 = jnp.float32, jnp.bfloat16, jnp.int32, jnp.int8, jnp.uint32
 
@@ -65,8 +70,11 @@ def copy(x, o):
 
 def blocked(array, block, **spec):
     rank = len(array)
-    return dict(grid=tuple(-(-n // (b or 1)) for n, b in zip(array, block)),
-                in_specs=[pl.BlockSpec(block, lambda *i: i[:rank], **spec)], out_specs=pl.BlockSpec(block, lambda *i: i[:rank], **spec))
+    return dict(
+        grid=tuple(-(-n // (b or 1)) for n, b in zip(array, block)),
+        in_specs=[pl.BlockSpec(block, lambda *i: i[:rank], **spec)],
+        out_specs=pl.BlockSpec(block, lambda *i: i[:rank], **spec),
+    )
 
 
 def block_cases():
@@ -81,11 +89,23 @@ def block_cases():
         dtype = [F32, BF16, I8, I32][int(random.integers(4))]
         yield Case(f"block_{n}", TPU, copy, [shape(array, dtype)], shape(array, dtype), **blocked(array, block))
     for count in (1, 2, 3):
-        yield Case(f"buffers_{count}", TPU, copy, [shape((16, 256))], shape((16, 256)),
-                   **blocked((16, 256), (8, 128), pipeline_mode=pl.Buffered(count)))
+        yield Case(
+            f"buffers_{count}",
+            TPU,
+            copy,
+            [shape((16, 256))],
+            shape((16, 256)),
+            **blocked((16, 256), (8, 128), pipeline_mode=pl.Buffered(count)),
+        )
     for space in (pl.ANY, pltpu.SMEM, pltpu.VMEM):
-        yield Case(f"moves_in_{space}".replace(".", "_").lower(), TPU, lambda x, o: None, [shape((16, 256))], shape((16, 256)),
-                   **blocked((16, 256), (8, 128), memory_space=space))
+        yield Case(
+            f"moves_in_{space}".replace(".", "_").lower(),
+            TPU,
+            lambda x, o: None,
+            [shape((16, 256))],
+            shape((16, 256)),
+            **blocked((16, 256), (8, 128), memory_space=space),
+        )
     elements = [pl.BlockSpec((pl.Element(8), pl.Element(128)), lambda i: (8 * i, 0))]
     mixed = [pl.BlockSpec((pl.Element(8), 128), lambda i: (8 * i, 0))]
     for name, specs in (("elements", elements), ("elements_and_blocks", mixed)):
@@ -93,15 +113,26 @@ def block_cases():
         yield Case(name, GPU, lambda x, o: None, [shape((16, 128))], shape((8, 128)), grid=(2,), in_specs=specs)
 
 
-VMEM, SMEM, HBM = (lambda s: pl.BlockSpec(memory_space=s))(pltpu.VMEM), pl.BlockSpec(memory_space=pltpu.SMEM), pl.BlockSpec(memory_space=pl.ANY)
+VMEM, SMEM, HBM = (
+    (lambda s: pl.BlockSpec(memory_space=s))(pltpu.VMEM),
+    pl.BlockSpec(memory_space=pltpu.SMEM),
+    pl.BlockSpec(memory_space=pl.ANY),
+)
 
 
 def access_cases():
     """x in VMEM, s in SMEM, h in HBM, o in VMEM, c in SMEM."""
 
     def case(name, body):
-        return Case(name, TPU, body, [shape((8, 128)), shape((4,), I32), shape((8, 128))],
-                    (shape((8, 128)), shape((4,), F32)), in_specs=[VMEM, SMEM, HBM], out_specs=(VMEM, SMEM))
+        return Case(
+            name,
+            TPU,
+            body,
+            [shape((8, 128)), shape((4,), I32), shape((8, 128))],
+            (shape((8, 128)), shape((4,), F32)),
+            in_specs=[VMEM, SMEM, HBM],
+            out_specs=(VMEM, SMEM),
+        )
 
     def store_scalar(x, s, h, o, c):
         o[1, 1] = 1.0
@@ -145,8 +176,22 @@ def access_cases():
     def dynamic_row(x, s, h, o, c):
         o[s[0]] = x[s[1]]
 
-    for body in (store_scalar, store_smem, store_smem_array, load_hbm, load_vmem, load_smem, load_smem_array, scalar_of_vmem,
-                 index_array, load_mask, store_mask, strided, strided_then_sliced, dynamic_row):
+    for body in (
+        store_scalar,
+        store_smem,
+        store_smem_array,
+        load_hbm,
+        load_vmem,
+        load_smem,
+        load_smem_array,
+        scalar_of_vmem,
+        index_array,
+        load_mask,
+        store_mask,
+        strided,
+        strided_then_sliced,
+        dynamic_row,
+    ):
         yield case(body.__name__, body)
 
     def store_mask_16(x, o):
@@ -178,25 +223,50 @@ def operation_cases():
         return Case(name, target, body, [shape(dims, dtype)], out)
 
     functions = {
-        "exp": jnp.exp, "erf": jax.lax.erf, "expm1": jnp.expm1, "tan": jnp.tan, "sinh": jnp.sinh, "acos": jnp.arccos, "cbrt": jnp.cbrt,
-        "floor": jnp.floor, "sqrt": jnp.sqrt, "rsqrt": jax.lax.rsqrt, "round": jnp.round, "erf_inv": jax.lax.erf_inv,
-        "log1p": jnp.log1p, "logistic": jax.nn.sigmoid, "rev": lambda x: jax.lax.rev(x, (0,)),
-        "cumsum": lambda x: jax.lax.cumsum(x, 1), "sort": lambda x: jax.lax.sort(x, dimension=1),
-        "reduce_prod": lambda x: jax.lax.reduce_prod(x, (1,)) if hasattr(jax.lax, "reduce_prod") else jnp.prod(x, axis=1),
-        "transpose": lambda x: x.T, "nextafter": lambda x: jax.lax.nextafter(x, x), "is_finite": lambda x: jnp.isfinite(x).astype(F32),
-        "pad": lambda x: jnp.pad(x, ((0, 16), (0, 128))), "concatenate": lambda x: jnp.concatenate([x, x], axis=1),
+        "exp": jnp.exp,
+        "erf": jax.lax.erf,
+        "expm1": jnp.expm1,
+        "tan": jnp.tan,
+        "sinh": jnp.sinh,
+        "acos": jnp.arccos,
+        "cbrt": jnp.cbrt,
+        "floor": jnp.floor,
+        "sqrt": jnp.sqrt,
+        "rsqrt": jax.lax.rsqrt,
+        "round": jnp.round,
+        "erf_inv": jax.lax.erf_inv,
+        "log1p": jnp.log1p,
+        "logistic": jax.nn.sigmoid,
+        "rev": lambda x: jax.lax.rev(x, (0,)),
+        "cumsum": lambda x: jax.lax.cumsum(x, 1),
+        "sort": lambda x: jax.lax.sort(x, dimension=1),
+        "reduce_prod": lambda x: jax.lax.reduce_prod(x, (1,))
+        if hasattr(jax.lax, "reduce_prod")
+        else jnp.prod(x, axis=1),
+        "transpose": lambda x: x.T,
+        "nextafter": lambda x: jax.lax.nextafter(x, x),
+        "is_finite": lambda x: jnp.isfinite(x).astype(F32),
+        "pad": lambda x: jnp.pad(x, ((0, 16), (0, 128))),
+        "concatenate": lambda x: jnp.concatenate([x, x], axis=1),
     }
     functions |= {name: f for name, f in of_one_operand() if name not in functions}
     for target in BACKENDS:
         for name, f in functions.items():
             yield unary(name, target, f)
     for dtype in (F32, BF16, I32, U32, I8):
-        yield unary(f"reduce_max_{jnp.dtype(dtype).name}", TPU, lambda x: jnp.broadcast_to(x.max(axis=0, keepdims=True), x.shape),
-                    dtype, (32, 128))
+        yield unary(
+            f"reduce_max_{jnp.dtype(dtype).name}",
+            TPU,
+            lambda x: jnp.broadcast_to(x.max(axis=0, keepdims=True), x.shape),
+            dtype,
+            (32, 128),
+        )
     for dtype in (F32, BF16, I8, jnp.uint8):
         for target in (TPU, TRITON):
+
             def dot(x, y, o):
                 o[...] = jax.lax.dot_general(x[...], y[...], (((1,), (0,)), ((), ())), preferred_element_type=o.dtype)
+
             out = shape((128, 128), F32 if jnp.issubdtype(dtype, jnp.floating) else I32)
             yield Case(f"dot_{jnp.dtype(dtype).name}", target, dot, [shape((128, 128), dtype)] * 2, out)
 
@@ -231,11 +301,18 @@ def triton_cases():
 
 
 def triton_type_cases():
-    """Element types for which JAX's lowering has no code. What only Triton's compiler refuses is recorded in conformance/hardware."""
+    """Element types for which JAX's lowering has no code. What only Triton's compiler refuses is recorded in
+    conformance/hardware."""
     lax, dims = jax.lax, (16, 128)
     pairs = {"div": lax.div, "nextafter": lax.nextafter, "add": lax.add, "rem": lax.rem}
-    single = {"logistic": lax.logistic, "erf_inv": lax.erf_inv, "integer_pow_-2": lambda x: lax.integer_pow(x, -2),
-              "integer_pow_2": lambda x: lax.integer_pow(x, 2), "exp": lax.exp, "sqrt": lax.sqrt}
+    single = {
+        "logistic": lax.logistic,
+        "erf_inv": lax.erf_inv,
+        "integer_pow_-2": lambda x: lax.integer_pow(x, -2),
+        "integer_pow_2": lambda x: lax.integer_pow(x, 2),
+        "exp": lax.exp,
+        "sqrt": lax.sqrt,
+    }
 
     def case(name, f, dtype, count):
         xs = [shape(dims, dtype)] * count
@@ -252,8 +329,12 @@ def triton_type_cases():
             yield case(name, f, dtype, 1)
     for narrow in (jnp.float8_e4m3fn, jnp.float8_e5m2):
         for dtype in (I8, jnp.int16, I32, U32, jnp.float16, BF16, F32, jnp.bool_):
-            yield case(f"to_{jnp.dtype(dtype).name}", lambda x, dtype=dtype: lax.convert_element_type(x, dtype), narrow, 1)
-            yield case(f"to_{jnp.dtype(narrow).name}", lambda x, narrow=narrow: lax.convert_element_type(x, narrow), dtype, 1)
+            yield case(
+                f"to_{jnp.dtype(dtype).name}", lambda x, dtype=dtype: lax.convert_element_type(x, dtype), narrow, 1
+            )
+            yield case(
+                f"to_{jnp.dtype(narrow).name}", lambda x, narrow=narrow: lax.convert_element_type(x, narrow), dtype, 1
+            )
 
 
 def move_cases():
@@ -281,21 +362,43 @@ def move_cases():
         yield indexed("scatter_add", target, lambda x, i: x.at[i[:, 0]].add(1.0))
     for mode in (pl.RevisitMode.ANY, pl.RevisitMode.IMMEDIATE):
         for count in (1, 2):
-            yield Case(f"revisit_{mode.value}_{count}", TPU, copy, [shape((16, 256))], shape((16, 256)),
-                       **blocked((16, 256), (8, 128), pipeline_mode=pl.Buffered(count, revisit=mode)))
+            yield Case(
+                f"revisit_{mode.value}_{count}",
+                TPU,
+                copy,
+                [shape((16, 256))],
+                shape((16, 256)),
+                **blocked((16, 256), (8, 128), pipeline_mode=pl.Buffered(count, revisit=mode)),
+            )
     for name, f in {"max": jnp.max, "min": jnp.min, "sum": jnp.sum, "argmax": jnp.argmax}.items():
-        yield Case(f"reduce_{name}_i32", TRITON, lambda x, o, f=f: o.__setitem__(..., f(x[...], axis=1).astype(I32)),
-                   [shape((16, 128), I32)], shape((16,), I32))
+        yield Case(
+            f"reduce_{name}_i32",
+            TRITON,
+            lambda x, o, f=f: o.__setitem__(..., f(x[...], axis=1).astype(I32)),
+            [shape((16, 128), I32)],
+            shape((16,), I32),
+        )
+
     def reduced(name, f, dtype, out):
         return Case(name, TPU, lambda x, o: o.__setitem__(..., f(x[...])), [shape((16, 128), dtype)], out)
 
     for dtype in (F32, BF16, I32):
         yield reduced(f"argmin_{jnp.dtype(dtype).name}", lambda x: jax.lax.argmin(x, 1, I32), dtype, shape((16,), I32))
     for dtype in (jnp.bool_, I32):
-        yield reduced(f"reduce_or_{jnp.dtype(dtype).name}", lambda x: jax.lax.reduce_or(x, (1,)).astype(I32), dtype, shape((16,), I32))
+        yield reduced(
+            f"reduce_or_{jnp.dtype(dtype).name}",
+            lambda x: jax.lax.reduce_or(x, (1,)).astype(I32),
+            dtype,
+            shape((16,), I32),
+        )
     for reverse in (False, True):
-        yield Case(f"cumsum_reverse_{reverse}", TRITON, lambda x, o, r=reverse: o.__setitem__(..., jax.lax.cumsum(x[...], 1, reverse=r)),
-                   [shape((16, 128))], shape((16, 128)))
+        yield Case(
+            f"cumsum_reverse_{reverse}",
+            TRITON,
+            lambda x, o, r=reverse: o.__setitem__(..., jax.lax.cumsum(x[...], 1, reverse=r)),
+            [shape((16, 128))],
+            shape((16, 128)),
+        )
 
 
 def all_cases():
@@ -305,7 +408,7 @@ def all_cases():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("legality.txt.gz"))
     parser.add_argument("--reasons", action="store_true", help="print why each is refused")
     arguments = parser.parse_args()
     entries = []
@@ -319,7 +422,7 @@ def main():
         if arguments.reasons and reason:
             print(f"{case.name} {case.target}: {reason[:160]!r}")
         entries.append(f"=== {case.name} {case.target} {verdict}\n{text}\n")
-    arguments.out.write_text("".join(entries), encoding="utf-8")
+    golden_files.write(arguments.out, "".join(entries))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 Usage: make_npy_golden.py [--out DIR]      (default: the folder npy beside this script)
 """
+
 import argparse
 import pathlib
 

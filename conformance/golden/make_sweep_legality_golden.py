@@ -1,13 +1,17 @@
-"""Writes sweep_legality.txt: kernels of one operation each, and whether JAX's own lowering for the backend takes or refuses each.
+"""Writes sweep_legality.txt: kernels of one operation each, and whether JAX's own lowering for the backend takes or
+refuses each.
 
-Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [--only TARGET]   (default: sweep_legality.txt beside this script; needs PYTHONPATH=python)
+Usage: make_sweep_legality_golden.py [--out FILE] [--all] [--every N] [--why] [--only TARGET]
+    (default: sweep_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
-The operations of sweep_operations.py by element type, rank and, on Mosaic GPU, semantics and layout of registers, lowered by JAX for a GPU or TPU
-that is not there. Kernels that begin alike are together: a line `@ TARGET` and how they begin, then a line for each, `NAME lowered|refused` and
-the rest of it. The C++ test emu/check/legality/sweep_golden_test.cc looks for ILLEGAL in each. Some are kept, drawn by their names, so that
-the file stays small; --all keeps all. Left out: what JAX refuses while it traces, which is no kernel yet, and the differences that
-docs/spec/contracts.md names. Does not catch: what the compilers behind the lowering refuse.
+The operations of sweep_operations.py by element type, rank and, on Mosaic GPU, semantics and layout of registers,
+lowered by JAX for a GPU or TPU that is not there. Kernels that begin alike are together: a line `@ TARGET` and how they
+begin, then a line for each, `NAME lowered|refused` and the rest of it. The C++ test
+emu/check/legality/sweep_golden_test.cc looks for ILLEGAL in each. Some are kept, drawn by their names, so that the file
+stays small; --all keeps all. Left out: what JAX refuses while it traces, which is no kernel yet, and the differences
+that docs/spec/contracts.md names. Does not catch: what the compilers behind the lowering refuse.
 """
+
 import argparse
 import pathlib
 import re
@@ -16,8 +20,10 @@ import warnings
 import zlib
 from unittest import mock
 
+import golden_files
 import jax
 import jax.numpy as jnp
+import palladion
 from jax._src import mesh as mesh_lib
 from jax.experimental import pallas as pl
 from jax.experimental.mosaic.gpu import core as mosaic_gpu
@@ -26,13 +32,16 @@ from jax.experimental.pallas import tpu as pltpu
 from jax.experimental.pallas import triton as plt
 from sweep_operations import RANKS, gpu_values, operations, tensor_memory
 
-import palladion
-
 LANE, WG = plgpu.LoweringSemantics.Lane, plgpu.LoweringSemantics.Warpgroup
 KEPT = {"triton/h100": 60, "mosaic_gpu/h100": 12, "mosaic_gpu/b200": 50, "mosaic_tpu/v5e": 55}  # of a hundred
-# What docs/spec/gpu-limits.md names as not judged, in JAX's words: most of what layout inference refuses, and memory of reductions.
-NOT_JUDGED = ("Failed to infer a possible set of layouts", "Tiling rank different than broadcast result rank", "Ran out of shared memory",
-              "Unsupported reduction kind")
+# What docs/spec/gpu-limits.md names as not judged, in JAX's words: most of what layout inference refuses, and memory of
+# reductions.
+NOT_JUDGED = (
+    "Failed to infer a possible set of layouts",
+    "Tiling rank different than broadcast result rank",
+    "Ran out of shared memory",
+    "Unsupported reduction kind",
+)
 GPU_SHAPES = {(128,): (256,), (16, 128): (128, 128), (4, 16, 64): (2, 64, 64)}  # which fill the tiles of WGMMA
 
 
@@ -71,13 +80,18 @@ def storable(function, ins):
 def of_blocks(function, ins, out, params):
     def body(*refs):
         refs[-1][...] = function(*(ref[...] for ref in refs[:-1]))
+
     return lambda *xs: pl.pallas_call(body, out_shape=out, compiler_params=params)(*xs)
 
 
 def triton():
     for name, function, dims, types in operations():
         ins = [shaped(d, t) for d, t in zip(dims, types)]
-        yield name, "triton/h100", lambda f=function, ins=ins: (of_blocks(*with_out(f, ins), plt.CompilerParams()), ins, "cuda")
+        yield (
+            name,
+            "triton/h100",
+            lambda f=function, ins=ins: (of_blocks(*with_out(f, ins), plt.CompilerParams()), ins, "cuda"),
+        )
 
 
 def tpu():
@@ -85,7 +99,11 @@ def tpu():
         if any("64" in t and "f8" not in t for t in types):
             continue  # refused as operands: tpu_legality.txt
         ins = [shaped(d, t) for d, t in zip(dims, types)]
-        yield name, "mosaic_tpu/v5e", lambda f=function, ins=ins: (of_blocks(*with_out(f, ins), pltpu.CompilerParams()), ins, "tpu")
+        yield (
+            name,
+            "mosaic_tpu/v5e",
+            lambda f=function, ins=ins: (of_blocks(*with_out(f, ins), pltpu.CompilerParams()), ins, "tpu"),
+        )
 
 
 def with_out(function, ins):
@@ -95,10 +113,16 @@ def with_out(function, ins):
 
 def of_layout(function, ins, out, semantics, layout):
     """Operands read from GMEM into registers, in `layout` or as JAX chooses; bools are made of numbers."""
+
     def body(*refs):
-        read = [ref[...] if layout is None else plgpu.load(ref, (), layout=layout, optimized=False) for ref in refs[:-1]]
+        read = [
+            ref[...] if layout is None else plgpu.load(ref, (), layout=layout, optimized=False) for ref in refs[:-1]
+        ]
         refs[-1][...] = function(*read)
-    return lambda *xs: plgpu.kernel(body, out_type=out, compiler_params=plgpu.CompilerParams(lowering_semantics=semantics))(*xs)
+
+    return lambda *xs: plgpu.kernel(
+        body, out_type=out, compiler_params=plgpu.CompilerParams(lowering_semantics=semantics)
+    )(*xs)
 
 
 def gpu():
@@ -108,27 +132,51 @@ def gpu():
         dims = [GPU_SHAPES.get(d, d) if d in RANKS else d for d in dims]
         ins = [shaped(d, t) for d, t in zip(dims, types)]
         for label, semantics in (("lane", LANE), ("wg", WG)):
-            yield (f"{name}_blocks_{label}", "mosaic_gpu/h100",
-                   lambda f=function, ins=ins, s=semantics: (of_blocks(*with_out(f, ins), plgpu.CompilerParams(lowering_semantics=s)), ins, "cuda"))
+            yield (
+                f"{name}_blocks_{label}",
+                "mosaic_gpu/h100",
+                lambda f=function, ins=ins, s=semantics: (
+                    of_blocks(*with_out(f, ins), plgpu.CompilerParams(lowering_semantics=s)),
+                    ins,
+                    "cuda",
+                ),
+            )
             layout = plgpu.Layout.WGMMA.reduce(1) if len(dims[0]) == 1 else plgpu.Layout.WGMMA
-            yield (f"{name}_wgmma_{label}", "mosaic_gpu/h100",
-                   lambda f=function, ins=ins, s=semantics, at=layout: (of_layout(*with_out(f, ins), s, at), ins, "cuda"))
+            yield (
+                f"{name}_wgmma_{label}",
+                "mosaic_gpu/h100",
+                lambda f=function, ins=ins, s=semantics, at=layout: (of_layout(*with_out(f, ins), s, at), ins, "cuda"),
+            )
 
 
 def gpu_forms():
     for name, body, (x, out), mesh in gpu_values():
         for label, semantics in (("lane", LANE), ("wg", WG)):
             params = plgpu.CompilerParams(lowering_semantics=semantics)
-            yield (f"{name}_{label}", "mosaic_gpu/h100",
-                   lambda body=body, x=x, out=out, mesh=mesh, params=params: (lambda v: plgpu.kernel(body, out_type=out, compiler_params=params, **mesh)(v), [x], "cuda"))
+            yield (
+                f"{name}_{label}",
+                "mosaic_gpu/h100",
+                lambda body=body, x=x, out=out, mesh=mesh, params=params: (
+                    lambda v: plgpu.kernel(body, out_type=out, compiler_params=params, **mesh)(v),
+                    [x],
+                    "cuda",
+                ),
+            )
 
 
 def blackwell():
     for name, body, x, mesh in tensor_memory():
         for label, semantics in (("lane", LANE), ("wg", WG)):
             params = plgpu.CompilerParams(lowering_semantics=semantics)
-            yield (f"{name}_{label}", "mosaic_gpu/b200",
-                   lambda body=body, x=x, mesh=mesh, params=params: (lambda v: plgpu.kernel(body, out_type=x, compiler_params=params, **mesh)(v), [x], "cuda"))
+            yield (
+                f"{name}_{label}",
+                "mosaic_gpu/b200",
+                lambda body=body, x=x, mesh=mesh, params=params: (
+                    lambda v: plgpu.kernel(body, out_type=x, compiler_params=params, **mesh)(v),
+                    [x],
+                    "cuda",
+                ),
+            )
 
 
 def first_line(message):
@@ -172,7 +220,7 @@ def records(arguments):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("sweep_legality.txt"))
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("sweep_legality.txt.gz"))
     parser.add_argument("--all", action="store_true", help="leave none of them out")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N of them")
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
@@ -189,7 +237,7 @@ def main():
             groups.setdefault((target, begin), []).append(f"{name} {verdict} {body}\n")
             count, refused = count + 1, refused + (verdict == "refused")
     text = "".join(f"@ {target} {begin}\n" + "".join(kernels) for (target, begin), kernels in groups.items())
-    arguments.out.write_text(text, encoding="utf-8")
+    golden_files.write(arguments.out, text)
     print(f"{count} kernels, {refused} refused", file=sys.stderr)
 
 

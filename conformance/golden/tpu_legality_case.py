@@ -1,16 +1,27 @@
-"""What the kernels of tpu_legality.txt are made with (make_tpu_legality_golden.py): one kernel, and what JAX's lowering says of it."""
+"""What the kernels of tpu_legality.txt are made with (make_tpu_legality_golden.py): one kernel, and what JAX's lowering
+says of it."""
+
 import re
 
 import jax
 import jax.numpy as jnp
+import palladion
 from jax._src import mesh as mesh_lib
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
-import palladion
-
-F32, BF16, F16, I32, I16, I8, U32, U16, U8, BOOL = (jnp.float32, jnp.bfloat16, jnp.float16, jnp.int32, jnp.int16, jnp.int8, jnp.uint32,
-                                                    jnp.uint16, jnp.uint8, jnp.bool_)
+F32, BF16, F16, I32, I16, I8, U32, U16, U8, BOOL = (
+    jnp.float32,
+    jnp.bfloat16,
+    jnp.float16,
+    jnp.int32,
+    jnp.int16,
+    jnp.int8,
+    jnp.uint32,
+    jnp.uint16,
+    jnp.uint8,
+    jnp.bool_,
+)
 E4, E5, I4 = jnp.float8_e4m3fn, jnp.float8_e5m2, jnp.int4
 TYPES = (F32, BF16, F16, E4, E5, I32, I16, I8, I4, U32, U16, U8, BOOL)
 ALL, HBM, SMEM, VMEM, SEM = pl.ANY, pltpu.HBM, pltpu.SMEM, pltpu.VMEM, pltpu.SEMAPHORE
@@ -77,6 +88,7 @@ def of_values(name, f, *ins):
 
     def body(*refs):
         refs[-1][...] = f(*(ref[...] for ref in refs[:-1]))
+
     spaces = [pl.BlockSpec(memory_space=VMEM if x.shape else SMEM) for x in ins]
     return call(name, body, ins, out, in_specs=spaces, out_specs=pl.BlockSpec(memory_space=VMEM if out.shape else SMEM))
 
@@ -90,6 +102,7 @@ def of_scalars(name, f, *dtypes):
 
     def body(*refs):
         refs[-1][0] = f(*(ref[0] for ref in refs[:-1]))
+
     spec = pl.BlockSpec(memory_space=SMEM)
     return call(name, body, ins, shape((1,), out.dtype), in_specs=[spec] * len(ins), out_specs=spec)
 
@@ -97,5 +110,13 @@ def of_scalars(name, f, *dtypes):
 def scoped(name, body, *scratch, ins=(shape((16, 128)),), out=shape((16, 128)), spaces=None, out_space=ALL, **options):
     """body(ins, out, scratch...) of refs in `spaces` (all of them in ANY unless said)."""
     spaces = spaces or [ALL] * len(ins)
-    return call(name, body, ins, out, in_specs=[pl.BlockSpec(memory_space=s) for s in spaces], out_specs=pl.BlockSpec(memory_space=out_space),
-                scratch_shapes=list(scratch), **options)
+    return call(
+        name,
+        body,
+        ins,
+        out,
+        in_specs=[pl.BlockSpec(memory_space=s) for s in spaces],
+        out_specs=pl.BlockSpec(memory_space=out_space),
+        scratch_shapes=list(scratch),
+        **options,
+    )

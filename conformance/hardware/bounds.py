@@ -1,7 +1,7 @@
 """How far a GPU's numbers may be from the reference's, and why: what `compare.py` judges by.
 
-`ulp`: steps between neighbouring values of the type. `relative`, `absolute`: |difference| <= absolute + relative |reference|.
-Infinities and NaN must be met as such. `product`: from the operands, see products.py.
+`ulp`: steps between neighbouring values of the type. `relative`, `absolute`: |difference| <= absolute + relative
+|reference|. Infinities and NaN must be met as such. `product`: from the operands, see products.py.
 """
 
 import dataclasses

@@ -1,12 +1,12 @@
-"""Holds what Palladion gives against what a GPU gave: bit by bit, within a kernel's bound, or where a listed deviation allows it."""
+"""Holds what Palladion gives against what a GPU gave: bit by bit, within a kernel's bound, or where a listed deviation
+allows it."""
 
 import dataclasses
 import re
 
+import inputs
 import ml_dtypes
 import numpy as np
-
-import inputs
 import store
 
 
@@ -14,8 +14,8 @@ import store
 class Deviation:
     """Kernels whose names match `names` may differ at the elements that `where(arguments)` gives, and do.
 
-    `kind`: "compiler" where the backend computes something else than the operation's meaning, "undefined" where LLVM leaves it open,
-    "unbounded" where no document bounds an approximation.
+    `kind`: "compiler" where the backend computes something else than the operation's meaning, "undefined" where LLVM
+    leaves it open, "unbounded" where no document bounds an approximation.
     """
 
     names: str
@@ -41,6 +41,7 @@ def outside(result):
         with np.errstate(invalid="ignore"):
             x = np.trunc(np.asarray(args[0]).astype(np.float64))
             return (x > info.max) | (x < info.min)
+
     return where
 
 
@@ -52,27 +53,68 @@ def large_quotient(args):
 
 
 DEVIATIONS = (
-    Deviation(r"triton/neg/(f32|f16|bf16)", "compiler", lambda args: is_zero(args[0], False),
-              "Pallas writes 0 - x for -x (`_minus` of its Triton lowering), and 0 - 0 is +0", "-x of x = +0 gives +0, not -0"),
-    Deviation(r"(triton|mosaic)/sign/(f32|f16|bf16)", "compiler", lambda args: is_zero(args[0], True) | is_nan(args[0]),
-              "Pallas' lowerings compare with 0, so that the sign of zero is lost; Mosaic GPU's takes the sign of a NaN, where lax.sign gives NaN",
-              "sign(x) of x = -0 gives +0; on Mosaic GPU sign(NaN) gives 1"),
-    Deviation(r"triton/rem/(f32|f16|bf16)", "compiler", large_quotient,
-              "LLVM's NVPTX backend expands frem to x - trunc(x / y) y with an approximate division, so a large quotient leaves nothing right",
-              "rem(x, y) of f32 x = 1.2e38, y = 0.22 gives -inf"),
-    Deviation(r"triton/rem_by_zero/(i32|u32)", "undefined", lambda args: np.asarray(args[1]) == 0,
-              "LLVM leaves the remainder of a division by zero undefined; the GPU gives all bits set (a finding DIV_ZERO is reported)",
-              "rem(x, y) of i32 x = 2, y = 0 gives -1"),
-    Deviation(r"triton/cast/f8e5m2_to_bf16", "compiler", lambda args: ~np.isfinite(np.asarray(args[0]).astype(np.float64)),
-              "Triton widens f8e5m2 to bf16 by moving bits and takes infinities and NaN for numbers with the exponent above the largest",
-              "x.astype(bf16) of f8e5m2 x = inf gives 65536"),
-    Deviation(r"mosaic/cast/(f32|f16|bf16)_to_i8", "undefined", outside(np.int8),
-              "LLVM leaves fptosi undefined where the number does not fit (a finding F2I is reported): by lanes the GPU converts to i32 and drops bits, by "
-              "warpgroups it gives the nearest limit", "x.astype(i8) of f32 x = 128 gives -128"),
-    Deviation(r"mosaic/cast/(f32|f16|bf16)_to_u8", "undefined", outside(np.uint8),
-              "as to i8; negative numbers give 0 either way", "x.astype(u8) of f32 x = 256 gives 0"),
-    Deviation(r"mosaic/(sin|cos)_approx/f32", "unbounded", lambda args: np.abs(np.asarray(args[0])) > 100 * np.pi,
-              "PTX bounds sin.approx and cos.approx up to 100 pi only", "sin(x) with approx_math of x = 3.4e38 gives 0"),
+    Deviation(
+        r"triton/neg/(f32|f16|bf16)",
+        "compiler",
+        lambda args: is_zero(args[0], False),
+        "Pallas writes 0 - x for -x (`_minus` of its Triton lowering), and 0 - 0 is +0",
+        "-x of x = +0 gives +0, not -0",
+    ),
+    Deviation(
+        r"(triton|mosaic)/sign/(f32|f16|bf16)",
+        "compiler",
+        lambda args: is_zero(args[0], True) | is_nan(args[0]),
+        "Pallas' lowerings compare with 0, so that the sign of zero is lost; Mosaic GPU's takes the sign of a NaN, "
+        "where lax.sign gives NaN",
+        "sign(x) of x = -0 gives +0; on Mosaic GPU sign(NaN) gives 1",
+    ),
+    Deviation(
+        r"triton/rem/(f32|f16|bf16)",
+        "compiler",
+        large_quotient,
+        "LLVM's NVPTX backend expands frem to x - trunc(x / y) y with an approximate division, so a large quotient "
+        "leaves nothing right",
+        "rem(x, y) of f32 x = 1.2e38, y = 0.22 gives -inf",
+    ),
+    Deviation(
+        r"triton/rem_by_zero/(i32|u32)",
+        "undefined",
+        lambda args: np.asarray(args[1]) == 0,
+        "LLVM leaves the remainder of a division by zero undefined; the GPU gives all bits set (a finding DIV_ZERO is "
+        "reported)",
+        "rem(x, y) of i32 x = 2, y = 0 gives -1",
+    ),
+    Deviation(
+        r"triton/cast/f8e5m2_to_bf16",
+        "compiler",
+        lambda args: ~np.isfinite(np.asarray(args[0]).astype(np.float64)),
+        "Triton widens f8e5m2 to bf16 by moving bits and takes infinities and NaN for numbers with the exponent above "
+        "the largest",
+        "x.astype(bf16) of f8e5m2 x = inf gives 65536",
+    ),
+    Deviation(
+        r"mosaic/cast/(f32|f16|bf16)_to_i8",
+        "undefined",
+        outside(np.int8),
+        "LLVM leaves fptosi undefined where the number does not fit (a finding F2I is reported): by lanes the GPU "
+        "converts to i32 and drops bits, by "
+        "warpgroups it gives the nearest limit",
+        "x.astype(i8) of f32 x = 128 gives -128",
+    ),
+    Deviation(
+        r"mosaic/cast/(f32|f16|bf16)_to_u8",
+        "undefined",
+        outside(np.uint8),
+        "as to i8; negative numbers give 0 either way",
+        "x.astype(u8) of f32 x = 256 gives 0",
+    ),
+    Deviation(
+        r"mosaic/(sin|cos)_approx/f32",
+        "unbounded",
+        lambda args: np.abs(np.asarray(args[0])) > 100 * np.pi,
+        "PTX bounds sin.approx and cos.approx up to 100 pi only",
+        "sin(x) with approx_math of x = 3.4e38 gives 0",
+    ),
 )
 
 
@@ -153,7 +195,8 @@ def modelled(one, args, number, told):
 
 
 def compare(one, args, told, hardware, reference):
-    """`told`: (number of the output, its description in the index). `hardware` is what is kept of it, `reference` is whole."""
+    """`told`: (number of the output, its description in the index). `hardware` is what is kept of it, `reference` is
+    whole."""
     number, description = told
     b = store.kept(reference)
     a = hardware.ravel()
@@ -169,6 +212,16 @@ def compare(one, args, told, hardware, reference):
     if wrong.any() or not equal.all():
         i = int(np.flatnonzero(wrong if wrong.any() else ~equal)[0])
         operands = [str(np.asarray(x).ravel()[i]) for x in args if np.size(x) == a.size]
-        example = f"element {i}: hardware {a[i]}, Palladion {b[i]}" + (f", of {', '.join(operands)}" if operands else "")
-    return Row(one.name, float(equal.mean()), int(np.max(ulps(a, b)[finite], initial=0)), int(wrong.sum()), int((~allowed & listed).sum()), example,
-               one.bound.why, modelled(one, args, number, description))
+        example = f"element {i}: hardware {a[i]}, Palladion {b[i]}" + (
+            f", of {', '.join(operands)}" if operands else ""
+        )
+    return Row(
+        one.name,
+        float(equal.mean()),
+        int(np.max(ulps(a, b)[finite], initial=0)),
+        int(wrong.sum()),
+        int((~allowed & listed).sum()),
+        example,
+        one.bound.why,
+        modelled(one, args, number, description),
+    )

@@ -7,17 +7,23 @@ import sys
 import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [folder for folder in (os.path.join(HERE, "..", "gpu_corpus"), os.path.join(HERE, "..")) if folder not in sys.path]
-import families
-from corpus import NOTES
-
-import inputs
-from bounds import EXACT
-from recorded import Recorded
+sys.path[:0] = [
+    folder for folder in (os.path.join(HERE, "..", "gpu_corpus"), os.path.join(HERE, "..")) if folder not in sys.path
+]
+import families  # noqa: E402
+import inputs  # noqa: E402
+from bounds import EXACT  # noqa: E402
+from corpus import NOTES  # noqa: E402
+from recorded import Recorded  # noqa: E402
 
 # Not a matter of values: what is read there, nobody has written.
-UNDEFINED = ("069_never_written_copy_noted", "069_never_written_store_noted", "065_out_missing_racy", "065_out_missing_moved_racy",
-             "065_out_missing_copied_racy")
+UNDEFINED = (
+    "069_never_written_copy_noted",
+    "069_never_written_store_noted",
+    "065_out_missing_racy",
+    "065_out_missing_moved_racy",
+    "065_out_missing_copied_racy",
+)
 
 # Younger than the recordings.
 NOT_RECORDED = ("062_illegal_smem_clean", "088_scope_reuse_read_automatic_clean")
@@ -35,10 +41,15 @@ def given(case):
 
 def left_out(case):
     """Why its kernel is not run on this chip, whatever a check finds; None where it is."""
-    reasons = {"its text is changed after JAX has traced it": case.edit, "its check has options that a run on a GPU has not": case.headers,
-               "it reads what nobody has written": case.name in UNDEFINED, "younger than the recordings": case.name in NOT_RECORDED,
-               "it runs on several devices": SEVERAL_DEVICES in case.name, f"for another target, {case.target}": case.target != TARGET,
-               "it has no outputs: its check ends with an error": case.exit}
+    reasons = {
+        "its text is changed after JAX has traced it": case.edit,
+        "its check has options that a run on a GPU has not": case.headers,
+        "it reads what nobody has written": case.name in UNDEFINED,
+        "younger than the recordings": case.name in NOT_RECORDED,
+        "it runs on several devices": SEVERAL_DEVICES in case.name,
+        f"for another target, {case.target}": case.target != TARGET,
+        "it has no outputs: its check ends with an error": case.exit,
+    }
     return next((why for why, holds in reasons.items() if holds), None)
 
 
@@ -48,7 +59,7 @@ def clean(case):
 
 
 def recorded():
-    for family, case in families.cases():
+    for _, case in families.cases():
         if clean(case):
             make = functools.partial(lambda c: (c.kernel.function, given(c)), case)
             yield Recorded(f"corpus/{case.name}", make, case.target, EXACT)

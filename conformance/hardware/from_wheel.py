@@ -4,10 +4,8 @@ import functools
 
 import jax
 import numpy as np
-
-from palladion.real_kernels import gpu_kernels, hopper_kernels
-
 from bounds import Bound
+from palladion.real_kernels import gpu_kernels, hopper_kernels
 from recorded import Recorded
 
 
@@ -21,5 +19,9 @@ def problem(case):
 def recorded():
     for module, target in ((gpu_kernels, "triton/h100"), (hopper_kernels, "mosaic_gpu/h100")):
         for case in module.cases():
-            bound = Bound(absolute=case.atol, relative=case.rtol, why="upstream's tolerance; it is for both kernels and XLA's part of the function")
+            bound = Bound(
+                absolute=case.atol,
+                relative=case.rtol,
+                why="upstream's tolerance; it is for both kernels and XLA's part of the function",
+            )
             yield Recorded(f"wheel/{case.name}", functools.partial(problem, case), case.target or target, bound)

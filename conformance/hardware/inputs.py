@@ -1,6 +1,7 @@
 """Inputs of recorded kernels: the same bits on every host and with every NumPy, so that only outputs need keeping.
 
-Random bits are SplitMix64's, as in conformance cases (docs/spec/cases.md, Values); all else is exact arithmetic on them.
+Random bits are SplitMix64's, as in conformance cases (docs/spec/cases.md, Values); all else is exact arithmetic on
+them.
 """
 
 import hashlib
@@ -47,21 +48,53 @@ def powers(seed, shape, least, most, dtype=F32):
 def edges(dtype):
     """The numbers at which an implementation of a float type goes wrong, both signs of each."""
     info, one = ml_dtypes.finfo(dtype), np.ones((), dtype)
-    small = [0, info.smallest_subnormal, info.smallest_subnormal * np.asarray(3, dtype), info.smallest_normal, info.tiny]
+    small = [
+        0,
+        info.smallest_subnormal,
+        info.smallest_subnormal * np.asarray(3, dtype),
+        info.smallest_normal,
+        info.tiny,
+    ]
     big = [info.max, info.max / np.asarray(2, dtype), np.inf, np.nan]
-    near = [1, 1 + float(info.eps), 1 - float(info.eps) / 2, 0.5, 1.5, 2, 2.5, 3, 10, 88, 89, 104, 126.5, 128, 149, 256, 65504, 65520]
+    near = [
+        1,
+        1 + float(info.eps),
+        1 - float(info.eps) / 2,
+        0.5,
+        1.5,
+        2,
+        2.5,
+        3,
+        10,
+        88,
+        89,
+        104,
+        126.5,
+        128,
+        149,
+        256,
+        65504,
+        65520,
+    ]
     with np.errstate(over="ignore", invalid="ignore"):  # 65520 is no f16
         values = np.array([np.asarray(v).astype(dtype) for v in (*small, *big, *near)], dtype=dtype)
         return np.concatenate([values, (-values.astype(np.float64)).astype(dtype), one[None]])
 
 
 def mixed(seed, count, dtype, span=10.0):
-    """Edges, then a quarter each of random bits, all exponents in reach, and numbers within `span`; shuffled by nothing."""
+    """Edges, then a quarter each of random bits, all exponents in reach, and numbers within `span`; shuffled by
+    nothing."""
     first = edges(dtype)
     rest = count - len(first)
     a, b = rest // 4, rest // 4
-    return np.concatenate([first, bits(seed, (a,), dtype), powers(seed + 1, (b,), -12, 12, dtype),
-                           uniform(seed + 2, (rest - a - b,), -span, span, dtype)])
+    return np.concatenate(
+        [
+            first,
+            bits(seed, (a,), dtype),
+            powers(seed + 1, (b,), -12, 12, dtype),
+            uniform(seed + 2, (rest - a - b,), -span, span, dtype),
+        ]
+    )
 
 
 def integers(seed, count, dtype):

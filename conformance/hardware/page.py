@@ -1,4 +1,5 @@
-"""Writes docs/hardware.md from the recordings and what Palladion gives today: python conformance/hardware/page.py --write (./dev docs does)."""
+"""Writes docs/hardware.md from the recordings and what Palladion gives today: python conformance/hardware/page.py
+--write (./dev docs does)."""
 
 import collections
 import os
@@ -149,9 +150,17 @@ def numbers(name, rows):
 
 
 def elementwise(found):
-    yield from ("", "## Elementwise operations, conversions, reductions", "",
-                "Not the same bits everywhere. Steps are those between neighbouring numbers of the type; elements that a deviation above names are left out, and so",
-                "are infinities and NaN, which must be met (any NaN is a NaN).", "", "| kernel | outputs | same bits | largest difference in steps | why |", "|---|---|---|---|---|")
+    yield from (
+        "",
+        "## Elementwise operations, conversions, reductions",
+        "",
+        "Not the same bits everywhere. Steps are those between neighbouring numbers of the type; elements that a "
+        "deviation above names are left out, and so",
+        "are infinities and NaN, which must be met (any NaN is a NaN).",
+        "",
+        "| kernel | outputs | same bits | largest difference in steps | why |",
+        "|---|---|---|---|---|",
+    )
     same = collections.defaultdict(list)
     for name, rows in found.rows.items():
         if not name.startswith(("triton/", "mosaic/")):
@@ -159,7 +168,11 @@ def elementwise(found):
         if all(row.equal == 1 for row in rows):
             same[name.rpartition("/")[0] if "/cast/" not in name else name.partition("_to_")[0]].append(name)
         else:
-            yield numbers(name, rows) if not compare.deviations(name) else numbers(name, rows).rpartition(" | ")[0].rpartition(" | ")[0] + deviating(rows)
+            yield (
+                numbers(name, rows)
+                if not compare.deviations(name)
+                else numbers(name, rows).rpartition(" | ")[0].rpartition(" | ")[0] + deviating(rows)
+            )
     yield from ("", "The same bits in all elements:", "")
     for stem, names in same.items():
         short = [name.rpartition("_to_")[2] if "/cast/" in name else name.rpartition("/")[2] for name in names]
@@ -171,17 +184,35 @@ def deviating(rows):
 
 
 def wheel(found):
-    yield from ("", "## Kernels of the wheel", "", "What ships in JAX's wheel, at the sizes of `./dev run`. XLA computes the parts that are no kernels, on the GPU there and on a CPU here. Steps are",
-                "many where a result is near 0. Bound: upstream's tolerance, for kernels and XLA's part together.", "", "| kernel | outputs | same bits | largest difference in steps |", "|---|---|---|---|")
+    yield from (
+        "",
+        "## Kernels of the wheel",
+        "",
+        "What ships in JAX's wheel, at the sizes of `./dev run`. XLA computes the parts that are no kernels, on the "
+        "GPU there and on a CPU here. Steps are",
+        "many where a result is near 0. Bound: upstream's tolerance, for kernels and XLA's part together.",
+        "",
+        "| kernel | outputs | same bits | largest difference in steps |",
+        "|---|---|---|---|",
+    )
     for name, rows in found.rows.items():
         if name.startswith("wheel/"):
             yield numbers(name.removeprefix("wheel/"), rows).rpartition(" | ")[0] + " |"
 
 
 def refusals(found):
-    yield from ("", "## Refused", "", f"By JAX {found.about['jax']} or the compilers behind it, so that there is nothing to compare. Of these {sum(map(len, results.refused(found).values()))} kernels a check here calls",
-                f"{len(results.illegal())} ILLEGAL; the others are what its tables of refusals do not have yet. Their operations run here.",
-                "", "| why | ILLEGAL here | kernels |", "|---|---|---|")
+    yield from (
+        "",
+        "## Refused",
+        "",
+        f"By JAX {found.about['jax']} or the compilers behind it, so that there is nothing to compare. Of these "
+        f"{sum(map(len, results.refused(found).values()))} kernels a check here calls",
+        f"{len(results.illegal())} ILLEGAL; the others are what its tables of refusals do not have yet. Their "
+        f"operations run here.",
+        "",
+        "| why | ILLEGAL here | kernels |",
+        "|---|---|---|",
+    )
     for why, names in sorted(results.refused(found).items(), key=lambda item: -len(item[1])):
         listed = ", ".join(f"`{name}`" for name in names)
         yield f"| {plain(why)} | {len(results.illegal() & set(names))} of {len(names)} | {listed} |"
@@ -197,19 +228,35 @@ def shown_rows(defects):
         one = defects[f"shown/{name}_racy"]
         lane, warpgroup = one.told["lane"], one.told["warpgroup"]
         codes = ", ".join(sorted(one.codes))
-        yield (f"| {make.__doc__.rstrip('.')} (`{name}`) | {codes} | {lane['wrong']} of {lane['runs']} | {warpgroup['wrong']} of {warpgroup['runs']} | "
-               f"{max(lane['different'], warpgroup['different'])} |")
+        yield (
+            f"| {make.__doc__.rstrip('.')} (`{name}`) | {codes} | {lane['wrong']} of {lane['runs']} | "
+            f"{warpgroup['wrong']} of {warpgroup['runs']} | "
+            f"{max(lane['different'], warpgroup['different'])} |"
+        )
 
 
 def defect_text(defects):
     races = [one for one in defects.values() if one.name.startswith("races/") and one.told]
     alike = [one for one in races if any(told.get("wrong") for told in one.told.values())]
-    hangs = [one for one in defects.values() if one.name.startswith("hangs/") and (one.told or "hung" in one.ended or "CUDA" in one.ended)]
+    hangs = [
+        one
+        for one in defects.values()
+        if one.name.startswith("hangs/") and (one.told or "hung" in one.ended or "CUDA" in one.ended)
+    ]
     hung = [one.name.removeprefix("hangs/") for one in hangs if "hung" in one.ended]
     broke = [one.name.removeprefix("hangs/") for one in hangs if "CUDA" in one.ended]
     first = defects[f"shown/{next(iter(shown.KERNELS))}_racy"].told["lane"]
-    return DEFECTS.format(runs=first["runs"], shown="\n".join(shown_rows(defects)), races=len(races), alike=len(alike), hangs=len(hangs), hung=len(hung),
-                          hung_names=", ".join(f"`{name}`" for name in hung), broke=", ".join(f"`{name}`" for name in broke), tried=97)
+    return DEFECTS.format(
+        runs=first["runs"],
+        shown="\n".join(shown_rows(defects)),
+        races=len(races),
+        alike=len(alike),
+        hangs=len(hangs),
+        hung=len(hung),
+        hung_names=", ".join(f"`{name}`" for name in hung),
+        broke=", ".join(f"`{name}`" for name in broke),
+        tried=97,
+    )
 
 
 def text():
@@ -218,14 +265,38 @@ def text():
     runs = {entry["runs"] for entry in found.entries.values() if "runs" in entry}
     repeated = found.about["repeated"]
     sums = sum(shape_size(found.entries[name]) for name, rows in found.rows.items() if rows[0].model)
-    told = "".join(one.smallest and f"| `{one.names}` | {one.smallest} | {one.why} | {one.kind} |\n" for one in compare.DEVIATIONS).replace("(f32|f16|bf16)", "*").replace(
-        "(triton|mosaic)", "*").replace("(sin|cos)", "*").replace("(i32|u32)", "*")
-    head = HEAD.format(**found.about, listed=len(found.entries), recorded=len(found.rows), refused=len(found.entries) - len(found.rows), runs=max(runs),
-                       other=", ".join(f"`{name}`" for name in other), groups="\n".join(group_rows(found)), again=repeated["kernels"] - len(repeated["other_bits"]),
-                       not_again=", ".join(f"`{name}`" for name in repeated["other_bits"]))
-    parts = [head, CONTRADICTED.format(deviations=told.rstrip()), PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
-             "\n".join(elementwise(found)), "\n".join(wheel(found)), defect_text(defects).rstrip(), "\n".join(refusals(found)),
-             f"\n{unrecorded.section()}\n", RECORDING.rstrip()]
+    told = (
+        "".join(
+            one.smallest and f"| `{one.names}` | {one.smallest} | {one.why} | {one.kind} |\n"
+            for one in compare.DEVIATIONS
+        )
+        .replace("(f32|f16|bf16)", "*")
+        .replace("(triton|mosaic)", "*")
+        .replace("(sin|cos)", "*")
+        .replace("(i32|u32)", "*")
+    )
+    head = HEAD.format(
+        **found.about,
+        listed=len(found.entries),
+        recorded=len(found.rows),
+        refused=len(found.entries) - len(found.rows),
+        runs=max(runs),
+        other=", ".join(f"`{name}`" for name in other),
+        groups="\n".join(group_rows(found)),
+        again=repeated["kernels"] - len(repeated["other_bits"]),
+        not_again=", ".join(f"`{name}`" for name in repeated["other_bits"]),
+    )
+    parts = [
+        head,
+        CONTRADICTED.format(deviations=told.rstrip()),
+        PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
+        "\n".join(elementwise(found)),
+        "\n".join(wheel(found)),
+        defect_text(defects).rstrip(),
+        "\n".join(refusals(found)),
+        f"\n{unrecorded.section()}\n",
+        RECORDING.rstrip(),
+    ]
     return prose.wrapped_text(re.sub(r"\n{3,}", "\n\n", "\n".join(parts)) + "\n")
 
 
@@ -234,7 +305,9 @@ def main():
     if "--write" in sys.argv:
         PAGE.write_text(written, encoding="utf-8")
     elif PAGE.read_text(encoding="utf-8") != written:
-        raise SystemExit(f"{os.path.relpath(PAGE)} is not what the recordings say; python conformance/hardware/page.py --write")
+        raise SystemExit(
+            f"{os.path.relpath(PAGE)} is not what the recordings say; python conformance/hardware/page.py --write"
+        )
 
 
 if __name__ == "__main__":

@@ -1,26 +1,40 @@
-"""Matrix products of small operands by the tensor cores, of every type: what they keep of each product, and in which order they add.
+"""Matrix products of small operands by the tensor cores, of every type: what they keep of each product, and in which
+order they add.
 
 Each kernel makes 64 x 64 sums of K products: K is that of one instruction, or of four that follow each other.
 """
 
 import functools
 
+import inputs
 import jax
 import numpy as np
+import tensor_core
+from bounds import EXACT, Bound
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import triton as plt
-
-import inputs
-from bounds import EXACT, Bound
 from recorded import Recorded
-import tensor_core
 
 M = N = 64
 I8, I32 = np.dtype(np.int8), np.dtype(np.int32)
-OPERANDS = {"f16": inputs.F16, "bf16": inputs.BF16, "f32": inputs.F32, "f8e4m3fn": inputs.E4M3, "f8e5m2": inputs.E5M2, "i8": I8}
-RESULTS = {"f16": ("f32", "f16"), "bf16": ("f32",), "f32": ("f32",), "f8e4m3fn": ("f32", "f16"), "f8e5m2": ("f32", "f16"), "i8": ("i32",)}
+OPERANDS = {
+    "f16": inputs.F16,
+    "bf16": inputs.BF16,
+    "f32": inputs.F32,
+    "f8e4m3fn": inputs.E4M3,
+    "f8e5m2": inputs.E5M2,
+    "i8": I8,
+}
+RESULTS = {
+    "f16": ("f32", "f16"),
+    "bf16": ("f32",),
+    "f32": ("f32",),
+    "f8e4m3fn": ("f32", "f16"),
+    "f8e5m2": ("f32", "f16"),
+    "i8": ("i32",),
+}
 TYPES = {"f32": inputs.F32, "f16": inputs.F16, "i32": I32}
 SPANS = {"f16": 7, "bf16": 14, "f32": 14, "f8e4m3fn": 5, "f8e5m2": 10}
 
@@ -60,7 +74,11 @@ def subnormal(seed, dtype, k):
     a, b = near(seed, dtype, k)
     smallest = float(inputs.ml_dtypes.finfo(dtype).smallest_subnormal)
     mantissas = int(round(float(inputs.ml_dtypes.finfo(dtype).smallest_normal) / smallest))
-    a = ((inputs.words(seed + 5, M * k) % np.uint64(mantissas)).astype(np.float64) * smallest).astype(dtype).reshape(M, k)
+    a = (
+        ((inputs.words(seed + 5, M * k) % np.uint64(mantissas)).astype(np.float64) * smallest)
+        .astype(dtype)
+        .reshape(M, k)
+    )
     return a, (b.astype(np.float64) * 8).astype(dtype)
 
 
@@ -107,7 +125,16 @@ def dtype_tag(dtype):
     return next(tag for tag, one in OPERANDS.items() if one == dtype)
 
 
-KINDS = {"near": near, "apart": apart, "cancelled": cancelled, "anything": anything, "subnormal": subnormal, "zeros": zeros, "tiny": tiny, "ties": ties}
+KINDS = {
+    "near": near,
+    "apart": apart,
+    "cancelled": cancelled,
+    "anything": anything,
+    "subnormal": subnormal,
+    "zeros": zeros,
+    "tiny": tiny,
+    "ties": ties,
+}
 
 
 def wgmma(make, dtype, out, with_c=False):
@@ -133,12 +160,21 @@ def wgmma(make, dtype, out, with_c=False):
 
         if with_c:
             index = ((),) if jax.__version_info__ < (0, 11) else ()
-            o_ref[...] = pl.run_state(add)(plgpu.ACC.init(plgpu.load(c_ref, *index, layout=plgpu.Layout.WGMMA, optimized=False)))
+            o_ref[...] = pl.run_state(add)(
+                plgpu.ACC.init(plgpu.load(c_ref, *index, layout=plgpu.Layout.WGMMA, optimized=False))
+            )
         else:
             o_ref[...] = pl.run_scoped(scope, plgpu.ACC((M, N), out))
 
-    kernel = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((M, N), out), scratch_types=[
-        plgpu.SMEM((M, k), dtype, transforms=tiles), plgpu.SMEM((N, k), dtype, transforms=tiles), plgpu.Barrier(num_arrivals=2)])
+    kernel = plgpu.kernel(
+        body,
+        out_type=jax.ShapeDtypeStruct((M, N), out),
+        scratch_types=[
+            plgpu.SMEM((M, k), dtype, transforms=tiles),
+            plgpu.SMEM((N, k), dtype, transforms=tiles),
+            plgpu.Barrier(num_arrivals=2),
+        ],
+    )
     return kernel, (a, b, c) if with_c else (a, b)
 
 
@@ -147,16 +183,23 @@ def triton_dot(make, dtype, out, rows, precision):
     a, b = a[:rows], np.ascontiguousarray(b[:rows].T)
 
     def body(a_ref, b_ref, o_ref):
-        o_ref[...] = lax.dot_general(a_ref[...], b_ref[...], (((1,), (0,)), ((), ())), precision=precision, preferred_element_type=out)
+        o_ref[...] = lax.dot_general(
+            a_ref[...], b_ref[...], (((1,), (0,)), ((), ())), precision=precision, preferred_element_type=out
+        )
 
-    kernel = pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((rows, rows), out), compiler_params=plt.CompilerParams(num_warps=4))
+    kernel = pl.pallas_call(
+        body, out_shape=jax.ShapeDtypeStruct((rows, rows), out), compiler_params=plt.CompilerParams(num_warps=4)
+    )
     return kernel, (a, b)
 
 
 def room_of(result, arithmetic):
-    """What the kept bits of `tensor_core.py` leave open: a bit of 2^-F of the largest term for each term, and the roundings of the links."""
+    """What the kept bits of `tensor_core.py` leave open: a bit of 2^-F of the largest term for each term, and the
+    roundings of the links."""
+
     def room(args):
         return [tensor_core.largest_error(*[np.asarray(x) for x in args], dtype=TYPES[result], arithmetic=arithmetic)]
+
     return room
 
 
@@ -189,23 +232,43 @@ def recorded():
                     continue
                 for k in (step, 4 * step):
                     given = functools.partial(make, 1000 + 10 * seed, dtype, k)
-                    yield Recorded(f"products/wgmma/{tag}_{result}/{kind}/k{k}", functools.partial(wgmma, given, dtype, TYPES[result]),
-                                   "mosaic_gpu/h100", _bound(tag, result))
+                    yield Recorded(
+                        f"products/wgmma/{tag}_{result}/{kind}/k{k}",
+                        functools.partial(wgmma, given, dtype, TYPES[result]),
+                        "mosaic_gpu/h100",
+                        _bound(tag, result),
+                    )
             if dtype.kind != "i":
                 given = functools.partial(apart, 1100, dtype, 4 * step)
-                yield Recorded(f"products/wgmma/{tag}_{result}/with_c/k{4 * step}", functools.partial(wgmma, given, dtype, TYPES[result], True),
-                               "mosaic_gpu/h100", _bound(tag, result))
+                yield Recorded(
+                    f"products/wgmma/{tag}_{result}/with_c/k{4 * step}",
+                    functools.partial(wgmma, given, dtype, TYPES[result], True),
+                    "mosaic_gpu/h100",
+                    _bound(tag, result),
+                )
         yield from _triton(tag, dtype, step)
 
 
 def _triton(tag, dtype, step):
-    precisions = {"": None} if tag != "f32" else {"": None, "_tf32": lax.DotAlgorithmPreset.TF32_TF32_F32, "_ieee": lax.DotAlgorithmPreset.F32_F32_F32}
-    kinds = ("near",) if dtype.kind == "i" else ("near", "apart", "anything", "zeros", "tiny") + (("ties",) if tag == "f32" else ())
+    precisions = (
+        {"": None}
+        if tag != "f32"
+        else {"": None, "_tf32": lax.DotAlgorithmPreset.TF32_TF32_F32, "_ieee": lax.DotAlgorithmPreset.F32_F32_F32}
+    )
+    kinds = (
+        ("near",)
+        if dtype.kind == "i"
+        else ("near", "apart", "anything", "zeros", "tiny") + (("ties",) if tag == "f32" else ())
+    )
     for result in RESULTS[tag]:
         for rows in (16, 64):
             for label, precision in precisions.items():
                 for kind in kinds:
                     given = functools.partial(KINDS[kind], 1200, dtype, max(4 * step, 32))
                     name = f"products/dot/{tag}_{result}{label}/{kind}/{rows}"
-                    yield Recorded(name, functools.partial(triton_dot, given, dtype, TYPES[result], rows, precision), "triton/h100",
-                                   _bound(tag, result, arithmetic_of(tag, label, result, rows)))
+                    yield Recorded(
+                        name,
+                        functools.partial(triton_dot, given, dtype, TYPES[result], rows, precision),
+                        "triton/h100",
+                        _bound(tag, result, arithmetic_of(tag, label, result, rows)),
+                    )

@@ -1,8 +1,10 @@
-"""Runs the kernels of the list on this machine's GPU and stores what they gave: ./dev record [--out FOLDER] [PART OF A NAME...].
+"""Runs the kernels of the list on this machine's GPU and stores what they gave: ./dev record [--out FOLDER] [PART OF A
+NAME...].
 
-Needs JAX with CUDA; nothing of Palladion but its Python lists. Kernels run in processes of their own, several at a time: one that
-hangs is ended after --patience seconds and noted as such, one that fails is noted, and the rest goes on. What has been recorded is
-written every 20 seconds, so that little is lost where the machine is taken away. `--full` keeps outputs whole, to study them.
+Needs JAX with CUDA; nothing of Palladion but its Python lists. Kernels run in processes of their own, several at a
+time: one that hangs is ended after --patience seconds and noted as such, one that fails is noted, and the rest goes on.
+What has been recorded is written every 20 seconds, so that little is lost where the machine is taken away. `--full`
+keeps outputs whole, to study them.
 """
 
 import argparse
@@ -16,9 +18,8 @@ import sys
 import tempfile
 import time
 
-import numpy as np
-
 import kernel_lists
+import numpy as np
 import store
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -36,10 +37,20 @@ class Workers:
 
     def start(self, share):
         names = [self.waiting.popleft() for _ in range(min(share, len(self.waiting)))]
-        environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS", "cuda,cpu"), "TF_CPP_MIN_LOG_LEVEL": "3"}
+        environment = os.environ | {
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+            "JAX_PLATFORMS": os.environ.get("JAX_PLATFORMS", "cuda,cpu"),
+            "TF_CPP_MIN_LOG_LEVEL": "3",
+        }
         log = open(os.path.join(self.folder, "log"), "ab")
-        process = subprocess.Popen([sys.executable, os.path.join(HERE, "worker.py"), self.folder, str(self.options.runs)],
-                                   stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, text=True)
+        process = subprocess.Popen(
+            [sys.executable, os.path.join(HERE, "worker.py"), self.folder, str(self.options.runs)],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            text=True,
+        )
         process.stdin.write("\n".join(names))
         process.stdin.close()
         self.running[process] = [names, time.monotonic(), 0]
@@ -91,7 +102,9 @@ class Workers:
                     for member in stored.files:
                         whole = self.options.full or self.options.defects
                         arrays[f"{told['name']}/{member}"] = stored[member] if whole else store.kept(stored[member])
-        entries |= {name: {"failed": "it hung"} for name in self.hung} | {name: {"failed": "its process ended"} for name in self.crashed}
+        entries |= {name: {"failed": "it hung"} for name in self.hung} | {
+            name: {"failed": "its process ended"} for name in self.crashed
+        }
         return entries, arrays
 
 
@@ -99,10 +112,21 @@ def about():
     """The device, what drives it, and when this was."""
     import jax
     import jaxlib
+
     asked = ["nvidia-smi", "--query-gpu=name,driver_version,vbios_version", "--format=csv,noheader"]
-    name, driver, bios = [x.strip() for x in subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")[0].split(",")]
-    return {"device": name, "driver": driver, "vbios": bios, "jax": jax.__version__, "jaxlib": jaxlib.__version__, "numpy": np.__version__,
-            "date": datetime.date.today().isoformat()}
+    name, driver, bios = [
+        x.strip()
+        for x in subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")[0].split(",")
+    ]
+    return {
+        "device": name,
+        "driver": driver,
+        "vbios": bios,
+        "jax": jax.__version__,
+        "jaxlib": jaxlib.__version__,
+        "numpy": np.__version__,
+        "date": datetime.date.today().isoformat(),
+    }
 
 
 def options():
@@ -115,8 +139,16 @@ def options():
     parser.add_argument("--patience", type=int, default=60, help="seconds after which a kernel hangs")
     parser.add_argument("--limit", type=int, default=100000, help="seconds for all")
     parser.add_argument("--full", action="store_true", help="keep whole outputs")
-    parser.add_argument("--repeat", action="store_true", help="keep what is there, and note in its index which kernels gave other bits now")
-    parser.add_argument("--defects", action="store_true", help="the kernels with a defect, into defects.json and .npz: how often they are wrong")
+    parser.add_argument(
+        "--repeat",
+        action="store_true",
+        help="keep what is there, and note in its index which kernels gave other bits now",
+    )
+    parser.add_argument(
+        "--defects",
+        action="store_true",
+        help="the kernels with a defect, into defects.json and .npz: how often they are wrong",
+    )
     return parser.parse_args()
 
 
@@ -141,17 +173,29 @@ def main():
             break
     entries, arrays = workers.collected()
     write(chosen, machine, entries, arrays)
-    bad = {name: entry for name, entry in entries.items() if "failed" in entry or ("refused" in entry and "outputs" not in entry)}
+    bad = {
+        name: entry
+        for name, entry in entries.items()
+        if "failed" in entry or ("refused" in entry and "outputs" not in entry)
+    }
     for name, entry in sorted(bad.items()):
         print(f"{name}: {str(entry.get('failed') or entry['refused'])[:150]}")
-    print(f"{len(entries) - len(bad)} of {len(names)} kernels recorded in {time.monotonic() - start:.0f} s; without outputs: {len(bad)}")
+    print(
+        f"{len(entries) - len(bad)} of {len(names)} kernels recorded in {time.monotonic() - start:.0f} s; without "
+        f"outputs: {len(bad)}"
+    )
 
 
 def repetition(stored, machine, entries):
     """When it was, and which of the kernels that gave outputs both times gave other bits."""
     both = [name for name in entries if "outputs" in entries[name] and "outputs" in stored.get(name, ())]
-    return {"date": machine["date"], "driver": machine["driver"], "jax": machine["jax"], "kernels": len(both),
-            "other_bits": sorted(name for name in both if entries[name]["outputs"] != stored[name]["outputs"])}
+    return {
+        "date": machine["date"],
+        "driver": machine["driver"],
+        "jax": machine["jax"],
+        "kernels": len(both),
+        "other_bits": sorted(name for name in both if entries[name]["outputs"] != stored[name]["outputs"]),
+    }
 
 
 def write(chosen, machine, entries, arrays):

@@ -1,8 +1,9 @@
 """Times the kernels of timed_kernels.py on this machine's GPU: ./dev record --times [--out FILE] [PART OF A NAME...].
 
-Needs JAX with CUDA and CuPy; nothing of Palladion. Each kernel runs again and again, by CUPTI's times; what it reads is not in L2 before (a
-large array is written in between), and once more without that. The clock is measured on the GPU while the kernel runs (tools/calibration/clock.py), by a
-thread that needs an SM for itself, so kernels that fill all SMs are made for a few less then. A kernel that fails is noted, and the rest goes on.
+Needs JAX with CUDA and CuPy; nothing of Palladion. Each kernel runs again and again, by CUPTI's times; what it reads is
+not in L2 before (a large array is written in between), and once more without that. The clock is measured on the GPU
+while the kernel runs (tools/calibration/clock.py), by a thread that needs an SM for itself, so kernels that fill all
+SMs are made for a few less then. A kernel that fails is noted, and the rest goes on.
 """
 
 import argparse
@@ -14,11 +15,12 @@ import subprocess
 import sys
 import time
 
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_enable_command_buffer="  # CUPTI is to see each kernel
+os.environ["XLA_FLAGS"] = (
+    os.environ.get("XLA_FLAGS", "") + " --xla_gpu_enable_command_buffer="
+)  # CUPTI is to see each kernel
 
 import jax
 import jax.numpy as jnp
-
 import timed_kernels
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -35,6 +37,7 @@ TOGETHER = 8  # executions of one dispatch, so that little is between them
 def by_cupti(function, args, iterations):
     """The kernels' times of each execution, [(name, milliseconds)]."""
     from jax.experimental.mosaic.gpu import profiler
+
     _, times = profiler.measure(function, aggregate=False, iterations=iterations)(*args)
     if times is None:
         raise RuntimeError("CUPTI saw no kernel; is its library of the driver's version?")
@@ -43,12 +46,14 @@ def by_cupti(function, args, iterations):
 
 def again_and_again(function):
     """A few executions one after another: each has an argument that the one before could have changed."""
+
     def call(*args):
         results = None
         for _ in range(TOGETHER):
             results = function(*args)
             args, _ = jax.lax.optimization_barrier((args, results))
         return results
+
     return jax.jit(call)
 
 
@@ -66,21 +71,45 @@ def times_of(one):
 
     runs = by_cupti(jax.jit(cold), (flush, *args), int(min(MOST, max(LEAST, WHILE / (of_one + 0.2e-3)))))
     seconds = sorted(sum(t for name, t in run if name in names) * 1e-3 for run in runs)
-    again = sorted(sum(t for _, t in run) * 1e-3 for run in by_cupti(compiled, args, int(min(2 * MOST, max(LEAST, WHILE / of_one)))))
+    again = sorted(
+        sum(t for _, t in run) * 1e-3
+        for run in by_cupti(compiled, args, int(min(2 * MOST, max(LEAST, WHILE / of_one))))
+    )
     beside, beside_args = one.make(FREE) if one.fills else (function, args)
     beside_args = [jax.device_put(x) for x in beside_args]
     together = again_and_again(beside)
     rate = rate_during(lambda: together(*beside_args), WHILE)
-    return {"seconds": statistics.median(seconds), "least": seconds[0], "most": seconds[-1], "runs": len(seconds),
-            "again": {"seconds": statistics.median(again), "least": again[0], "most": again[-1], "runs": len(again)},
-            "ghz": rate.mean * 1e-9, "ghz_least": rate.least * 1e-9, "ghz_most": rate.most * 1e-9}
+    return {
+        "seconds": statistics.median(seconds),
+        "least": seconds[0],
+        "most": seconds[-1],
+        "runs": len(seconds),
+        "again": {"seconds": statistics.median(again), "least": again[0], "most": again[-1], "runs": len(again)},
+        "ghz": rate.mean * 1e-9,
+        "ghz_least": rate.least * 1e-9,
+        "ghz_most": rate.most * 1e-9,
+    }
 
 
 def about():
-    asked = ["nvidia-smi", "--query-gpu=name,driver_version,vbios_version,clocks.max.sm,power.limit", "--format=csv,noheader,nounits"]
-    name, driver, bios, most, power = [x.strip() for x in subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")[0].split(",")]
-    return {"device": name, "driver": driver, "vbios": bios, "clock_most_mhz": int(most), "power_limit_watts": float(power), "jax": jax.__version__,
-            "date": time.strftime("%Y-%m-%d")}
+    asked = [
+        "nvidia-smi",
+        "--query-gpu=name,driver_version,vbios_version,clocks.max.sm,power.limit",
+        "--format=csv,noheader,nounits",
+    ]
+    name, driver, bios, most, power = [
+        x.strip()
+        for x in subprocess.run(asked, capture_output=True, text=True, check=True).stdout.split("\n")[0].split(",")
+    ]
+    return {
+        "device": name,
+        "driver": driver,
+        "vbios": bios,
+        "clock_most_mhz": int(most),
+        "power_limit_watts": float(power),
+        "jax": jax.__version__,
+        "date": time.strftime("%Y-%m-%d"),
+    }
 
 
 def main():

@@ -1,6 +1,7 @@
 """What one kernel that is recorded on hardware is.
 
-A name is a path: where the kernel is from, then what it is. `make` gives (function, arguments in NumPy) when its turn comes.
+A name is a path: where the kernel is from, then what it is. `make` gives (function, arguments in NumPy) when its turn
+comes.
 """
 
 import dataclasses

@@ -4,12 +4,11 @@ import collections
 import dataclasses
 import functools
 
-import jax
-import numpy as np
-
 import compare
 import inputs
+import jax
 import kernel_lists
+import numpy as np
 import schedules
 import store
 from palladion.api import running

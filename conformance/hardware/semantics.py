@@ -1,4 +1,5 @@
-"""Mosaic GPU lowers a kernel that does not say otherwise by warpgroups from JAX 0.11 on, and by lanes before: here either can be had."""
+"""Mosaic GPU lowers a kernel that does not say otherwise by warpgroups from JAX 0.11 on, and by lanes before: here
+either can be had."""
 
 import contextlib
 
@@ -19,7 +20,9 @@ def lowered_by(name):
     else:
         values = [wanted if isinstance(value, plgpu.LoweringSemantics) else value for value in values]
         if wanted not in values:
-            raise RuntimeError("plgpu.CompilerParams has no default of lowering_semantics where it was in JAX 0.8 to 0.12")
+            raise RuntimeError(
+                "plgpu.CompilerParams has no default of lowering_semantics where it was in JAX 0.8 to 0.12"
+            )
     make.__defaults__, make.__kwdefaults__ = tuple(values), named or None
     try:
         yield

@@ -1,18 +1,19 @@
-"""Kernels whose outputs show a mistake of synchronisation, if the hardware makes use of it, and the same kernels without the mistake.
+"""Kernels whose outputs show a mistake of synchronisation, if the hardware makes use of it, and the same kernels
+without the mistake.
 
-The kernels of conformance/gpu_corpus throw away what a race may have spoilt, so that their results are known; these store it.
+The kernels of conformance/gpu_corpus throw away what a race may have spoilt, so that their results are known; these
+store it.
 """
 
 import functools
 
+import from_corpus  # noqa: F401 - puts the corpus on the path
 import jax.numpy as jnp
 import numpy as np
+from corpus import F16, F32, I32, kernel, load, ty
 from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
-
-import from_corpus  # noqa: F401 - puts the corpus on the path
-from corpus import F16, F32, I32, kernel, load, ty
 from recorded import Recorded
 
 ROWS = 32
@@ -28,6 +29,7 @@ def thread(index):
 
 def load_without_wait(racy):
     """A copy's destination is read before the wait for it."""
+
     def body(x_ref, o_ref, smem, full):
         smem[...] = jnp.zeros((ROWS, 128), I32)
         plgpu.commit_smem()
@@ -43,6 +45,7 @@ def load_without_wait(racy):
 
 def store_without_fence(racy):
     """Ordinary stores are not made known to the copy that reads them."""
+
     def body(x_ref, o_ref, smem):
         for step in range(4):
             smem[...] = x_ref[...] + step
@@ -57,6 +60,7 @@ def store_without_fence(racy):
 
 def source_reused(racy):
     """The source of a copy is overwritten before the copy has read it."""
+
     def body(x_ref, o_ref, smem):
         smem[...] = x_ref[...]
         plgpu.commit_smem()
@@ -71,6 +75,7 @@ def source_reused(racy):
 
 def read_back_early(racy):
     """What a copy writes to global memory is read before the wait for its writes."""
+
     def body(x_ref, o_ref, p_ref, smem):
         p_ref[...] = jnp.zeros((ROWS, 128), I32)
         smem[...] = x_ref[...]
@@ -85,6 +90,7 @@ def read_back_early(racy):
 
 def no_barrier(racy):
     """One warpgroup reads what another one stores."""
+
     def body(x_ref, o_ref, smem, begun, full):
         @thread(0)
         def _():
@@ -101,7 +107,11 @@ def no_barrier(racy):
                 plgpu.barrier_wait(full)
             o_ref[...] = load(smem)
 
-    return kernel(body, TILE, out=TILE, scratch={"smem": SMEM, "begun": plgpu.Barrier(), "full": plgpu.Barrier()}), (X,), X
+    return (
+        kernel(body, TILE, out=TILE, scratch={"smem": SMEM, "begun": plgpu.Barrier(), "full": plgpu.Barrier()}),
+        (X,),
+        X,
+    )
 
 
 def ring_lapped(racy):
@@ -114,9 +124,11 @@ def ring_lapped(racy):
             def fill(i, _):
                 slot = lax.rem(i, slots)
                 if not racy:
+
                     @pl.when(i >= slots)
                     def _():
                         plgpu.barrier_wait(empty.at[slot])
+
                 plgpu.copy_gmem_to_smem(x_ref.at[i], ring.at[slot], full.at[i])
                 return _
 
@@ -136,13 +148,22 @@ def ring_lapped(racy):
             lax.fori_loop(0, steps, drain, None)
 
     many = np.stack([X * 0 + i + 1 for i in range(steps)])
-    made = kernel(body, ty(steps, ROWS, 128), out=ty(steps, ROWS, 128), scratch={
-        "ring": plgpu.SMEM((slots, ROWS, 128), I32), "full": plgpu.Barrier(num_barriers=steps), "empty": plgpu.Barrier(num_barriers=slots)})
+    made = kernel(
+        body,
+        ty(steps, ROWS, 128),
+        out=ty(steps, ROWS, 128),
+        scratch={
+            "ring": plgpu.SMEM((slots, ROWS, 128), I32),
+            "full": plgpu.Barrier(num_barriers=steps),
+            "empty": plgpu.Barrier(num_barriers=slots),
+        },
+    )
     return made, (many,), many
 
 
 def message_without_semaphore(racy):
     """One block reads what another one stores; the semaphore says that it is there."""
+
     def body(x_ref, o_ref, p_ref):
         begun, ready = pl.get_global(plgpu.SemaphoreType.REGULAR), pl.get_global(plgpu.SemaphoreType.REGULAR)
 
@@ -170,6 +191,7 @@ A16 = (np.arange(64 * 64).reshape(64, 64) % 7 - 3).astype(np.float16)
 
 def product_operand_refilled(racy):
     """A copy overwrites an operand of a matrix product that has not been waited for."""
+
     def body(x_ref, z_ref, o_ref, a, b, full, again):
         plgpu.copy_gmem_to_smem(x_ref, a, full)
         plgpu.copy_gmem_to_smem(x_ref, b, full)
@@ -187,16 +209,28 @@ def product_operand_refilled(racy):
         o_ref[...] = pl.run_scoped(scope, plgpu.ACC((64, 64), F32))
 
     tile = plgpu.SMEM((64, 64), F16, transforms=TILED)
-    made = kernel(body, ty(64, 64, dtype=F16), ty(64, 64, dtype=F16), out=ty(64, 64, dtype=F32), scratch={
-        "a": tile, "b": tile, "full": plgpu.Barrier(num_arrivals=2), "again": plgpu.Barrier(num_arrivals=2)}, **ALONE)
+    made = kernel(
+        body,
+        ty(64, 64, dtype=F16),
+        ty(64, 64, dtype=F16),
+        out=ty(64, 64, dtype=F32),
+        scratch={"a": tile, "b": tile, "full": plgpu.Barrier(num_arrivals=2), "again": plgpu.Barrier(num_arrivals=2)},
+        **ALONE,
+    )
     wide = A16.astype(np.float32)
     return made, (A16, np.zeros_like(A16)), 2 * (wide @ wide)
 
 
-KERNELS = {"load_without_wait": (load_without_wait, "RACE_ASYNC"), "store_without_fence": (store_without_fence, "PROXY"),
-           "source_reused": (source_reused, "RACE_ASYNC"), "read_back_early": (read_back_early, "RACE_ASYNC"), "no_barrier": (no_barrier, "RACE_RW"),
-           "ring_lapped": (ring_lapped, "RACE_ASYNC"),
-           "message_without_semaphore": (message_without_semaphore, "RACE_RW"), "product_operand_refilled": (product_operand_refilled, "RACE_RW")}
+KERNELS = {
+    "load_without_wait": (load_without_wait, "RACE_ASYNC"),
+    "store_without_fence": (store_without_fence, "PROXY"),
+    "source_reused": (source_reused, "RACE_ASYNC"),
+    "read_back_early": (read_back_early, "RACE_ASYNC"),
+    "no_barrier": (no_barrier, "RACE_RW"),
+    "ring_lapped": (ring_lapped, "RACE_ASYNC"),
+    "message_without_semaphore": (message_without_semaphore, "RACE_RW"),
+    "product_operand_refilled": (product_operand_refilled, "RACE_RW"),
+}
 
 
 def right(make, racy):
@@ -210,4 +244,9 @@ def recorded():
         for racy in (False, True):
             problem = functools.partial(lambda m, r: m(r)[:2], make, racy)
             run = functools.partial(lambda p: (p()[0].function, p()[1]), problem)
-            yield Recorded(f"shown/{name}_{'racy' if racy else 'clean'}", run, "mosaic_gpu/h100", functools.partial(right, make, racy))
+            yield Recorded(
+                f"shown/{name}_{'racy' if racy else 'clean'}",
+                run,
+                "mosaic_gpu/h100",
+                functools.partial(right, make, racy),
+            )

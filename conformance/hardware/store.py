@@ -1,7 +1,8 @@
 """Where recordings lie: conformance/hardware/CHIP/index.json and index.npz beside it.
 
-The index says of each kernel what its inputs hash to, its outputs' types, shapes and hashes, and in how many runs it gave the same bits;
-of the whole, the device, driver, versions and date. Of an output of more than KEPT elements the file holds evenly spaced ones.
+The index says of each kernel what its inputs hash to, its outputs' types, shapes and hashes, and in how many runs it
+gave the same bits; of the whole, the device, driver, versions and date. Of an output of more than KEPT elements the
+file holds evenly spaced ones.
 """
 
 import io
@@ -9,10 +10,9 @@ import json
 import os
 import zipfile
 
+import inputs
 import ml_dtypes
 import numpy as np
-
-import inputs
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KEPT = 2048
@@ -71,9 +71,14 @@ def read(chip, index="index"):
 
     def outputs(name, semantics=""):
         if index == "defects":  # different outputs, as words
-            members = sorted(key for key in stored.files if key.startswith(f"{name}/") and key.endswith(f"@{semantics}"))
+            members = sorted(
+                key for key in stored.files if key.startswith(f"{name}/") and key.endswith(f"@{semantics}")
+            )
             return [stored[key] for key in members]
         told = entries[name]["other_bits_by"] if semantics else entries[name]
-        return [stored[f"{name}/{i}@{semantics}".rstrip("@")].view(type_of(one["type"])) for i, one in enumerate(told["outputs"])]
+        return [
+            stored[f"{name}/{i}@{semantics}".rstrip("@")].view(type_of(one["type"]))
+            for i, one in enumerate(told["outputs"])
+        ]
 
     return about, entries, outputs

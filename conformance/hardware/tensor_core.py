@@ -1,17 +1,24 @@
-"""What Hopper's tensor cores compute, bit for bit: a model in NumPy, held against the recordings by python/tests/test_hardware.py.
+"""What Hopper's tensor cores compute, bit for bit: a model in NumPy, held against the recordings by
+python/tests/test_hardware.py.
 
-Each instruction adds L products and the accumulator in one step ("truncated fused dot-product-add"): all terms are aligned to the largest
-exponent among them, bits more than F below it are dropped, the rest is added exactly, and the sum is rounded once. From MMA-Sim
-(arXiv 2511.10909). Subnormal numbers have the exponent of the smallest normal one and are not normalised; a product of two significands
-of which each is in [1, 2) is not normalised either. A longer contraction is a chain of instructions, lowest k first.
+Each instruction adds L products and the accumulator in one step ("truncated fused dot-product-add"): all terms are
+aligned to the largest exponent among them, bits more than F below it are dropped, the rest is added exactly, and the
+sum is rounded once. From MMA-Sim (arXiv 2511.10909). Subnormal numbers have the exponent of the smallest normal one and
+are not normalised; a product of two significands of which each is in [1, 2) is not normalised either. A longer
+contraction is a chain of instructions, lowest k first.
 """
 
+import inputs
 import numpy as np
 
-import inputs
-
 # Of an operand: bits of the mantissa, exponent of the smallest normal number.
-FORMATS = {"float16": (10, -14), "bfloat16": (7, -126), "float32": (10, -126), "float8_e4m3fn": (3, -6), "float8_e5m2": (2, -14)}
+FORMATS = {
+    "float16": (10, -14),
+    "bfloat16": (7, -126),
+    "float32": (10, -126),
+    "float8_e4m3fn": (3, -6),
+    "float8_e5m2": (2, -14),
+}
 ACCUMULATORS = {"float16": (10, -14), "float32": (23, -126)}
 LENGTH = 32  # bytes of each operand that one instruction contracts
 ZERO = {"float16": -21, "float32": -133}  # the exponent of a term that is zero: what is F bits below is lost
@@ -91,7 +98,7 @@ def product(a, b, result, c=None):
     a, b = operand(a), operand(b)
     c = np.zeros((len(a), len(b))) if c is None else np.asarray(c).astype(np.float64)
     for k in range(0, a.shape[1], length):
-        left, right = a[:, k:k + length], b[:, k:k + length]
+        left, right = a[:, k : k + length], b[:, k : k + length]
         strange = special(left, right, c)
         plain = step(*[np.where(np.isfinite(x), x, 0) for x in (left, right, c)], types, kept)
         c = np.where(strange == 0, rounded(plain, types[1], kept), strange)
@@ -107,10 +114,13 @@ def canonical(x):
 
 # What a product of Pallas becomes on Hopper, by the name of its arithmetic.
 ARITHMETIC = {
-    "wgmma": "a tensor core keeps 25 bits (of 8-bit floats 13) below the largest term of an instruction's sum, and rounds toward zero after each",
-    "mma": "a tensor core keeps 25 bits (of 8-bit floats 13) below the largest term of an instruction's sum, and rounds toward zero after each",
+    "wgmma": "a tensor core keeps 25 bits (of 8-bit floats 13) below the largest term of an instruction's sum, and "
+    "rounds toward zero after each",
+    "mma": "a tensor core keeps 25 bits (of 8-bit floats 13) below the largest term of an instruction's sum, and "
+    "rounds toward zero after each",
     "tf32": "a tensor core that keeps 25 bits, of operands rounded to TensorFloat-32",
-    "halves": "8-bit floats are multiplied as f16: of each 32 products first those with k mod 4 in 0 and 1, then the others",
+    "halves": "8-bit floats are multiplied as f16: of each 32 products first those with k mod 4 in 0 and 1, then the "
+    "others",
     "fma": "fused multiply-adds of f32, lowest k first",
 }
 
@@ -150,23 +160,30 @@ def computed(arithmetic, a, b, result, c=None):
 
 
 def largest_error(a, b, c=None, dtype=None, arithmetic="wgmma"):
-    """How far the exact sum can be from the above, at each element: what K / L instructions cut off and round, of sums that are at most as
-    large as the terms' sizes together; infinite where those overflow, for then an order may overflow too. b is [N, K] for wgmma, else [K, N].
+    """How far the exact sum can be from the above, at each element: what K / L instructions cut off and round, of sums
+    that are at most as large as the terms' sizes together; infinite where those overflow, for then an order may
+    overflow too. b is [N, K] for wgmma, else [K, N].
     """
     if arithmetic != "wgmma":
         b = b.T
     kept = kept_bits(a.dtype) if arithmetic in ("wgmma", "mma") else 25
     length = a.shape[1] if arithmetic == "fma" else LENGTH // a.dtype.itemsize
     with np.errstate(invalid="ignore", over="ignore"):
-        size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)).T + (0 if c is None else np.abs(c.astype(np.float64)))
+        size = np.abs(a.astype(np.float64)) @ np.abs(b.astype(np.float64)).T + (
+            0 if c is None else np.abs(c.astype(np.float64))
+        )
     info = inputs.ml_dtypes.finfo(dtype)
     links = -(-a.shape[1] // length)
     cut = a.shape[1] * 2.0**-24 if arithmetic == "fma" else 2 * links * (length + 1) * 2.0**-kept
     rounding = links * max(float(info.eps), 2.0**-13 if kept == 13 else 0.0)
     operands = 2.0**-9 if a.dtype == inputs.F32 and arithmetic != "fma" else 0.0
-    room = size * (cut + rounding + operands) + (links + 1) * max(float(info.smallest_subnormal), 2.0**-139 if kept == 13 else 0.0)
+    room = size * (cut + rounding + operands) + (links + 1) * max(
+        float(info.smallest_subnormal), 2.0**-139 if kept == 13 else 0.0
+    )
     if a.dtype == inputs.F32 and arithmetic != "fma":  # a subnormal operand loses as much as the smallest normal one
         with np.errstate(invalid="ignore"):
-            room += 2.0**-136 * (np.abs(a.astype(np.float64)).sum(axis=1)[:, None] + np.abs(b.astype(np.float64)).sum(axis=1)[None])
+            room += 2.0**-136 * (
+                np.abs(a.astype(np.float64)).sum(axis=1)[:, None] + np.abs(b.astype(np.float64)).sum(axis=1)[None]
+            )
     room += 2.0 ** (ZERO[np.dtype(dtype).name] - kept) * a.shape[1] * links
     return np.where(np.isfinite(size) & (size * 1.01 < float(info.max)), room, np.inf)

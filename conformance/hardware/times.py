@@ -1,8 +1,9 @@
-"""What `palladion time` says of the kernels whose time was recorded on a GPU, and how far it is off: python conformance/hardware/times.py.
+"""What `palladion time` says of the kernels whose time was recorded on a GPU, and how far it is off: python
+conformance/hardware/times.py.
 
-`--write` puts the tables into docs/time.md and what was found beside the recording (h200/found_times.json); `PART OF A NAME...` shows those
-kernels alone. A kernel is timed at the clock that the GPU had meanwhile. Does not catch: what differs between the JAX that lowered the kernel
-on the GPU and the one that is installed.
+`--write` puts the tables into docs/time.md and what was found beside the recording (h200/found_times.json); `PART OF A
+NAME...` shows those kernels alone. A kernel is timed at the clock that the GPU had meanwhile. Does not catch: what
+differs between the JAX that lowered the kernel on the GPU and the one that is installed.
 """
 
 import argparse
@@ -17,7 +18,8 @@ ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "time.md"
 CHIP = "h200"
 RECORDED, FOUND = HERE / CHIP / "times.json", HERE / CHIP / "found_times.json"
-# Numbers of the description come from these: division, sums with a product, and what copies and products share of shared memory.
+# Numbers of the description come from these: division, sums with a product, and what copies and products share of
+# shared memory.
 FITTED = ("elementwise 1 / (1 + x x)", "elementwise x * 0.5 + 0.25", "matmul 4096x4096x4096 square")
 BEGIN, END = "<!-- measured:gpu-times -->\n", "<!-- /measured:gpu-times -->\n"
 
@@ -39,10 +41,11 @@ def timed(recorded, of_model):
 
 
 def found(name, entry):
-    """What the model says: seconds, cycles, the share of time of each unit, and whether it says that registers spill; or why the installed JAX,
-    which may be older than the GPU's, does not compile it."""
+    """What the model says: seconds, cycles, the share of time of each unit, and whether it says that registers spill;
+    or why the installed JAX, which may be older than the GPU's, does not compile it."""
     import palladion
     import timed_kernels
+
     function, args = timed_kernels.kernels()[name].make()
     clock = f"{entry['ghz']} GHz"
     try:
@@ -50,16 +53,24 @@ def found(name, entry):
     except palladion.PalladionError as error:
         if "has no lowering on" not in str(error):
             raise
-        return {"refused": re.sub(r".*?([\w.]+:\d+: .* has no lowering on [\w/]+).*", r"\1", str(error), flags=re.DOTALL)}
-    return {"seconds": report.seconds, "cycles": sum(one.cycles for one in report.kernels),
-            "units": {unit: round(share, 3) for unit, share in report.kernels[0].units.items()},
-            "spills": any("registers that spill" in left for one in report.kernels for left in one.left_out)}
+        return {
+            "refused": re.sub(r".*?([\w.]+:\d+: .* has no lowering on [\w/]+).*", r"\1", str(error), flags=re.DOTALL)
+        }
+    return {
+        "seconds": report.seconds,
+        "cycles": sum(one.cycles for one in report.kernels),
+        "units": {unit: round(share, 3) for unit, share in report.kernels[0].units.items()},
+        "spills": any("registers that spill" in left for one in report.kernels for left in one.left_out),
+    }
 
 
 def row(name, entry, of_model):
     error = of_model["seconds"] / entry["seconds"] - 1
-    return (f"| {name}{', spills' if of_model['spills'] else ''} | {entry['seconds'] * 1e6:.1f} us | {entry['again']['seconds'] * 1e6:.1f} us "
-            f"| {entry['ghz']:.2f} GHz | {of_model['seconds'] * 1e6:.1f} us | {100 * error:+.0f} % |")
+    return (
+        f"| {name}{', spills' if of_model['spills'] else ''} | {entry['seconds'] * 1e6:.1f} us | "
+        f"{entry['again']['seconds'] * 1e6:.1f} us "
+        f"| {entry['ghz']:.2f} GHz | {of_model['seconds'] * 1e6:.1f} us | {100 * error:+.0f} % |"
+    )
 
 
 def groups(recorded, of_model):
@@ -81,10 +92,21 @@ def tables(recorded, of_model):
         lines += ["", f"Mean absolute error: {100 * statistics.mean(errors(recorded, of_model, names)):.0f} %.", ""]
     held = [name for name in timed(recorded, of_model) if not of_model[name]["spills"] and name not in FITTED]
     every = errors(recorded, of_model, held)
-    lines.append(f"Mean absolute error of the {len(every)} that do not spill and to which nothing was fitted: {100 * statistics.mean(every):.1f} %; "
-                 f"half of them are off by at most {100 * statistics.median(every):.1f} %.")
-    lines += [f"`{name}` did not run: {entry['failed'][:100]}." for name, entry in recorded["kernels"].items() if "failed" in entry]
-    lines += [f"`{name}` is not compared: {one['refused']} of the installed JAX." for name, one in of_model.items() if "refused" in one]
+    lines.append(
+        f"Mean absolute error of the {len(every)} that do not spill and to which nothing was fitted: "
+        f"{100 * statistics.mean(every):.1f} %; "
+        f"half of them are off by at most {100 * statistics.median(every):.1f} %."
+    )
+    lines += [
+        f"`{name}` did not run: {entry['failed'][:100]}."
+        for name, entry in recorded["kernels"].items()
+        if "failed" in entry
+    ]
+    lines += [
+        f"`{name}` is not compared: {one['refused']} of the installed JAX."
+        for name, one in of_model.items()
+        if "refused" in one
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,30 +1,33 @@
-"""Which conformance cases for a GPU have no recording, and why: the list of docs/hardware.md that is not of kernels but of what lacks one.
+"""Which conformance cases for a GPU have no recording, and why: the list of docs/hardware.md that is not of kernels but
+of what lacks one.
 
-Based on the case files, the corpus' cases in Python and the two indexes of recordings. What it does not say: whether a recorded kernel is
-recorded for every input that would tell.
+Based on the case files, the corpus' cases in Python and the two indexes of recordings. What it does not say: whether a
+recorded kernel is recorded for every input that would tell.
 """
 
 import collections
 import pathlib
 import re
+import sys
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))
+import case_files
 import defects
 import from_corpus
 import store
 
-CASES = pathlib.Path(__file__).resolve().parents[1] / "cases"
 BY_HAND = "kernel text written by hand: there is no JAX function to run"
 REFUSED = "refused by JAX or its compilers"
 NOT_YET = "nobody has recorded it yet: `./dev record`"
 
 
 def gpu_cases() -> dict[str, str]:
-    """The target of each case that names one of a GPU, by the path below conformance/cases."""
+    """The target of each case that names one of a GPU, by the case's name."""
     found = {}
-    for path in sorted(CASES.rglob("*.case")):
-        target = re.search(r"^# target: ((?:mosaic_gpu|triton)/\S+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    for name, text in case_files.texts().items():
+        target = re.search(r"^# target: ((?:mosaic_gpu|triton)/\S+)$", text, re.MULTILINE)
         if target is not None:
-            found[path.relative_to(CASES).with_suffix("").as_posix()] = target[1]
+            found[name] = target[1]
     return found
 
 
@@ -32,12 +35,17 @@ def _recordings(chip: str) -> dict[str, dict]:
     entries = {}
     for index in ("index", "defects"):
         _, some, _ = store.read(chip, index)
-        entries |= {name.partition("/")[2]: entry for name, entry in some.items() if name.startswith(("corpus/", "races/", "hangs/"))}
+        entries |= {
+            name.partition("/")[2]: entry
+            for name, entry in some.items()
+            if name.startswith(("corpus/", "races/", "hangs/"))
+        }
     return entries
 
 
 def reasons(chip: str = "h100") -> dict[str, list[str]]:
-    """Why -> the cases. "" are those that ran there, of which outputs are kept, or how often they were wrong, or that they hung."""
+    """Why -> the cases. "" are those that ran there, of which outputs are kept, or how often they were wrong, or that
+    they hung."""
     entries = _recordings(chip)
     corpus = {f"{folder}/{case.name}": case for folder, case in from_corpus.families.cases()}
     told = collections.defaultdict(list)
@@ -48,7 +56,12 @@ def reasons(chip: str = "h100") -> dict[str, list[str]]:
         elif entry is None:
             told[from_corpus.left_out(case) or defects.left_out(case) or NOT_YET].append(path)
         else:
-            ran = entry.keys() & {"outputs", "lane", "warpgroup", "failed"}  # what failed hung, or broke off, on the GPU
+            ran = entry.keys() & {
+                "outputs",
+                "lane",
+                "warpgroup",
+                "failed",
+            }  # what failed hung, or broke off, on the GPU
             told["" if ran else REFUSED].append(path)
     return dict(told)
 
@@ -57,10 +70,22 @@ def section() -> str:
     """The part of docs/hardware.md, its heading first."""
     told = reasons()
     ran = told.pop("", [])
-    rows = [f"| {why} | {len(names)} | {_listed(names)} |" for why, names in sorted(told.items(), key=lambda item: (-len(item[1]), item[0]))]
-    return "\n".join(["## Not recorded", "",
-                      f"Of {len(gpu_cases())} conformance cases for a GPU {len(ran)} ran there. The others hold what Palladion says and no GPU has been asked:", "",
-                      "| why | cases | which |", "|---|---|---|", *rows])
+    rows = [
+        f"| {why} | {len(names)} | {_listed(names)} |"
+        for why, names in sorted(told.items(), key=lambda item: (-len(item[1]), item[0]))
+    ]
+    return "\n".join(
+        [
+            "## Not recorded",
+            "",
+            f"Of {len(gpu_cases())} conformance cases for a GPU {len(ran)} ran there. The others hold what Palladion "
+            f"says and no GPU has been asked:",
+            "",
+            "| why | cases | which |",
+            "|---|---|---|",
+            *rows,
+        ]
+    )
 
 
 def _listed(names: list[str]) -> str:

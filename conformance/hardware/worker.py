@@ -1,7 +1,9 @@
-"""Runs kernels of the list on this machine's GPU, one after another: python worker.py FOLDER RUNS, names on standard input.
+"""Runs kernels of the list on this machine's GPU, one after another: python worker.py FOLDER RUNS, names on standard
+input.
 
-Writes a line of JSON for each to FOLDER/done.PID.jsonl as soon as it is known, and its outputs beside it. A kernel that fails while it
-runs may have taken the GPU's context with it, so the process ends after it; record.py starts another for the rest.
+Writes a line of JSON for each to FOLDER/done.PID.jsonl as soon as it is known, and its outputs beside it. A kernel that
+fails while it runs may have taken the GPU's context with it, so the process ends after it; record.py starts another for
+the rest.
 """
 
 import contextlib
@@ -9,13 +11,13 @@ import json
 import os
 import sys
 
-import jax
-import numpy as np
-
 import inputs
+import jax
 import kernel_lists
-import semantics
+import numpy as np
 import store
+
+import semantics
 
 FAILED_WHILE_RUNNING = 3
 DIFFERENT = 8  # of the outputs of a defective kernel, so many different ones are kept
@@ -26,7 +28,8 @@ def same_bits(a, b):
 
 
 def orders(one):
-    """The kernels of the corpus and ours have the semantics of all supported versions first; those of the wheel what they ask for."""
+    """The kernels of the corpus and ours have the semantics of all supported versions first; those of the wheel what
+    they ask for."""
     if one.target.startswith("triton"):
         return ("",)
     return (semantics.WARPGROUP, semantics.LANE) if one.group == "wheel" else (semantics.LANE, semantics.WARPGROUP)
@@ -87,7 +90,10 @@ def judged(one, results):
 
 
 def same_values(a, b):
-    return all(x.shape == y.shape and np.array_equal(x.astype(np.float64), y.astype(np.float64), equal_nan=True) for x, y in zip(a, b))
+    return all(
+        x.shape == y.shape and np.array_equal(x.astype(np.float64), y.astype(np.float64), equal_nan=True)
+        for x, y in zip(a, b)
+    )
 
 
 def one_line(error):
@@ -97,7 +103,9 @@ def one_line(error):
 
 def members(outputs):
     """Number of the output, with `@semantics` behind those of the second."""
-    return {f"{i}@{order}".rstrip("@"): store.as_words(o) for order, some in outputs.items() for i, o in enumerate(some)}
+    return {
+        f"{i}@{order}".rstrip("@"): store.as_words(o) for order, some in outputs.items() for i, o in enumerate(some)
+    }
 
 
 def main(folder, runs):

@@ -17,7 +17,8 @@
 namespace palladion::conformance {
 namespace {
 
-constexpr std::string_view kOfTasks[] = {"RACE_WW", "RACE_RW", "SAME_VALUE", "GRID_ORDER"};
+constexpr FindingCode kOfTasks[] = {FindingCode::kRaceWriteWrite, FindingCode::kRaceReadWrite, FindingCode::kSameValue,
+                                    FindingCode::kGridOrder};
 
 bool IsOfTasks(const ReportedFinding& finding) {
   return std::find(std::begin(kOfTasks), std::end(kOfTasks), finding.code) != std::end(kOfTasks);
@@ -25,7 +26,7 @@ bool IsOfTasks(const ReportedFinding& finding) {
 
 std::string AccessLine(const std::optional<ReportedAccess>& access) {
   if (!access.has_value()) return "no access";
-  return Cat(access->kind, " of ", access->object, " by ", access->agent, " at line ", access->text_line);
+  return Cat(Name(access->kind), " of ", access->object, " by ", access->agent, " at line ", access->text_line);
 }
 
 // That outputs differ, and in which schedule, is a symptom, which may stand in the same entry.
@@ -36,21 +37,21 @@ std::string MessageOf(const ReportedFinding& finding) {
 // Which of several undefined values arrives first, and which element is named, depends on the order.
 std::string LineOf(const ReportedFinding& finding) {
   if (IsOfTasks(finding)) {
-    return Cat(finding.severity, " ", finding.code, " at line ", finding.text_line, ": ", MessageOf(finding), "; ",
-               AccessLine(finding.first), "; ", AccessLine(finding.second), "; why: ", finding.why,
-               "; fix: ", finding.fix, "; confidence: ", finding.confidence);
+    return Cat(Name(finding.severity), " ", Code(finding.code), " at line ", finding.text_line, ": ",
+               MessageOf(finding), "; ", AccessLine(finding.first), "; ", AccessLine(finding.second),
+               "; why: ", finding.why, "; fix: ", finding.fix, "; confidence: ", Name(finding.confidence));
   }
   std::set<int> places{finding.text_line};
   if (finding.first.has_value()) places.insert(finding.first->text_line);
   if (finding.second.has_value()) places.insert(finding.second->text_line);
-  return Cat(finding.severity, " ", finding.code, " at lines ", absl::StrJoin(places, ", "));
+  return Cat(Name(finding.severity), " ", Code(finding.code), " at lines ", absl::StrJoin(places, ", "));
 }
 
 // Which schedule shows it is the schedule's: a difference of outputs, and data that a conflicting access reads before
 // another task has written it. A report has these as symptoms of what is found (emu/front/reports/causes.h).
 bool IsSymptom(const ReportedFinding& finding, const Report& report) {
-  if (finding.code == "NONDET") return true;
-  if (finding.code != "UNINIT" || !finding.first.has_value()) return false;
+  if (finding.code == FindingCode::kNondeterministic) return true;
+  if (finding.code != FindingCode::kUninitialised || !finding.first.has_value()) return false;
   const auto reads = [&](const std::optional<ReportedAccess>& side) {
     return side.has_value() && side->object == finding.first->object && side->text_line == finding.first->text_line;
   };
@@ -76,7 +77,7 @@ void Compare(const Report& in_order, const Report& by_policy, std::vector<std::s
   for (const std::string& line : found) differences.push_back(Cat("by policy: ", line));
   const auto denied = [](const Report& report) {
     return std::any_of(report.facts.begin(), report.facts.end(),
-                       [](const ReportedFact& fact) { return fact.name == "no-conflict" && !fact.shown; });
+                       [](const ReportedFact& fact) { return fact.fact == Fact::kNoConflict && !fact.shown; });
   };
   if (denied(in_order) != denied(by_policy)) differences.push_back("only one way has the fact no-conflict");
 }

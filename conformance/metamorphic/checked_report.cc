@@ -39,21 +39,22 @@ std::string WithoutNumbers(std::string text) {
 
 std::string AccessLine(const std::optional<ReportedAccess>& access) {
   if (!access.has_value()) return "";
-  return Cat("; ", access->kind, " by ", access->agent, " of ", access->object, access->box, " at line ",
+  return Cat("; ", Name(access->kind), " by ", access->agent, " of ", access->object, access->box, " at line ",
              access->text_line, " ", access->source);
 }
 
 // All of a finding but how often it was and how it is seen again, which count schedules. Which of two accesses came
 // first does, too, and so does what a message says of both, or of the values of two schedules.
 std::string FindingLine(const ReportedFinding& finding) {
-  if (finding.code == "NONDET") return Cat("NONDET of ", finding.first.has_value() ? finding.first->object : "");
+  if (finding.code == FindingCode::kNondeterministic)
+    return Cat("NONDET of ", finding.first.has_value() ? finding.first->object : "");
   const bool two = finding.first.has_value() && finding.second.has_value();
   const auto [low, high] = std::minmax({AccessLine(finding.first), AccessLine(finding.second)});
   const std::string message =
       two ? ""
           : Cat(" at line ", finding.text_line, " ", finding.source, ": ", finding.message, "; fix: ", finding.fix);
-  return WithoutNumbers(
-      Cat(finding.severity, " ", finding.code, message, low, high, "; confidence: ", finding.confidence));
+  return WithoutNumbers(Cat(Name(finding.severity), " ", Code(finding.code), message, low, high,
+                            "; confidence: ", Name(finding.confidence)));
 }
 
 // Of a kernel whose schedules differ: the places alone. Which thread, which element and which of several undefined
@@ -62,13 +63,13 @@ std::string PlacesLine(const ReportedFinding& finding) {
   std::set<int> places{finding.text_line};
   if (finding.first.has_value()) places.insert(finding.first->text_line);
   if (finding.second.has_value()) places.insert(finding.second->text_line);
-  return Cat(finding.severity, " ", finding.code, " at lines ", absl::StrJoin(places, ", "));
+  return Cat(Name(finding.severity), " ", Code(finding.code), " at lines ", absl::StrJoin(places, ", "));
 }
 
 std::multiset<std::string> SeveritiesOf(const Report& report, std::string_view code) {
   std::multiset<std::string> severities;
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == code) severities.insert(finding.severity);
+    if (Code(finding.code) == code) severities.insert(std::string(Name(finding.severity)));
   }
   return severities;
 }
@@ -79,7 +80,8 @@ using Lines = std::multiset<std::string>;
 Lines FindingLines(const Report& report, bool places_alone) {
   Lines lines;
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "CAPACITY" || (places_alone && finding.code == "NONDET")) continue;
+    if (finding.code == FindingCode::kCapacity || (places_alone && finding.code == FindingCode::kNondeterministic))
+      continue;
     lines.insert(places_alone ? PlacesLine(finding) : FindingLine(finding));
   }
   return lines;
@@ -87,7 +89,7 @@ Lines FindingLines(const Report& report, bool places_alone) {
 
 bool HasDefect(const Report& report) {
   return std::any_of(report.findings.begin(), report.findings.end(), [](const ReportedFinding& finding) {
-    return finding.severity == "defect" && finding.code != "NONDET";
+    return finding.severity == Severity::kDefect && finding.code != FindingCode::kNondeterministic;
   });
 }
 
@@ -108,21 +110,21 @@ void Compare(const Lines& before, const Lines& after, std::vector<std::string>& 
 }
 
 // One of the facts that `denies` names is missing.
-bool Lacks(const Report& report, std::string_view denies) {
+bool Lacks(const Report& report, absl::Span<const Fact> denies) {
   return std::any_of(report.facts.begin(), report.facts.end(), [&](const ReportedFact& fact) {
-    return !fact.shown && denies.find(fact.name) != std::string_view::npos;
+    return !fact.shown && std::find(denies.begin(), denies.end(), fact.fact) != denies.end();
   });
 }
 
 std::string MissingFacts(const Report& report) {
   std::string missing;
   for (const ReportedFact& fact : report.facts) {
-    if (!fact.shown) Append(&missing, missing.empty() ? "" : ", ", fact.name);
+    if (!fact.shown) Append(&missing, missing.empty() ? "" : "; ", fact.words);
   }
   return missing;
 }
 
-void CompareVerdicts(const Report& before, const Report& after, std::string_view denies,
+void CompareVerdicts(const Report& before, const Report& after, absl::Span<const Fact> denies,
                      std::vector<std::string>& differences) {
   if (SeveritiesOf(before, "CAPACITY") != SeveritiesOf(after, "CAPACITY") || before.verdict == after.verdict) return;
   const bool denied =
@@ -133,7 +135,7 @@ void CompareVerdicts(const Report& before, const Report& after, std::string_view
 }
 
 std::string ErrorLine(const Report& report) {
-  return report.error.has_value() ? Cat(report.error->kind, ": ", report.error->message) : "";
+  return report.error.has_value() ? Cat(Name(report.error->kind), ": ", report.error->message) : "";
 }
 
 }  // namespace
@@ -159,9 +161,9 @@ CheckedText CheckText(const Case& test, const std::string& text, std::int64_t fa
   return checked;
 }
 
-bool HasConflict(const CheckedText& checked) { return Lacks(checked.report, "no-conflict"); }
+bool HasConflict(const CheckedText& checked) { return Lacks(checked.report, {Fact::kNoConflict}); }
 
-std::vector<std::string> Differences(const CheckedText& before, const CheckedText& after, std::string_view denies,
+std::vector<std::string> Differences(const CheckedText& before, const CheckedText& after, absl::Span<const Fact> denies,
                                      const std::set<int>& lines) {
   std::vector<std::string> differences;
   CompareVerdicts(before.report, after.report, denies, differences);

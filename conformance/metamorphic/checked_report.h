@@ -28,7 +28,7 @@ bool HasConflict(const CheckedText& checked);
 
 // What `after` says otherwise than `before`, where `denies` is a fact that it may lack. `lines` are those where the
 // text of `after` has something more: parts that never ran there are its own.
-std::vector<std::string> Differences(const CheckedText& before, const CheckedText& after, std::string_view denies,
+std::vector<std::string> Differences(const CheckedText& before, const CheckedText& after, absl::Span<const Fact> denies,
                                      const std::set<int>& lines);
 
 }  // namespace palladion::conformance

@@ -9,6 +9,10 @@ constexpr std::string_view kSignalAndWait =
 
 // Nothing precedes what stands at the start of a body, so a wait there finds nothing to wait for, and a fence or a
 // barrier nothing to order. Elsewhere they could mend a kernel.
+constexpr Fact kOfAtomics[] = {Fact::kNoInteraction, Fact::kNothingDecides, Fact::kEverySchedule};
+constexpr Fact kOfDecisions[] = {Fact::kNothingDecides};
+constexpr Fact kOfWaits[] = {Fact::kDeterminateWaits};
+
 constexpr Harmless kRows[] = {
     {.name = "unused_value",
      .backends = kEverywhere,
@@ -40,7 +44,7 @@ constexpr Harmless kRows[] = {
      .why =
          "only the branch that is taken runs (control.md#1); the facts speak of the program, not of what ran, and "
          "programs with an atomic are tried in more orders, so more is seen of what a race does to values (checks.md)",
-     .denies = "no-interaction nothing-decides every-schedule",
+     .denies = kOfAtomics,
      .beside_conflicts = false},
     {.name = "jit_call",
      .backends = kEverywhere,
@@ -60,7 +64,7 @@ constexpr Harmless kRows[] = {
      .why = "a lane that is masked off touches nothing (ref.md#atomic_rmw); the facts and orders are those of a "
             "program with "
             "an atomic, as for atomic_never",
-     .denies = "no-interaction nothing-decides every-schedule",
+     .denies = kOfAtomics,
      .beside_conflicts = false},
     {.name = "check_true",
      .backends = kGeneric | kMosaicTpu | kMosaicGpu,
@@ -130,7 +134,7 @@ constexpr Harmless kRows[] = {
      .text = "run_scoped() (%harmless: ref<semaphore,sem[]>) "
              "{ %harmless_v = semaphore_read(ref=%harmless) : i32[]; return; };",
      .why = "a count that nobody uses (gpu-semaphores.md#semaphore_read)",
-     .denies = "nothing-decides"},
+     .denies = kOfDecisions},
     {.name = "dma_never",
      .backends = kMosaicTpu,
      .text = "$never cond(%harmless_never) { return; } { run_scoped() (%harmless: ref<vmem,f32[8,128]>, "
@@ -216,7 +220,7 @@ constexpr Harmless kRows[] = {
              "semaphore_wait(ref=%harmless, value=1:i32, decrement=true); return; };",
      .why = "as many signals as waits, and nothing was done before that they could order; but any thread's signal may "
             "serve any thread's wait",
-     .denies = "determinate-waits"},
+     .denies = kOfWaits},
 };
 
 }  // namespace

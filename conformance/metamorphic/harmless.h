@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/types/span.h"
+#include "emu/report.h"
 
 namespace palladion::conformance {
 
@@ -30,7 +31,7 @@ struct Harmless {
   std::string_view text;
   std::string_view why;  // it is harmless, with the rules that say so
   // Facts of the verdict (docs/verdicts.md) one of which it denies by that fact's words: `proved` may become `clean`.
-  std::string_view denies = {};
+  absl::Span<const Fact> denies = {};
   bool in_clusters = true;
   bool beside_conflicts = true;  // false: not for kernels in which accesses without an order meet
 };

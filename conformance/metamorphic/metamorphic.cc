@@ -40,7 +40,7 @@ class Original {
 };
 
 std::vector<std::string> DifferencesOf(const Case& test, Original& original, const Inserted& inserted,
-                                       std::string_view denies) {
+                                       absl::Span<const Fact> denies) {
   const CheckedText changed = CheckText(test, inserted.text, 1);
   std::vector<std::string> differences = Differences(original.Few(), changed, denies, inserted.lines);
   if (differences.empty() || (!changed.tried && !original.Few().tried)) return differences;

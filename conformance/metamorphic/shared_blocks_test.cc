@@ -36,20 +36,22 @@ std::string WithoutNumbers(const std::string& text) {
 }
 
 std::string Side(const std::optional<ReportedAccess>& access) {
-  return access.has_value() ? Cat("; ", access->kind, " by ", access->agent, " of ", access->object, access->box,
+  return access.has_value() ? Cat("; ", Name(access->kind), " by ", access->agent, " of ", access->object, access->box,
                                   " at line ", access->text_line)
                             : "";
 }
 
 // NONDET names two schedules, which have other seeds.
 std::string LineOf(const ReportedFinding& finding) {
-  if (finding.code == "NONDET") return Cat(finding.code, " at line ", finding.text_line);
-  return WithoutNumbers(Cat(finding.code, " ", finding.severity, " at line ", finding.text_line, ": ", finding.message,
-                            Side(finding.first), Side(finding.second), "; why: ", finding.why, "; fix: ", finding.fix));
+  if (finding.code == FindingCode::kNondeterministic) return Cat(Code(finding.code), " at line ", finding.text_line);
+  return WithoutNumbers(Cat(Code(finding.code), " ", Name(finding.severity), " at line ", finding.text_line, ": ",
+                            finding.message, Side(finding.first), Side(finding.second), "; why: ", finding.why,
+                            "; fix: ", finding.fix));
 }
 
 bool IsOfPipeline(const ReportedFinding& finding) {
-  return finding.message.starts_with("the block of") || finding.code == "RACE_ASYNC" || finding.code == "NONDET";
+  return finding.message.starts_with("the block of") || finding.code == FindingCode::kRaceAsync ||
+         finding.code == FindingCode::kNondeterministic;
 }
 
 std::set<std::string> LinesOf(const Report& report) {

@@ -1,9 +1,10 @@
-"""Writes the kernels that JAX ships, as they are exported, as conformance cases without expectations: for the metamorphic test.
+"""Writes the kernels that JAX ships, as they are exported, as conformance cases without expectations: for the
+metamorphic test.
 
     python3 conformance/metamorphic/shipped_cases.py FOLDER
 
-Those of `python -m palladion.real_kernels --quick` with the arguments that they are called with. What a kernel computes is no
-matter here, so large arrays of floats become random numbers.
+Those of `python -m palladion.real_kernels --quick` with the arguments that they are called with. What a kernel computes
+is no matter here, so large arrays of floats become random numbers.
 """
 
 import os
@@ -15,7 +16,7 @@ import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
-from palladion import _library
+from palladion import _library  # noqa: E402
 from palladion.api import running  # noqa: E402
 from palladion.real_kernels import table  # noqa: E402
 
@@ -52,7 +53,9 @@ def case_text(name, target, text, inputs) -> str:
         raise ValueError(f"{name}: {len(names)} operands and {len(inputs)} inputs")
     values = "".join(f"{operand} = {value(array)}\n" for operand, array in zip(names, inputs))
     # A case must say something of an output; the metamorphic test does not ask what.
-    outputs = "".join(f"hash {name} = {0:016x}\n" for name in re.findall(r"^  out %([A-Za-z0-9_]+):", text, re.MULTILINE))
+    outputs = "".join(
+        f"hash {name} = {0:016x}\n" for name in re.findall(r"^  out %([A-Za-z0-9_]+):", text, re.MULTILINE)
+    )
     head = f"# spec: kernel-text.md#grammar\n# {name}.\n# target: {target}\n# schedules: 4\n"
     return f"{head}--- kernel\n{text.rstrip()}\n--- inputs\n{values}--- expect\n{outputs}"
 
@@ -60,7 +63,9 @@ def case_text(name, target, text, inputs) -> str:
 def kernels_of(case) -> list:
     kept = []
     problem = case.make()
-    running.execute(problem.function, problem.args, case.target, program=lambda text, target: Recorder(text, target, kept))
+    running.execute(
+        problem.function, problem.args, case.target, program=lambda text, target: Recorder(text, target, kept)
+    )
     return kept
 
 

@@ -40,7 +40,7 @@ std::string Sentence(const WhatRan& ran, std::int64_t tried) {
 std::string Assumed(const Report& report) {
   const auto has = [&report](FindingCode code) {
     return std::any_of(report.findings.begin(), report.findings.end(),
-                       [code](const ReportedFinding& finding) { return finding.code == Code(code); });
+                       [code](const ReportedFinding& finding) { return finding.code == code; });
   };
   return Cat(has(FindingCode::kProxyWar) ? "; it takes it that a read needs no fence before an asynchronous write that "
                                            "a barrier orders after it (PROXY_WAR)"

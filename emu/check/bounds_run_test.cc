@@ -50,7 +50,8 @@ std::vector<std::string> FindingsAt(const PreparedKernel& kernel, int at, const 
   EXPECT_TRUE(result.ok()) << result.status();
   std::vector<std::string> codes;
   for (const ReportedFinding& finding : result->report.findings) {
-    if (finding.code != "ILLEGAL") codes.push_back(finding.code);  // a TPU cannot load from `any`: another test's
+    if (finding.code != FindingCode::kIllegal)
+      codes.emplace_back(Code(finding.code));  // a TPU cannot load from `any`: another test's
   }
   return codes;
 }

@@ -12,7 +12,7 @@
 namespace palladion::check {
 namespace {
 
-bool Is(const ReportedFinding& finding, FindingCode code) { return finding.code == Code(code); }
+bool Is(const ReportedFinding& finding, FindingCode code) { return finding.code == code; }
 
 bool Follows(const ReportedFinding& undefined, const ReportedFinding& revisit) {
   if (!Is(undefined, FindingCode::kUninitialised) || !Is(revisit, FindingCode::kOutRevisit)) return false;

@@ -23,6 +23,7 @@
 #include "emu/check/results_of_chip.h"
 #include "emu/check/seed_parts.h"
 #include "emu/check/shorten.h"
+#include "emu/check/shown_so_far.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
@@ -70,8 +71,8 @@ class Checker {
     const absl::Status status = RunSchedules();
     if (launch::HaveMet(status)) return status;
     if (IsInterrupted(status) || report_.interrupted) return absl::CancelledError("interrupted");
-    part->stopped = livelock_ || !status.ok();
-    if (!seeds_needed_) return absl::OkStatus();
+    part->stopped = shown_.livelock() || !status.ok();
+    if (phase_ != Phase::kSeeds) return absl::OkStatus();
     part->schedules = report_.schedules;
     for (const auto& [name, times] : tallies_) part->checks.push_back({name, times});
     return absl::OkStatus();
@@ -90,6 +91,13 @@ class Checker {
   }
 
  private:
+  enum class Phase : std::uint8_t {
+    kFirst,  // program order, and the other orders where these suffice
+    kSeeds,  // which were needed beside it
+  };
+  // Seeds that ran elsewhere are counted there; here only those with news run again.
+  bool counts() const { return phase_ == Phase::kFirst || !options_.parts.has_value(); }
+
   struct Taken {  // what the caller gets of one schedule
     std::vector<Tensor> outputs;
     agents::LaunchLeft left;
@@ -106,7 +114,7 @@ class Checker {
     if (!options_.exhaustive && !options_.by_policy && !runner_.interact()) return RunOrders();
     PALLADION_RETURN_IF_ERROR(RunBaseline(check::Watch::kEverything));
     if (options_.exhaustive) return RunAll();
-    return livelock_ ? absl::OkStatus() : RunSeeds();
+    return shown_.livelock() ? absl::OkStatus() : RunSeeds();
   }
 
   absl::Status RunBaseline(check::Watch watch) {
@@ -200,8 +208,7 @@ class Checker {
   // Results are taken in the order of the seeds, so the report does not depend on the number of threads.
   absl::Status RunSeeds() {
     if (check::ProofOf(Facts()) != nullptr && !log_.AnyForbidsProof() && !options_.all_seeds) return absl::OkStatus();
-    seeds_needed_ = true;
-    counts_ = !options_.parts.has_value();
+    phase_ = Phase::kSeeds;
     if (part_ != nullptr) report_.schedules = 0, tallies_.clear();
     const check::SeedPlan plan(options_, part_);
     if (options_.run.control != nullptr) options_.run.control->BeginSchedules(1 + plan.size());
@@ -217,15 +224,15 @@ class Checker {
           return runner_.Run(schedule, check::Watch::kEverything, lengths_);
         },
         [&](std::int64_t i, absl::StatusOr<check::Trial> trial) {
-          news_ = false;
+          shown_.ForgetNews();
           status = trial.status();
           if (status.ok()) status = Take(*trial, check::Watch::kEverything);
           if (status.ok()) status = Compare(*trial);
-          if (part_ != nullptr && (news_ || !status.ok())) part_->news.push_back(plan[i]);
+          if (part_ != nullptr && (shown_.news() || !status.ok())) part_->news.push_back(plan[i]);
           Done(i + 2);
-          return status.ok() && !livelock_ && !Interrupted();
+          return status.ok() && !shown_.livelock() && !Interrupted();
         });
-    if (options_.parts.has_value()) CountParts(livelock_ || !status.ok());
+    if (options_.parts.has_value()) CountParts(shown_.livelock() || !status.ok());
     return status;
   }
 
@@ -266,13 +273,9 @@ class Checker {
 
   // Its findings, and then its trouble.
   absl::Status Take(const check::Trial& trial, check::Watch watch) {
-    if (counts_) report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
-    livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
-    const check::FactSet before = facts_;
-    if (watch == check::Watch::kEverything) facts_ &= trial.facts;
-    why_.TakeWhatIsNew(trial.why);
-    news_ |= livelock_ || !facts_.Holds(before);
-    for (const auto& [name, times] : trial.tallies) tallies_[name] += counts_ ? times : 0;
+    if (counts()) report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
+    shown_.Take(trial, watch);
+    for (const auto& [name, times] : trial.tallies) tallies_[name] += counts() ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
     return trial.trouble;
   }
@@ -281,14 +284,15 @@ class Checker {
   void Add(Finding finding, const check::Trial* trial) {
     const auto schedule = trial == nullptr ? std::nullopt : std::optional(trial->schedule);
     const auto replay = [&] { return schedule && !part_ ? shortener_.ReplayOf(*trial, finding) : std::string(); };
-    news_ |= log_.Add(finding, schedule, replay);
+    shown_.TakeFinding(log_.Add(finding, schedule, replay));
   }
 
   absl::Status Compare(check::Trial& trial) {
     if (trial.run.outcome != scheduler::Outcome::kFinished || baseline_.run.outcome != scheduler::Outcome::kFinished)
       return absl::OkStatus();
-    if (differs_ || trial.values_of_first || check::SameOutputs(baseline_, trial)) return absl::OkStatus();
-    differs_ = news_ = true;  // one pair of schedules tells it
+    if (shown_.outputs_differ() || trial.values_of_first || check::SameOutputs(baseline_, trial))
+      return absl::OkStatus();
+    shown_.TakeDifference();
     if (part_ != nullptr) return absl::OkStatus();
     if (runner_.interact() && !trial.run.moves.empty()) {
       shortener_.Shorten(trial.schedule, trial.run,
@@ -304,9 +308,9 @@ class Checker {
 
   // What holds of all that ran.
   check::FactSet Facts() const {
-    check::FactSet facts = runner_.WithFactsOfKernel(facts_);
-    facts.Set(check::Fact::kSameOutputs, !differs_);
-    facts.Set(check::Fact::kEverySchedule, options_.exhaustive && explored_.complete);
+    check::FactSet facts = runner_.WithFactsOfKernel(shown_.facts());
+    facts.Set(Fact::kSameOutputs, !shown_.outputs_differ());
+    facts.Set(Fact::kEverySchedule, options_.exhaustive && explored_.complete);
     return facts;
   }
 
@@ -316,9 +320,9 @@ class Checker {
     check::Argue({.options = options_,
                   .runner = runner_,
                   .facts = Facts(),
-                  .why = why_,
+                  .why = shown_.why(),
                   .forbids_proof = log_.AnyForbidsProof(),
-                  .livelock = livelock_,
+                  .livelock = shown_.livelock(),
                   .agents = baseline_.run.agents,
                   .steps = lengths_.steps,
                   .explored = explored_,
@@ -326,7 +330,7 @@ class Checker {
                  &report_);
     check::SayWhereNotFinite(kernel_, inputs_, baseline_.outputs, options_.run, &report_);
     report_.verdict = VerdictOf(report_);
-    if (!livelock_) check::TakeResultsOfChip(kernel_, inputs_, options_, &report_, &baseline_);
+    if (!shown_.livelock()) check::TakeResultsOfChip(kernel_, inputs_, options_, &report_, &baseline_);
   }
 
   const PreparedKernel& kernel_;
@@ -338,15 +342,10 @@ class Checker {
   scheduler::RunLengths lengths_;
   check::Shortener shortener_{runner_, lengths_};
   scheduler::Explored explored_;
-  bool differs_ = false;
-  check::FactSet facts_ = check::FactSet::All();  // that every watched schedule showed
-  check::WhyWithheld why_;                        // of them all
-  bool livelock_ = false;                         // one spends the whole budget: no more are tried
-  CheckPart* part_ = nullptr;                     // of another check; nullptr: all of one
-  bool seeds_needed_ = false;                     // beside the first
-  bool counts_ = true;                            // what runs here has not been counted where it ran before
-  bool news_ = false;                             // something is known now that was not before
-  std::vector<scheduler::SeedRange> ran_;         // elsewhere, seed 0 among them; empty: all that ran is this check's
+  check::ShownSoFar shown_;
+  CheckPart* part_ = nullptr;  // of another check; nullptr: all of one
+  Phase phase_ = Phase::kFirst;
+  std::vector<scheduler::SeedRange> ran_;  // elsewhere, seed 0 among them; empty: all that ran is this check's
   check::CheckLog log_{kernel_.state().program().target.backend == TargetBackend::kGeneric};
   std::map<std::string, std::int64_t> tallies_;
   Report report_;

@@ -34,7 +34,7 @@ TEST(Check, TheLastWriterWins) {
   const Report report = CheckOk(StoreNumber("0"), "triton/h100");
   ASSERT_FALSE(report.findings.empty());
   const ReportedFinding& finding = report.findings.back();
-  EXPECT_EQ("NONDET", finding.code) << finding.message;
+  EXPECT_EQ("NONDET", Code(finding.code)) << finding.message;
   EXPECT_EQ("output 'o_ref'[0] is 3 in program order and 0 in reverse order; 1 of its elements differ",
             finding.message);
   ASSERT_TRUE(finding.first.has_value() && finding.second.has_value());
@@ -48,7 +48,7 @@ TEST(Check, ExhaustiveComparesTheOrdersOfProgramsThatDoNotInteract) {
   const Report stores = CheckOk(StoreNumber("0"), "triton/h100", {.exhaustive = true});
   const auto codes = [](const Report& report) {
     std::string text;
-    for (const ReportedFinding& finding : report.findings) text += finding.code + " ";
+    for (const ReportedFinding& finding : report.findings) text += std::string(Code(finding.code)) + " ";
     return text;
   };
   EXPECT_NE(codes(stores).find("NONDET"), std::string::npos) << codes(stores);
@@ -79,7 +79,7 @@ TEST(Check, RoundingOrderIsANote) {
   };
   const auto nondet = [](const Report& report) {
     for (const ReportedFinding& finding : report.findings) {
-      if (finding.code == "NONDET") return finding.severity;
+      if (finding.code == FindingCode::kNondeterministic) return std::string(Name(finding.severity));
     }
     return std::string("none");
   };
@@ -109,7 +109,7 @@ TEST(Check, AVerdictAndItsArgumentAreMadeOfTheSameFacts) {
   const Report clean = CheckOk(StoreNumber("%p"), "triton/h100");
   EXPECT_EQ(Verdict::kProved, clean.verdict);
   ASSERT_EQ(6u, clean.facts.size());
-  for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.name;
+  for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.words;
   const Report unasked = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
   EXPECT_EQ(Verdict::kClean, unasked.verdict);
   EXPECT_EQ(
@@ -132,9 +132,9 @@ TEST(Check, WhatWasFoundBeforeAnErrorIsTold) {
   options.SetBudget(1000);
   const Report report = CheckOk(text, "triton/h100", options);
   ASSERT_TRUE(report.error.has_value()) << ToText(report);
-  EXPECT_EQ("budget", report.error->kind);
+  EXPECT_EQ("budget", Name(report.error->kind));
   ASSERT_FALSE(report.findings.empty());
-  EXPECT_EQ("OOB", report.findings[0].code);
+  EXPECT_EQ("OOB", Code(report.findings[0].code));
   EXPECT_EQ(Verdict::kDefect, report.verdict);
   EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
 }
@@ -255,7 +255,7 @@ std::string DivideByWhatIsFound(const std::string& at) {
 TEST(Check, WhereProgramsConflictTheReverseOrderIsWatched) {
   for (const int threads : {1, 2}) {
     const Report report = CheckOk(DivideByWhatIsFound("0"), "triton/h100", {.threads = threads});
-    const auto divides = [](const ReportedFinding& finding) { return finding.code == "DIV_ZERO"; };
+    const auto divides = [](const ReportedFinding& finding) { return finding.code == FindingCode::kDivZero; };
     EXPECT_EQ(1, std::count_if(report.findings.begin(), report.findings.end(), divides));
   }
 }
@@ -318,7 +318,7 @@ TEST(Check, AFlagWithoutAtomicsIsARace) {
       "   return; };\n  return; } }\n";
   const Report report = CheckOk(text, "", {.seeds = 8});
   ASSERT_EQ(1u, report.findings.size()) << ToText(report);
-  EXPECT_EQ("RACE_RW", report.findings[0].code);
+  EXPECT_EQ("RACE_RW", Code(report.findings[0].code));
 }
 
 // Every program changes a word for ever.
@@ -330,7 +330,7 @@ TEST(Check, NoScheduleIsTriedAfterALivelock) {
       "   return %go; } () { return; };\n  return; } }\n";
   const Report report = CheckOk(text, "", {.seeds = 64, .step_budget = 5000});
   ASSERT_EQ(1u, report.findings.size()) << ToText(report);
-  EXPECT_EQ("LIVELOCK", report.findings[0].code);
+  EXPECT_EQ("LIVELOCK", Code(report.findings[0].code));
   EXPECT_EQ(1, report.schedules);
   EXPECT_EQ("the check stopped after 1 schedule, at one that does not end", report.argument);
 }
@@ -358,10 +358,10 @@ TEST(Check, ASearchComparesTheOrdersOfBlocksThatDoNotInteract) {
       "  return; } }\n";
   const Report report = CheckOk(text, "mosaic_gpu/h100", {.exhaustive = true, .races = false});
   ASSERT_EQ(1u, report.findings.size()) << ToText(report);
-  EXPECT_EQ("NONDET", report.findings[0].code);
+  EXPECT_EQ("NONDET", Code(report.findings[0].code));
   const Report again = CheckOk(text, "mosaic_gpu/h100", {.replay = report.findings[0].replay, .races = false});
   ASSERT_EQ(1u, again.findings.size()) << ToText(again);
-  EXPECT_EQ("NONDET", again.findings[0].code);
+  EXPECT_EQ("NONDET", Code(again.findings[0].code));
 }
 
 TEST(Check, AReplayOfOtherInputsIsRefused) {
@@ -379,7 +379,7 @@ TEST(Check, WithoutATargetAnotherResultIsNoAnswer) {
   EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
   std::vector<std::string> notes;
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "GRID_ORDER") notes.push_back(finding.message);
+    if (finding.code == FindingCode::kGridOrder) notes.push_back(finding.message);
   }
   ASSERT_EQ(1u, notes.size()) << "what is accessed and what comes out are one finding";
   EXPECT_NE(std::string::npos, notes[0].find("on mosaic_tpu the two run in this order, on triton and mosaic_gpu it is "

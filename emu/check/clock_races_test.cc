@@ -41,9 +41,9 @@ Report CheckWords(const std::string& body, CheckOptions options = {}, const std:
 std::string Races(const Report& report) {
   std::string races;
   for (const ReportedFinding& finding : report.findings) {
-    const bool order = finding.code.rfind("RACE", 0) == 0 || finding.code == "SAME_VALUE" ||
-                       (finding.code == "GRID_ORDER" && finding.second.has_value() && !finding.fix.empty());
-    if (order) Append(&races, races.empty() ? "" : ", ", finding.code, " ", finding.severity);
+    const bool order = Code(finding.code).starts_with("RACE") || finding.code == FindingCode::kSameValue ||
+                       (finding.code == FindingCode::kGridOrder && finding.second.has_value() && !finding.fix.empty());
+    if (order) Append(&races, races.empty() ? "" : ", ", Code(finding.code), " ", Name(finding.severity));
   }
   return races;
 }
@@ -73,11 +73,11 @@ TEST(ClockRaces, ATicketOrdersOnlyWhatComesBeforeItAndAfterIt) {
   const Report report = CheckWords(kTicket + kUpdate);
   EXPECT_EQ("RACE_RW defect, RACE_WW defect", Races(report));
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code != "RACE_WW") continue;
+    if (finding.code != FindingCode::kRaceWriteWrite) continue;
     ASSERT_TRUE(finding.first.has_value() && finding.second.has_value());
     EXPECT_EQ("n_ref", finding.first->object);
     EXPECT_NE(finding.first->agent, finding.second->agent);
-    EXPECT_EQ("proved", finding.confidence);
+    EXPECT_EQ("proved", Name(finding.confidence));
     EXPECT_NE(std::string::npos, finding.why.find("the last synchronisation path from program")) << finding.why;
     EXPECT_NE("", finding.replay);
   }
@@ -123,7 +123,7 @@ TEST(ClockRaces, EveryProgramStoresTheSame) {
 
 TEST(ClockRaces, WithoutABackendItIsNoAnswer) {
   const Report report = CheckWords(kTicket + kUpdate, {}, "generic");
-  for (const ReportedFinding& finding : report.findings) EXPECT_EQ("defect", finding.severity) << finding.message;
+  for (const ReportedFinding& finding : report.findings) EXPECT_EQ("defect", Name(finding.severity)) << finding.message;
   EXPECT_NE(std::string::npos, Races(report).find("GRID_ORDER defect"));
 }
 
@@ -143,7 +143,7 @@ TEST(ClockRaces, ARaceThatProgramOrderDoesNotHave) {
   const Report report = CheckWords(body, {.seeds = 32}, "triton/h100", 2);
   EXPECT_EQ("RACE_WW defect", Races(report));
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code != "RACE_WW") continue;
+    if (finding.code != FindingCode::kRaceWriteWrite) continue;
     EXPECT_EQ(0u, finding.replay.find("s2:moves:")) << finding.replay;
     EXPECT_LE(std::count(finding.replay.begin(), finding.replay.end(), '.'), 4) << "two moves: " << finding.replay;
     EXPECT_EQ("RACE_WW defect", Races(CheckWords(body, {.replay = finding.replay}, "triton/h100", 2)));
@@ -156,7 +156,7 @@ TEST(ClockRaces, EveryScheduleIsLookedAtWhenAllRun) {
   const Report all = CheckWords(body, {.exhaustive = true}, "triton/h100", 2);
   EXPECT_EQ("RACE_WW defect", Races(all));
   for (const ReportedFinding& finding : all.findings) {
-    if (finding.code != "RACE_WW") continue;
+    if (finding.code != FindingCode::kRaceWriteWrite) continue;
     EXPECT_EQ("RACE_WW defect", Races(CheckWords(body, {.replay = finding.replay}, "triton/h100", 2)));
   }
 }

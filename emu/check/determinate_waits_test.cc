@@ -42,7 +42,8 @@ TEST_P(DeterminateWaits, AreProvedAndNoOthersAre) {
   };
   const auto told = [](const Report& report) {
     std::string text = report.argument;
-    for (const ReportedFinding& finding : report.findings) Append(&text, "\n", finding.code, ": ", finding.message);
+    for (const ReportedFinding& finding : report.findings)
+      Append(&text, "\n", Code(finding.code), ": ", finding.message);
     return text;
   };
   const Report once = check({.seeds = 16});

@@ -101,8 +101,7 @@ std::string WordsOf(Fact fact, const Evidence& evidence) {
 std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence) {
   std::vector<ReportedFact> told;
   for (const FactRow& row : kFacts) {
-    if (wanted.Has(row.fact))
-      told.push_back({std::string(row.name), evidence.shown.Has(row.fact), WordsOf(row.fact, evidence)});
+    if (wanted.Has(row.fact)) told.push_back({row.fact, evidence.shown.Has(row.fact), WordsOf(row.fact, evidence)});
   }
   return told;
 }

@@ -17,20 +17,6 @@
 
 namespace palladion::check {
 
-enum class Fact : std::uint8_t {
-  kOneOrder,
-  kNoInteraction,
-  kExactUpdates,
-  kNothingDecides,
-  kOrderedArrivals,
-  kDeterminateWaits,
-  kOrderedLanes,
-  kNoConflict,
-  kNothingUndefined,
-  kSameOutputs,
-  kEverySchedule,
-};
-
 struct FactRow {
   Fact fact;
   std::string_view name;     // "no-conflict"

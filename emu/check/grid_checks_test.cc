@@ -298,7 +298,7 @@ TEST(GridChecks, APlainRunFindsBlocksVisitedAgainAndLoadsOfHbm) {
     const absl::StatusOr<RunResult> result = palladion::Run(*kernel, inputs, {.legality = LegalityMode::kOff});
     EXPECT_TRUE(result.ok()) << result.status();
     std::string codes;
-    for (const ReportedFinding& finding : result->report.findings) codes += finding.code + " ";
+    for (const ReportedFinding& finding : result->report.findings) codes += std::string(Code(finding.code)) + " ";
     return codes;
   };
   EXPECT_EQ("OUT_REVISIT ", findings(With(kRevisit, "AT", "%j")));

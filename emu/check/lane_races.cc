@@ -155,8 +155,8 @@ void LaneRaces::Unseen(const std::string& what) {
 }
 
 // One lane of a warpgroup signals, whatever the others have come to.
-void LaneRaces::Arrives(const Who& who, const memory_model::Arrival& arrival) {
-  if (!triton_ && arrival.semaphore && HoldsUnordered(Of(who.agent)))
+void LaneRaces::Arrives(const Who& who, const Arrival& arrival) {
+  if (!triton_ && arrival.at.kind == WaitTarget::Kind::kSemaphore && HoldsUnordered(Of(who.agent)))
     Unseen("one lane of a thread signals a semaphore while others may not have done their part");
 }
 

@@ -61,7 +61,7 @@ class LaneRaces final : public run::Watcher {
            const std::byte* value) override;
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const Who& who, const AsyncRequest& request) override;
-  void Arrives(const Who& who, const memory_model::Arrival& arrival) override;
+  void Arrives(const Who& who, const Arrival& arrival) override;
   void LanesMet(const Who& who) override;
   void LanesMetUntil(const Who& who, std::uint32_t time) override;
 

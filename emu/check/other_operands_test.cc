@@ -31,16 +31,16 @@ Report CheckWith(std::string text, const std::string& value, const std::string& 
 TEST(OtherOperands, EqualBytesOfTheseOperandsOnlyAreARace) {
   const Report hidden = CheckWith(kStoresItsOwn, "get(%xr.at[%p])", "full(1)", "triton/h100");
   ASSERT_EQ(1u, hidden.findings.size()) << ToText(hidden);
-  EXPECT_EQ("RACE_WW", hidden.findings[0].code);
-  EXPECT_EQ("predicted", hidden.findings[0].confidence);
+  EXPECT_EQ("RACE_WW", Code(hidden.findings[0].code));
+  EXPECT_EQ("predicted", Name(hidden.findings[0].confidence));
   EXPECT_NE(std::string::npos, hidden.findings[0].message.find("these operands hide it")) << hidden.findings[0].message;
   EXPECT_EQ(Verdict::kDefect, hidden.verdict);
   // One element for all: equal with every operand. It is no proof all the same.
   const Report equal = CheckWith(kStoresItsOwn, "get(%xr.at[0])", "full(1)", "triton/h100");
   ASSERT_EQ(1u, equal.findings.size()) << ToText(equal);
-  EXPECT_EQ("SAME_VALUE", equal.findings[0].code);
+  EXPECT_EQ("SAME_VALUE", Code(equal.findings[0].code));
   EXPECT_EQ(Verdict::kClean, equal.verdict);
-  EXPECT_EQ("GRID_ORDER", CheckWith(kStoresItsOwn, "get(%xr.at[%p])", "full(1)", "generic").findings[0].code);
+  EXPECT_EQ("GRID_ORDER", Code(CheckWith(kStoresItsOwn, "get(%xr.at[%p])", "full(1)", "generic").findings[0].code));
 }
 
 // The operand that decides where programs write is kept, the other is not.
@@ -58,7 +58,7 @@ TEST(OtherOperands, OperandsThatDecideAreKept) {
   ASSERT_TRUE(report.ok()) << report.status();
   const auto count = [&](std::string_view code) {
     return std::count_if(report->findings.begin(), report->findings.end(),
-                         [&](const ReportedFinding& finding) { return finding.code == code; });
+                         [&](const ReportedFinding& finding) { return Code(finding.code) == code; });
   };
   EXPECT_EQ(1, count("RACE_WW")) << ToText(*report);
   EXPECT_EQ(0, count("OOB")) << "a random index was used";

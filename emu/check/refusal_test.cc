@@ -23,10 +23,10 @@ TEST(Refused, TheReportHasWhatTheTargetRefuses) {
   ASSERT_EQ(absl::StatusCode::kUnimplemented, kernel.status().code()) << kernel.status();
   const Report report = RefusalReport(kernel.status(), text, options);
   ASSERT_EQ(1u, report.findings.size());
-  EXPECT_EQ("ILLEGAL", report.findings[0].code);
+  EXPECT_EQ("ILLEGAL", Code(report.findings[0].code));
   EXPECT_EQ(6, report.findings[0].text_line);
   ASSERT_TRUE(report.error.has_value());
-  EXPECT_EQ("unsupported", report.error->kind);
+  EXPECT_EQ("unsupported", Name(report.error->kind));
   EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
 
   const Report malformed = RefusalReport(PrepareText("pkir 2;", options).status(), "pkir 2;", options);

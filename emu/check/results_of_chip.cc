@@ -52,8 +52,9 @@ std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<cons
 }
 
 void SayWhichChipsDiffer(const PreparedKernel& kernel, Report* report) {
-  constexpr std::array<std::string_view, 6> kOfCores = {"RACE_WW", "RACE_RW",     "GRID_ORDER",
-                                                        "UNINIT",  "OUT_MISSING", "NONDET"};
+  constexpr std::array kOfCores = {FindingCode::kRaceWriteWrite, FindingCode::kRaceReadWrite,
+                                   FindingCode::kGridOrder,      FindingCode::kUninitialised,
+                                   FindingCode::kOutMissing,     FindingCode::kNondeterministic};
   const Program& program = kernel.state().program();
   std::string several;  // chips
   for (const machines::Chip& chip : machines::AllChips()) {

@@ -144,8 +144,9 @@ TEST(SeedParts, AFindingOfOnePartIsToldAndReplays) {
   const Sides sides(Kernels()[5], {.seeds = 90});
   const absl::StatusOr<Report> report = sides.With(Cut(sides, 90, [](std::int64_t seed) { return seed % 30 == 0; }));
   ASSERT_TRUE(report.ok()) << report.status();
-  const auto found = std::find_if(report->findings.begin(), report->findings.end(),
-                                  [](const ReportedFinding& finding) { return finding.code == "OOB"; });
+  const auto found = std::find_if(report->findings.begin(), report->findings.end(), [](const ReportedFinding& finding) {
+    return finding.code == FindingCode::kOutOfBounds;
+  });
   ASSERT_NE(report->findings.end(), found) << ToText(*report);
   EXPECT_EQ(0u, found->replay.find("s2:")) << found->replay;
 }

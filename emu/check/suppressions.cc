@@ -84,16 +84,18 @@ absl::Status Suppressions::ParseLine(std::string_view line, Entry& entry) {
   const std::string_view rule = Trim(line.substr(0, hash));
   entry.reason = hash == std::string_view::npos ? "" : std::string(Trim(line.substr(hash + 1)));
   const std::size_t space = rule.find_first_of(" \t");
-  entry.code = std::string(rule.substr(0, space));
-  if (!CodeFromName(entry.code).has_value()) {
-    const std::string similar = SimilarCode(entry.code);
+  const std::string_view name = rule.substr(0, space);
+  const std::optional<FindingCode> code = CodeFromName(name);
+  if (!code.has_value()) {
+    const std::string similar = SimilarCode(name);
     return absl::InvalidArgumentError(
-        Cat("unknown finding code '", entry.code, "'",
+        Cat("unknown finding code '", name, "'",
             similar.empty() ? "; `palladion explain` lists them" : Cat("; did you mean ", similar, "?")));
   }
+  entry.code = *code;
   const std::string_view place = space == std::string_view::npos ? "" : Trim(rule.substr(space));
   if (place.empty())
-    return absl::InvalidArgumentError(Cat("expected a place after ", entry.code, ": FILE:LINE or @KERNEL; found none"));
+    return absl::InvalidArgumentError(Cat("expected a place after ", name, ": FILE:LINE or @KERNEL; found none"));
   if (place.find_first_of(" \t") != std::string_view::npos)
     return absl::InvalidArgumentError(Cat("expected CODE FILE:LINE # reason; found '", rule, "'"));
   PALLADION_RETURN_IF_ERROR(ParsePlace(place, entry));

@@ -30,7 +30,8 @@ class Suppressions {
 
  private:
   struct Entry {
-    std::string code, pattern, reason;  // pattern: a file, or a kernel with its @
+    FindingCode code = FindingCode::kOutOfBounds;
+    std::string pattern, reason;        // pattern: a file, or a kernel with its @
     int first_line = 0, last_line = 0;  // 0: any
     std::string shown;                  // "supp.txt:3: RACE_WW attention.py:120"
   };

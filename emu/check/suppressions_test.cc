@@ -12,8 +12,8 @@ std::string ErrorOf(std::string_view text) {
   return parsed.ok() ? "" : std::string(parsed.status().message());
 }
 
-ReportedFinding FindingAt(std::string code, std::string file, int line) {
-  return {.code = std::move(code), .severity = "defect", .text_line = 31, .frames = {{std::move(file), line, 1, "f"}}};
+ReportedFinding FindingAt(FindingCode code, std::string file, int line) {
+  return {.code = code, .severity = Severity::kDefect, .text_line = 31, .frames = {{std::move(file), line, 1, "f"}}};
 }
 
 // What the finding's `suppressed` becomes.
@@ -27,7 +27,7 @@ std::string Applied(std::string_view text, const ReportedFinding& finding) {
 }
 
 TEST(Suppressions, WhatMatches) {
-  const ReportedFinding finding = FindingAt("RACE_WW", "/home/u/kernels/attention.py", 120);
+  const ReportedFinding finding = FindingAt(FindingCode::kRaceWriteWrite, "/home/u/kernels/attention.py", 120);
   for (const char* place : {"attention.py:120", "attention.py", "kernels/attention.py:120", "*.py",
                             "attention.py:100-120", "/home/u/kernels/attention.py", "/home/*/kernels/a??ention.py:120",
                             "@flash_forward:31", "@flash_forward", "@flash*", "*/a*n.p*"}) {
@@ -41,7 +41,7 @@ TEST(Suppressions, WhatMatches) {
 }
 
 TEST(Suppressions, EitherAccessAndItsCallersCount) {
-  ReportedFinding finding = FindingAt("RACE_WW", "a.py", 1);
+  ReportedFinding finding = FindingAt(FindingCode::kRaceWriteWrite, "a.py", 1);
   finding.first = ReportedAccess{.text_line = 7, .frames = {{"b.py", 2, 1, "g"}, {"c.py", 3, 1, "h"}}};
   finding.second = ReportedAccess{.text_line = 8, .frames = {{"a.py", 1, 1, "f"}, {"d.py", 4, 1, "k"}}};
   for (const char* place : {"a.py:1", "b.py:2", "c.py:3", "d.py:4", "@flash_forward:7", "@flash_forward:8"})
@@ -50,8 +50,10 @@ TEST(Suppressions, EitherAccessAndItsCallersCount) {
 }
 
 TEST(Suppressions, UnusedOnesAreListedAndTheFirstReasonStays) {
-  Report report{
-      .kernel = "k", .findings = {FindingAt("OOB", "a.py", 1), FindingAt("NONDET", "a.py", 2)}, .checked = true};
+  Report report{.kernel = "k",
+                .findings = {FindingAt(FindingCode::kOutOfBounds, "a.py", 1),
+                             FindingAt(FindingCode::kNondeterministic, "a.py", 2)},
+                .checked = true};
   Suppressions::Parse("# a comment\n\nOOB a.py:1 # first\nOOB a.py # second\r\n  SHIFT b.py:3 # for later", "dir/s.txt")
       ->Apply(report);
   EXPECT_EQ("first", report.findings[0].suppressed);

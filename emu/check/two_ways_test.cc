@@ -27,7 +27,7 @@ Report CheckText(const std::string& text, const CheckOptions& options) {
 
 std::string Codes(const Report& report) {
   std::vector<std::string> codes;
-  for (const ReportedFinding& finding : report.findings) codes.push_back(finding.code);
+  for (const ReportedFinding& finding : report.findings) codes.emplace_back(Code(finding.code));
   std::sort(codes.begin(), codes.end());
   codes.erase(std::unique(codes.begin(), codes.end()), codes.end());
   std::string text;

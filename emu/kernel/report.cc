@@ -11,25 +11,6 @@
 namespace palladion {
 namespace {
 
-std::string KindOf(const absl::Status& status) {
-  switch (ExitCodeOf(status)) {
-    case ExitCode::kUnsupported:
-      return "unsupported";
-    case ExitCode::kBudget:
-      return "budget";
-    case ExitCode::kInternal:
-      return "internal";
-    default:
-      return "malformed";
-  }
-}
-
-ExitCode ExitCodeOfKind(std::string_view kind) {
-  if (kind == "unsupported") return ExitCode::kUnsupported;
-  if (kind == "budget") return ExitCode::kBudget;
-  return kind == "internal" ? ExitCode::kInternal : ExitCode::kMalformed;
-}
-
 void AddFrames(const std::vector<SourceFrame>& frames, std::string* text) {
   if (frames.empty()) return;
   const std::string& file = frames[0].file;
@@ -39,7 +20,7 @@ void AddFrames(const std::vector<SourceFrame>& frames, std::string* text) {
 
 void AddAccess(const std::optional<ReportedAccess>& access, std::string* text) {
   if (!access.has_value()) return;
-  Append(text, access->kind, "\n", access->object, "\n");
+  Append(text, Name(access->kind), "\n", access->object, "\n");
   AddFrames(access->frames, text);
 }
 
@@ -80,6 +61,17 @@ absl::Span<const VerdictRow> AllVerdicts() {
   return kRows;
 }
 
+std::string_view Name(ExitCode code) {
+  constexpr std::string_view kNames[] = {"clean",     "defect",   "outputs differ", "unsupported",
+                                         "malformed", "internal", "budget"};
+  return kNames[static_cast<std::size_t>(code)];
+}
+
+std::string_view Name(FidelityKind kind) {
+  constexpr std::string_view kNames[] = {"refused", "approximate", "exact"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 std::string Name(Verdict verdict) { return std::string(AllVerdicts()[static_cast<std::size_t>(verdict)].name); }
 
 std::string_view Name(TextEdit::Where where) {
@@ -89,15 +81,15 @@ std::string_view Name(TextEdit::Where where) {
 
 bool Counts(const ReportedFinding& finding, const Report& report) {
   if (!finding.suppressed.empty()) return false;
-  return finding.severity == "defect" || (report.strict && finding.severity == "warning");
+  return finding.severity == Severity::kDefect || (report.strict && finding.severity == Severity::kWarning);
 }
 
 Verdict VerdictOf(const Report& report) {
   bool differs = false, warns = false;
   for (const ReportedFinding& finding : report.findings) {
-    warns |= finding.severity == "warning" && finding.suppressed.empty();
+    warns |= finding.severity == Severity::kWarning && finding.suppressed.empty();
     if (!Counts(finding, report)) continue;
-    if (finding.code != "NONDET") return Verdict::kDefect;
+    if (finding.code != FindingCode::kNondeterministic) return Verdict::kDefect;
     differs = true;
   }
   // What its target refuses is found, and a defect, before anything is known to be unsupported here.
@@ -110,7 +102,7 @@ Verdict VerdictOf(const Report& report) {
 
 ExitCode ExitCodeOf(const Report& report) {
   const Verdict verdict = VerdictOf(report);
-  if (report.error.has_value() && verdict != Verdict::kDefect) return ExitCodeOfKind(report.error->kind);
+  if (report.error.has_value() && verdict != Verdict::kDefect) return report.error->kind;
   switch (verdict) {
     case Verdict::kDefect:
       return ExitCode::kDefect;
@@ -143,14 +135,14 @@ Report ErrorReport(const absl::Status& status, std::string kernel, std::string t
           .target = std::move(target),
           .checked = true,
           .verdict = Verdict::kUnsupported,
-          .error = ReportedError{KindOf(status), std::string(ToStd(status.message()))}};
+          .error = ReportedError{ExitCodeOf(status), std::string(ToStd(status.message()))}};
 }
 
 std::vector<std::string> Fingerprints(const Report& report) {
   std::vector<std::string> prints;
   std::map<std::string, int> seen;
   for (const ReportedFinding& finding : report.findings) {
-    std::string text = Cat(report.kernel, "\n", finding.code, "\n");
+    std::string text = Cat(report.kernel, "\n", Code(finding.code), "\n");
     AddFrames(finding.frames, &text);
     AddAccess(finding.first, &text);
     AddAccess(finding.second, &text);

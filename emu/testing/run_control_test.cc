@@ -294,7 +294,7 @@ TEST(Budget, WhatWasFoundBeforeItWasSpentIsTold) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(threads::Codes{"OOB"}, threads::CodesOf(result->report));
   ASSERT_TRUE(result->report.error.has_value());
-  EXPECT_EQ("budget", result->report.error->kind);
+  EXPECT_EQ("budget", Name(result->report.error->kind));
   EXPECT_TRUE(absl::IsResourceExhausted(launch::EndOf(result->report)));
 }
 

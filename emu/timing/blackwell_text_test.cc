@@ -15,9 +15,9 @@ std::string FileOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string TextOfCase(const std::string& path) {
-  const std::string all = FileOf(path), kernel = "--- kernel\n";
-  const std::size_t begin = all.find(kernel) + kernel.size();
+std::string TextOfCase(const std::string& file, const std::string& name) {
+  const std::string all = FileOf("conformance/cases/gpu/" + file), kernel = "--- kernel\n";
+  const std::size_t begin = all.find(kernel, all.find("=== " + name + "\n")) + kernel.size();
   return all.substr(begin, all.find("--- inputs", begin) - begin);
 }
 
@@ -30,7 +30,7 @@ double BusyAt(const Timing& timing, const std::string& op) {
 }
 
 TEST(BlackwellText, TensorMemoryIsMadeReadAndWritten) {
-  const std::string text = TextOfCase("conformance/cases/gpu/page_tmem_round_trip.case");
+  const std::string text = TextOfCase("page_tmem.case", "page_tmem_round_trip");
   const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
   constexpr double kBytes = 128 * 64 * 4;
   EXPECT_NEAR(BusyAt(timing, "async_load_tmem"), kBytes / 211, 0.01);
@@ -40,7 +40,7 @@ TEST(BlackwellText, TensorMemoryIsMadeReadAndWritten) {
 
 // K = 64 of f16 are four products of N = 64.
 TEST(BlackwellText, AProductTakesTheFormOfItsOperands) {
-  const std::string text = TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case");
+  const std::string text = TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem");
   const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
   const double busy = timing.units[0].busy * 148 * timing.cycles.value();
   EXPECT_EQ(timing.units[0].unit, "tensor cores");
@@ -49,7 +49,7 @@ TEST(BlackwellText, AProductTakesTheFormOfItsOperands) {
 
 // The barrier is told by a commit, which comes when the products before it are done.
 TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
-  const std::string text = TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case");
+  const std::string text = TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem");
   const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
   std::string reasons;
   for (const StallTime& stall : timing.stalls) reasons += stall.reason + "; ";
@@ -59,7 +59,7 @@ TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
 
 TEST(BlackwellText, ACommitIsThereUntilItArrives) {
   const PreparedKernel kernel =
-      Prepared(TextOfCase("conformance/cases/gpu/page_tcgen05_left_in_tmem.case"), "mosaic_gpu/b200");
+      Prepared(TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem"), "mosaic_gpu/b200");
   const std::vector<Tensor> inputs = InputsOf(kernel);
   const machines::Machine machine = MachineNamed("b200");
   const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{}});

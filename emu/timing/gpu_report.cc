@@ -264,7 +264,7 @@ std::vector<std::string> LeftOut(const GpuReportInputs& what) {
     if (what.timer.spent()[i].runs == 0) continue;
     products |= plan.work == GpuWork::kProduct;
     const bool shared = plan.work == GpuWork::kAccess && plan.space == Space::kSmem;
-    const layouts::SharedTransfer* transfer = shared ? what.timer.SharedOf(plan) : nullptr;
+    const layouts::SharedTransfer* transfer = shared ? what.timer.kernel_plans().SharedOf(plan) : nullptr;
     if (shared && transfer == nullptr) unknown.insert(plan.instr->text_line);
     if (shared && transfer != nullptr && transfer->refused) refused.insert(plan.instr->text_line);
     tensor_memory |= plan.work == GpuWork::kAccess && plan.space == Space::kTmem;

@@ -38,12 +38,12 @@ std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
   if (!recorder_.Shows(sm)) return kNoLane;
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
   const bool has_threads = mesh.has_value() && mesh->thread_dim;
-  const std::size_t block_dims = frame.grid_size.size() - (has_threads ? 1 : 0);
-  std::string block, name = Cat("thread ", has_threads ? frame.grid_index.back() : 0);
-  for (std::size_t d = 0; d < block_dims; ++d) Append(&block, d == 0 ? "" : ", ", frame.grid_index[d]);
-  if (frame.warp >= 0) Append(&name, " warp ", frame.warp);
-  if (frame.warp < 0 && machine_ != nullptr) {
-    const threads::BlockId id = machine_->residents().Of(frame.agent).block;
+  const std::size_t block_dims = frame.grid_size().size() - (has_threads ? 1 : 0);
+  std::string block, name = Cat("thread ", has_threads ? frame.grid_index().back() : 0);
+  for (std::size_t d = 0; d < block_dims; ++d) Append(&block, d == 0 ? "" : ", ", frame.grid_index()[d]);
+  if (frame.warp().has_value()) Append(&name, " warp ", frame.warp()->number);
+  if (!frame.warp().has_value() && machine_ != nullptr) {
+    const threads::BlockId id = machine_->residents().Of(frame.agent()).block;
     const bool is_new = std::none_of(blocks_.begin(), blocks_.end(), [&](const Block& one) { return one.id == id; });
     if (is_new) blocks_.push_back({id, clock_.now(), machine_->residents().Of(id).threads.size()});
   }
@@ -53,8 +53,8 @@ std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
 }
 
 void GpuTimeline::EndThread(const Frame& frame, std::int32_t lane) {
-  if (lane == kNoLane || machine_ == nullptr || frame.warp >= 0) return;
-  const threads::BlockId id = machine_->residents().Of(frame.agent).block;
+  if (lane == kNoLane || machine_ == nullptr || frame.warp().has_value()) return;
+  const threads::BlockId id = machine_->residents().Of(frame.agent()).block;
   const auto block = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& one) { return one.id == id; });
   if (block == blocks_.end() || --block->running > 0) return;
   ForEachBarrier(*block,

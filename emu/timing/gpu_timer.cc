@@ -6,7 +6,6 @@
 
 #include "emu/run/threads/thread_machine.h"
 #include "emu/run/watch/observed.h"
-#include "emu/timing/fused_products.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -17,60 +16,29 @@ namespace palladion::timing {
 using machines::Bytes;
 using scheduler::Ticks;
 
-GpuTimer::GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& costs, const On& on)
+GpuTimer::GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& costs, const On& on, KernelPlans plans)
     : kernel_(kernel),
       chip_costs_(costs),
       costs_(Common(costs)),
       node_(costs_, on.links, kernel.program().devices),
       devices_(static_cast<std::size_t>(kernel.program().devices),
-               Device{.places = BlockPlaces(on.room), .left = {}, .ended = {}}) {
+               Device{.places = BlockPlaces(on.room), .left = {}, .ended = {}}),
+      plans_(std::move(plans)),
+      spent_(plans_.all().size()),
+      signalled_by_engine_(plans_.all().size()) {
+  for (const GpuPlan& plan : plans_.all()) ends_as_.push_back(StallOf(plan));
   clock_.TellTo(path_);
 }
 
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const kernel::PreparedKernelState& kernel,
                                                            const ChipCosts& costs, const On& on) {
-  auto timer = std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on));
-  const Kernel& text = kernel.text();
-  for (const auto& body : text.bodies) PALLADION_RETURN_IF_ERROR(timer->PlanRegion(text, body.region));
-  PALLADION_RETURN_IF_ERROR(timer->PlaceSteps());
-  timer->shared_ = layouts::SharedTransfersOf(text, timer->costs_.smem_banks);
-  timer->spent_.resize(timer->plans_.size());
-  timer->signalled_by_engine_.resize(timer->plans_.size());
-  for (const GpuPlan& plan : timer->plans_) timer->ends_as_.push_back(StallOf(plan));
-  return timer;
-}
-
-absl::Status GpuTimer::PlanRegion(const Kernel& kernel, const Region& region) {
-  const absl::flat_hash_set<const Instr*> fused = FusedProducts(region);
-  for (const Instr& instr : region.body) {
-    PALLADION_ASSIGN_OR_RETURN(GpuPlan plan, PlanOf(kernel_.module(), kernel, instr, chip_costs_));
-    if (fused.contains(&instr)) plan = {.instr = plan.instr, .flops = plan.flops};
-    plan_of_[&instr] = static_cast<std::int32_t>(plans_.size());
-    plans_.push_back(plan);
-    for (const Region& inner : instr.regions) PALLADION_RETURN_IF_ERROR(PlanRegion(kernel, inner));
-  }
-  return absl::OkStatus();
-}
-
-// Steps stand in the text's order, between the marks of their instruction.
-absl::Status GpuTimer::PlaceSteps() {
-  std::vector<std::int32_t> around = {kNoPlan};
-  for (const Step& step : kernel_.program().steps) {
-    const Mark* const mark = MarkOf(step);
-    const bool of_instr = mark != nullptr && mark->instr != nullptr;
-    if (of_instr && !plan_of_.contains(mark->instr))
-      return absl::InternalError(Cat("a step of line ", mark->instr->text_line, " is of no instruction of the kernel"));
-    if (of_instr && mark->kind == Mark::Kind::kBegin) around.push_back(plan_of_.at(mark->instr));
-    plan_of_step_.push_back(of_instr ? plan_of_.at(mark->instr) : around.back());
-    if (of_instr && mark->kind == Mark::Kind::kFinish) around.pop_back();
-  }
-  if (around.size() == 1) return absl::OkStatus();
-  return absl::InternalError("the marks of an observable program do not come in pairs; please report this kernel");
+  PALLADION_ASSIGN_OR_RETURN(KernelPlans plans, KernelPlans::Of(kernel, costs));
+  return std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on, std::move(plans)));
 }
 
 void GpuTimer::RecordTo(TimelineRecorder& timeline, std::int64_t sm) {
-  timeline_.emplace(
-      GpuTimeline::Parts{.kernel = kernel_, .plans = plans_, .recorder = timeline, .clock = clock_, .next = path_});
+  timeline_.emplace(GpuTimeline::Parts{
+      .kernel = kernel_, .plans = plans_.all(), .recorder = timeline, .clock = clock_, .next = path_});
   clock_.TellTo(*timeline_);
   node_.chip(0).WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
     timeline_->UnitBusy(unit, piece, now_.plan);
@@ -95,28 +63,28 @@ void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
 // ---- who runs
 
 GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
-  const auto [found, added] = threads_.try_emplace(frame.agent.value);
+  const auto [found, added] = threads_.try_emplace(frame.agent().value);
   Thread& thread = found->second;
   if (!added) return thread;
-  if (frame.warp >= 0) {
-    const Thread parent = threads_.at(frame.forked_by.value);
-    return threads_[frame.agent.value] = {.cluster = parent.cluster,
-                                          .at = parent.at,
-                                          .warp = true,
-                                          .quadrant = frame.warp,
-                                          .lane = timeline_.has_value() && parent.lane != kNoLane
-                                                      ? timeline_->LaneOf(frame, parent.at.sm)
-                                                      : kNoLane};
+  if (frame.warp().has_value()) {
+    const Thread parent = threads_.at(frame.warp()->thread.value);
+    return threads_[frame.agent().value] = {.cluster = parent.cluster,
+                                            .at = parent.at,
+                                            .warp = true,
+                                            .quadrant = frame.warp()->number,
+                                            .lane = timeline_.has_value() && parent.lane != kNoLane
+                                                        ? timeline_->LaneOf(frame, parent.at.sm)
+                                                        : kNoLane};
   }
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
   const std::size_t block_dims = kernel_.program().block_dims();
   std::int64_t block = 0, cluster_size = 1, device = 0;
-  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size[d] + frame.grid_index[d];
+  for (std::size_t d = 0; d < block_dims; ++d) block = block * frame.grid_size()[d] + frame.grid_index()[d];
   for (std::size_t d = 0; d < kernel_.program().device_axes.size(); ++d)
-    device = device * frame.grid_size[d] + frame.grid_index[d];
-  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size[d];
+    device = device * frame.grid_size()[d] + frame.grid_index()[d];
+  for (std::size_t d = kernel_.program().first_cluster_dim(); d < block_dims; ++d) cluster_size *= frame.grid_size()[d];
   cluster_size_ = cluster_size;
-  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size.back() : 1;
+  threads_of_block_ = mesh.has_value() && mesh->thread_dim ? frame.grid_size().back() : 1;
   const auto [at, begins] = clusters_.try_emplace(block / cluster_size);
   Cluster& cluster = at->second;
   if (begins) {
@@ -131,7 +99,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
 }
 
 void GpuTimer::EndThread(const Frame& frame) {
-  const auto thread = threads_.find(frame.agent.value);
+  const auto thread = threads_.find(frame.agent().value);
   if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
   Ticks& ended = DeviceOf(thread->second).ended;
   ended = std::max(ended, clock_.now());
@@ -157,7 +125,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
   Thread& thread = ThreadOf(frame);
   node_.TakeAsked(thread.at);  // by others
-  now_ = {.thread = &thread, .plan = plan_of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())]};
+  now_ = {.thread = &thread, .plan = plans_.OfStep(step)};
   if (timeline_.has_value() && steps_ % kShowEvery == 0)
     timeline_->Use(node_.chip(0), clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
@@ -168,7 +136,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();
   if (Shown() && now_.waited.value > 0 && step.waits != nullptr && step.kind != StepKind::kAwaitBlocks)
-    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent;
+    now_.target = step.waits(step.params, step, frame), now_.agent = frame.agent();
   now_.ended_by = now_.waited.value > 0 ? clock_.ended_by() : kNoPlan;
   clock_.CallRunning(now_.plan);
   if (now_.plan == kNoPlan || now_.waited.value == 0) return;
@@ -186,7 +154,7 @@ void GpuTimer::After(const Step& step, Frame& frame) {
 }
 
 void GpuTimer::FinishMark(const Mark& mark) {
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   const bool iteration = mark.kind == Mark::Kind::kEnter && IsLoop(*plan.instr->row);
   if (plan.work == GpuWork::kControl && (mark.kind == Mark::Kind::kBegin || iteration))
     Charge(TicksOf(costs_.alu_interval));
@@ -203,7 +171,7 @@ void GpuTimer::FinishMark(const Mark& mark) {
 }
 
 void GpuTimer::FinishStep(const Step& step, Frame& frame) {
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   if (!now_.everywhere.devices.empty()) AccessDevices(now_.everywhere.devices, now_.everywhere.boxes, plan.stores);
   Charge(Synchronised(plan.work, step));
   if (plan.work == GpuWork::kAwaitSemaphore && machine_ != nullptr && step.waits != nullptr)
@@ -244,13 +212,13 @@ Ticks GpuTimer::Synchronised(GpuWork work, const Step& step) const {
 
 bool GpuTimer::Accesses(const Who& who) const {
   return !who.of_engine() && now_.thread != nullptr && now_.plan != kNoPlan &&
-         plans_[static_cast<std::size_t>(now_.plan)].work == GpuWork::kAccess;
+         plans_[now_.plan].work == GpuWork::kAccess;
 }
 
-bool GpuTimer::InTensorMemory() const { return plans_[static_cast<std::size_t>(now_.plan)].space == Space::kTmem; }
+bool GpuTimer::InTensorMemory() const { return plans_[now_.plan].space == Space::kTmem; }
 
 void GpuTimer::AccessTensor() {
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   const Burst& burst = now_.thread->warp ? plan.tensor_warp : plan.tensor_thread;
   const std::int64_t sm = now_.thread->at.sm;
   ChargeUntil(plan.stores ? Chip().StoreTensor(sm, clock_.now(), burst) : Chip().LoadTensor(sm, clock_.now(), burst));
@@ -265,7 +233,7 @@ ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
 }
 
 void GpuTimer::AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes) {
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   const std::int64_t device = DeviceOf(buffer);
   if (plan.everywhere && node_.links().has_value()) {  // of each device; the last step of it asks for all
     now_.everywhere.devices.push_back(device);
@@ -289,9 +257,9 @@ void GpuTimer::AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<
 
 void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess* box) {
   const Ticks began = clock_.now();
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   GpuChip::PortUse use{.time = PortTime(costs_, Bytes(static_cast<double>(bytes))), .conflicts = {}};
-  if (const layouts::SharedTransfer* transfer = SharedOf(plan)) {
+  if (const layouts::SharedTransfer* transfer = plans_.SharedOf(plan)) {
     const std::int64_t warps = now_.thread->warp ? layouts::kWarpsOfGroup : 1;  // a warp's own part
     use = {.time = TurnTime(costs_, transfer->turns) / warps,
            .conflicts = TurnTime(costs_, transfer->turns - transfer->least) / warps};
@@ -311,7 +279,7 @@ void GpuTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, con
                    const std::byte*) {
   if (!Accesses(who)) return;
   if (InTensorMemory()) return AccessTensor();
-  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+  if (plans_[now_.plan].space == Space::kSmem) {
     AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
                  &access);
   } else {
@@ -323,7 +291,7 @@ void GpuTimer::Points(const Who& who, AccessKind kind, const PointAccess& access
   if (!Accesses(who)) return;
   if (InTensorMemory()) return AccessTensor();
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
-  if (plans_[static_cast<std::size_t>(now_.plan)].space == Space::kSmem) {
+  if (plans_[now_.plan].space == Space::kSmem) {
     std::int64_t pieces = 0;
     for (std::size_t p = 0; p < access.offset.size(); ++p) pieces += memory_model::Touches(access, p);
     AccessShared(pieces * piece, access.buffer, nullptr);

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "emu/chip/layouts/bank_conflicts.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
 #include "emu/timing/block_places.h"
@@ -25,6 +24,7 @@
 #include "emu/timing/gpu_node.h"
 #include "emu/timing/gpu_plan.h"
 #include "emu/timing/gpu_timeline.h"
+#include "emu/timing/kernel_plans.h"
 #include "emu/timing/stalls.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/program/mark.h"
@@ -61,16 +61,11 @@ class GpuTimer final : public run::Watcher {
   // Of all threads of a device.
   scheduler::Ticks ended(std::int64_t device) const { return devices_[static_cast<std::size_t>(device)].ended; }
   const StallTimes& stalls(std::int64_t device) const { return devices_[static_cast<std::size_t>(device)].stalls; }
-  const std::vector<GpuPlan>& plans() const { return plans_; }  // in the text's order
-  const std::vector<Spent>& spent() const { return spent_; }    // for each of these
-  scheduler::Ticks launches() const { return launches_; }       // that threads of later blocks waited for
+  const KernelPlans& kernel_plans() const { return plans_; }
+  const std::vector<GpuPlan>& plans() const { return plans_.all(); }
+  const std::vector<Spent>& spent() const { return spent_; }  // for each of these
+  scheduler::Ticks launches() const { return launches_; }     // that threads of later blocks waited for
   double flops() const { return flops_; }
-
-  // Of a load or store of shared memory; nullptr: which banks it asks for is not known.
-  const layouts::SharedTransfer* SharedOf(const GpuPlan& plan) const {
-    const auto found = shared_.find(plan.instr);
-    return found == shared_.end() ? nullptr : &found->second;
-  }
 
   memory_model::EventSet wants() const override {
     return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kIssue,
@@ -84,12 +79,12 @@ class GpuTimer final : public run::Watcher {
            const std::byte* value) override;
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const Who& who, const AsyncRequest& request) override;
-  void Arrives(const Who&, const memory_model::Arrival& arrival) override {
-    if (machine_ != nullptr && arrival.semaphore) HearSignal(arrival.at);
+  void Arrives(const Who&, const Arrival& arrival) override {
+    if (machine_ != nullptr && arrival.at.kind == WaitTarget::Kind::kSemaphore) HearSignal(arrival.at.object);
   }
 
  private:
-  static constexpr std::int32_t kNoPlan = scheduler::VirtualClock::kNone;
+  static constexpr std::int32_t kNoPlan = KernelPlans::kNone;
   struct Thread {
     std::int64_t cluster = 0;
     SmPlace at;
@@ -129,9 +124,7 @@ class GpuTimer final : public run::Watcher {
     Everywhere everywhere = {};
   };
 
-  GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& costs, const On& on);
-  absl::Status PlanRegion(const Kernel& kernel, const Region& region);
-  absl::Status PlaceSteps();
+  GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& costs, const On& on, KernelPlans plans);
   Thread& ThreadOf(const Frame& frame);
   bool Shown() const { return now_.thread != nullptr && now_.thread->lane != kNoLane; }
   GpuTimeline::When Here(scheduler::Ticks begin, scheduler::Ticks end) const {
@@ -173,10 +166,7 @@ class GpuTimer final : public run::Watcher {
   scheduler::VirtualClock clock_;
   CriticalPath path_;
   std::vector<Device> devices_;
-  std::vector<GpuPlan> plans_;
-  absl::flat_hash_map<const Instr*, std::int32_t> plan_of_;  // only looked up
-  std::vector<std::int32_t> plan_of_step_;
-  absl::flat_hash_map<const Instr*, layouts::SharedTransfer> shared_;  // only looked up
+  const KernelPlans plans_;
   std::vector<Spent> spent_;
   std::vector<bool> signalled_by_engine_;  // by plan: an engine arrives for it
   std::vector<Stall> ends_as_;             // by plan: what those waited for whose wait it ended

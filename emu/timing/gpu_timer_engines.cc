@@ -22,7 +22,7 @@ std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) con
     const auto& points = std::get<AsyncPoints>(operand.where);
     boxes = BoxesOf(points.offset, points.piece_bytes.value(), array);
   }
-  for (GlobalBox& box : boxes) box.landing_bytes = plans_[static_cast<std::size_t>(now_.plan)].landing_bytes;
+  for (GlobalBox& box : boxes) box.landing_bytes = plans_[now_.plan].landing_bytes;
   return boxes;
 }
 
@@ -32,13 +32,12 @@ void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
   // What only tells that others are over has no time of its own: products' are until a wait for it returns.
   if (request.after_earlier) {
     signalled_by_engine_[plan] = true;
-    if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan)
-      ends_as_[plan] = StallOf(plans_[static_cast<std::size_t>(last)]);
+    if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan) ends_as_[plan] = StallOf(plans_[last]);
     if (Shown()) timeline_->Commits(Here(clock_.now(), clock_.now()), request);
     return clock_.AppointNext({clock_.now(), clock_.now()}, now_.plan);
   }
   now_.thread->last_engine = now_.plan;
-  switch (plans_[plan].work) {
+  switch (plans_[now_.plan].work) {
     case GpuWork::kCopyIn:
       return IssueCopyIn(request);
     case GpuWork::kCopyOut:
@@ -49,7 +48,7 @@ void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
     case GpuWork::kPeerStore:
       return IssuePeerStore(request);
     case GpuWork::kAccess:
-      if (InTensorMemory() && plans_[plan].stores) AccessTensor();
+      if (InTensorMemory() && plans_[now_.plan].stores) AccessTensor();
       return;
     default:
       return;
@@ -95,7 +94,7 @@ void GpuTimer::IssueCopyOut(const AsyncRequest& request) {
 
 // A pair's blocks are neighbours.
 void GpuTimer::IssueProduct(const AsyncRequest& request) {
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   const std::int64_t mine = now_.thread->at.sm, in_cluster = mine % cluster_size_;
   std::vector<std::int64_t> sms = {mine};
   if (plan.pair) sms.push_back(mine - in_cluster + (in_cluster ^ 1));

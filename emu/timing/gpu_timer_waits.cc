@@ -55,7 +55,7 @@ void GpuTimer::Charge(Ticks time) {
 void GpuTimer::ChargeUntil(Ticks end) {
   const Ticks all = end - clock_.now();
   if (all.value <= 0) return;
-  const GpuPlan& plan = plans_[static_cast<std::size_t>(now_.plan)];
+  const GpuPlan& plan = plans_[now_.plan];
   const Parts parts = PartsOf(plan, all, node_.TakeAsked(now_.thread->at));
   Stalled(parts.busy_unit, parts.queued);
   Charge(parts.worked);
@@ -86,7 +86,7 @@ void GpuTimer::HasWaited() {
   Ticks& reason = spent.waited_for[now_.ended_by];
   reason = reason + now_.waited;
   const Stall ended = now_.ended_by == kNoPlan ? Stall::kOther : ends_as_[static_cast<std::size_t>(now_.ended_by)];
-  const auto at = static_cast<std::size_t>(StallAt(plans_[static_cast<std::size_t>(now_.plan)], ended));
+  const auto at = static_cast<std::size_t>(StallAt(plans_[now_.plan], ended));
   for (StallTimes* const stalls : {&spent.stalls, &DeviceOf(*now_.thread).stalls})
     (*stalls)[at] = (*stalls)[at] + now_.waited;
 }

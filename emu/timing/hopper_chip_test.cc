@@ -1,12 +1,11 @@
 // What operations that share a chip take, against published measurements that no number was fitted to, and against
 // counting.
-#include "emu/timing/hopper_chip.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/hopper_chip_test_util.h"
 
 namespace palladion::timing::test {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/timing/hopper_chip.h"
+#include "emu/timing/hopper_chip_test_util.h"
 #include "scheduler/scenario_test_util.h"
 #include "scheduler/virtual_clock.h"
 

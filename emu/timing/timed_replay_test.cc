@@ -109,7 +109,7 @@ kernel @n {
     const auto same = [&](const ReportedFinding& other) {
       return other.code == finding.code && other.text_line == finding.text_line;
     };
-    EXPECT_TRUE(std::any_of(report->findings.begin(), report->findings.end(), same)) << finding.code;
+    EXPECT_TRUE(std::any_of(report->findings.begin(), report->findings.end(), same)) << Code(finding.code);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "emu/chip/machines/amount.h"
+#include "semantics/base/finding.h"
 #include "semantics/base/ids.h"
 
 namespace palladion::timing {
@@ -63,7 +64,7 @@ struct Strip {
 
 // When the run met something that is wrong.
 struct FoundAt {
-  std::string code;
+  FindingCode code = FindingCode::kOutOfBounds;
   int text_line = 0, first = 0, second = 0;  // lines: of the finding and its two sides
   machines::Cycles at;
   std::int32_t span = kNoSpan;  // what was done then, where the picture has it

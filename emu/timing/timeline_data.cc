@@ -138,7 +138,7 @@ class Data {
   void AddFindings() {
     json_.Key("findings").Open('[');
     for (const ReportedFinding& finding : shown_.report.findings) {
-      json_.Open('{').Key("code").String(finding.code).Key("severity").String(finding.severity);
+      json_.Open('{').Key("code").String(Code(finding.code)).Key("severity").String(Name(finding.severity));
       json_.Key("message").String(finding.message).Key("source").String(finding.source);
       const FoundAt* const found = FoundOf(finding);
       json_.Key("at").Real(found == nullptr ? -1 : Rounded(found->at));

@@ -94,7 +94,8 @@ TEST(TimelinePage, HoldsItsDataAndNoWayOut) {
   ToyMatmul toy(1, 8, 4);
   toy.timeline().spans[3].what = "</script><b>no";
   toy.timeline().lanes[0].name = "<!--<script>";
-  toy.report().findings.push_back({.code = "OOB", .severity = "defect", .message = "</script>", .text_line = 12});
+  toy.report().findings.push_back(
+      {.code = FindingCode::kOutOfBounds, .severity = Severity::kDefect, .message = "</script>", .text_line = 12});
   const std::string page = TimelinePage(toy.Shown());
   EXPECT_EQ(std::string::npos, page.find("{{"));
   EXPECT_EQ(2u, CountOf(page, "</script>")) << "those of the page itself";
@@ -125,8 +126,10 @@ TEST(TimelinePage, AreWrittenForBrowsers) {
     EXPECT_EQ(text.size(), std::filesystem::file_size(folder / name)) << folder / name;
   };
   ToyMatmul toy(2, 16, 4);
-  toy.report().findings.push_back(
-      {.code = "RACE_RW", .severity = "defect", .message = "b_smem is read while it is written", .text_line = 13});
+  toy.report().findings.push_back({.code = FindingCode::kRaceReadWrite,
+                                   .severity = Severity::kDefect,
+                                   .message = "b_smem is read while it is written",
+                                   .text_line = 13});
   write("toy_timeline.html", TimelinePage(toy.Shown()));
   write("toy_timeline.json", TimelineTrace(toy.Shown()));
   const ToyMatmul large(400, 30, 4);

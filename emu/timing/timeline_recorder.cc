@@ -170,7 +170,7 @@ void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks no
 
 void TimelineRecorder::Found(const Finding& finding, Ticks at, std::int32_t span) {
   const auto line = [](const std::optional<FindingAccess>& side) { return side.has_value() ? side->text_line : 0; };
-  timeline_.found.push_back({.code = std::string(Code(finding.code)),
+  timeline_.found.push_back({.code = finding.code,
                              .text_line = finding.text_line,
                              .first = line(finding.first),
                              .second = line(finding.second),

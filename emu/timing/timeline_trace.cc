@@ -159,7 +159,7 @@ class Writer {
     const bool placed = found.span >= 0 && static_cast<std::size_t>(found.span) < tracks_.size();
     Begin("i", placed ? tracks_[static_cast<std::size_t>(found.span)] : Track{});
     Append(&out_, ", \"ts\": ", Microseconds(NanosecondsAt(found.at)), ", \"s\": \"", placed ? "t" : "g",
-           "\", \"cat\": \"finding\", \"name\": ", JsonString(found.code),
+           "\", \"cat\": \"finding\", \"name\": ", JsonString(Code(found.code)),
            ", \"args\": {\"text_line\": ", found.text_line, "}}");
   }
 

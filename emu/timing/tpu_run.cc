@@ -6,12 +6,10 @@
 #include <variant>
 
 #include "emu/check/legality/call_place.h"
-#include "emu/chip/layouts/windows.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/line_places.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
-#include "semantics/prepare/block_mode.h"
 #include "semantics/program/block_pipeline.h"
 #include "semantics/program/blocks.h"
 #include "semantics/registry/attrs.h"
@@ -27,7 +25,7 @@ namespace {
 
 std::int64_t ProgramsOf(const Frame& frame) {
   std::int64_t programs = 1;
-  for (const std::int64_t size : frame.grid_size) programs *= size;
+  for (const std::int64_t size : frame.grid_size()) programs *= size;
   return programs;
 }
 
@@ -38,44 +36,29 @@ TpuChain Longest(const TpuChain& a, const TpuChain& b) {
 }  // namespace
 
 TpuRun::TpuRun(const kernel::PreparedKernelState& kernel, const TpuCosts& costs)
-    : state_(kernel), kernel_(kernel.text()), costs_(costs), body_(&kernel_.bodies[0].region) {
-  std::size_t param = 0;
-  for (std::size_t i = 0; i < kernel.program().operand_infos.size(); ++i) {
-    const OperandInfo& info = kernel.program().operand_infos[i];
-    traffic_.push_back({.operand = info.name});
-    if (info.role == Role::kBound) continue;
-    if (param < body_->params.size() && kernel_.operands[i].block.has_value())
-      block_of_.emplace(body_->params[param].value.value, i);
-    ++param;
-  }
+    : state_(kernel), kernel_(kernel.text()), costs_(costs), operands_(kernel), body_(&kernel_.bodies[0].region) {
+  for (const OperandInfo& info : kernel.program().operand_infos) traffic_.push_back({.operand = info.name});
 }
 
-// An output may share an input's memory: reads are the input's, writes the output's.
-void TpuRun::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
-  memory_ = &memory;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const OperandInfo& info = state_.program().operand_infos[i];
-    if (!arrays[i].valid() || info.role == Role::kScratch || IsWholeInCore(info)) continue;
-    read_as_.emplace(arrays[i].value, i);
-    if (info.role == Role::kOut) written_as_[arrays[i].value] = i;
-    written_as_.emplace(arrays[i].value, i);
-  }
-}
+void TpuRun::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) { operands_.Bound(memory, arrays); }
 
 TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   // Where cores are agents of a schedule, one takes the frame of another that has ended.
   const bool by_agent = state_.program().uses_port;
   for (std::size_t i = 0; i < frames_.size(); ++i) {
-    if (by_agent ? agents_[i] == frame.agent : frames_[i] == &frame) return *cores_[i];
+    if (by_agent ? agents_[i] == frame.agent() : frames_[i] == &frame) return *cores_[i];
   }
-  agents_.push_back(frame.agent);
+  agents_.push_back(frame.agent());
   const std::int64_t programs = ProgramsOf(frame);
-  const bool halves = frame.program_number > 0 || frame.end_program < programs;
+  const bool halves = frame.program_number() > 0 || frame.end_program() < programs;
   pipelined_ = programs > 1;
   frames_.push_back(&frame);
   cores_.push_back(std::make_unique<Core>(costs_, halves ? 2 : 1));
   now_ = cores_.back().get();
-  if (shown_.has_value()) Show(*now_, halves ? 2 : 1);
+  if (shown_.has_value()) {
+    shown_->WatchMemory(now_->core, halves ? 2 : 1);
+    if (static_cast<std::int64_t>(cores_.size()) - 1 == shown_->core()) now_->timeline = &shown_->timeline();
+  }
   CopyWholeOperands(/*back=*/false, Role::kPrefetch);
   return *now_;
 }
@@ -142,7 +125,7 @@ void TpuRun::Add(const Instr& instr) {
     now_->longest = Longest(now_->longest, chain);
     now_->parts.push_back(
         {.line = &line, .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}), .work = cost->work});
-    if (now_->timeline != nullptr) SayBlock(instr, &now_->parts.back());
+    if (Shows(*now_)) shown_->SayBlock(instr, &now_->parts.back());
   }
   for (const ValueId result : instr.results) {
     if (result.valid()) now_->chain_of[result.value] = chain;
@@ -171,7 +154,7 @@ void TpuRun::Close() {
 void TpuRun::BeginBody(const Frame& frame) {
   BringWholeOperands();
   AwaitCopies(std::exchange(now_->others, {}));
-  now_->last_program = frame.program_number;
+  now_->last_program = frame.program_number();
   ++now_->programs;
   const Ticks ready = now_->core.now();
   if (pipelined_) {
@@ -191,7 +174,7 @@ void TpuRun::BeginBody(const Frame& frame) {
 void TpuRun::EndBody(const Frame& frame) {
   Close();
   now_->in_body = false;
-  if (now_->timeline != nullptr && pipelined_) ShowStep(frame);
+  if (Shows(*now_) && pipelined_) shown_->Step(frame, now_->ended, now_->core.now(), body_->text_line);
   now_->ended = now_->core.now();
   if (now_->timeline != nullptr) now_->timeline->EndedBody(now_->ended);
 }
@@ -218,7 +201,7 @@ void TpuRun::Pass(const Mark& mark, const Frame& frame) {
 
 void TpuRun::Before(const Step& step, Frame& frame) {
   now_ = &CoreOf(frame);
-  program_ = frame.program_number;
+  program_ = frame.program_number();
   place_ = {step.loc, step.text_line};
   if (step.waits == WaitsForGroups) return AwaitGroups(step.waits(step.params, step, frame));
   if (step.kind != StepKind::kOperation) return;
@@ -243,7 +226,7 @@ void TpuRun::AwaitCopies(absl::Span<const TpuBlockCopy> copies) {
   ++line.runs;
   line.waited += CyclesOf(last->landed - begin);
   line.waited_for = last->goes_back ? "its block to go back to main memory" : "its block to come from main memory";
-  if (now_->timeline != nullptr) ShowWait(*last, begin);
+  if (Shows(*now_)) shown_->Wait(*last, begin);
   now_->core.WaitUntil(last->landed);
 }
 
@@ -261,7 +244,7 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
 void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   if (target.kind != WaitTarget::Kind::kSemaphore || !target.object.array.valid()) return;
   Close();
-  const Completion told = frame.machine().SignalAt(target.object, 0, CompletionUnit::kCount);
+  const Completion told = frame.machine().CompletionAt(target.object);
   std::vector<Credit>& credits = credits_[std::get<SemaphoreId>(told.object).value];
   std::stable_sort(credits.begin(), credits.end(),
                    [](const Credit& a, const Credit& b) { return a.landed < b.landed; });
@@ -291,22 +274,14 @@ void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
 
 // ---- copies
 
-bool TpuRun::IsWholeInCore(const OperandInfo& info) const {
-  if (info.mode != BlockMode::kWhole || info.role == Role::kBound || info.role == Role::kScratch) return false;
-  if (info.type.element != ElementKind::kData) return false;
-  const auto at = static_cast<std::size_t>(&info - state_.program().operand_infos.data());
-  const Space space = layouts::SpaceOf(kernel_, at);
-  return space == Space::kDefault || space == Space::kVmem || space == Space::kSmem;
-}
-
 // Operands without blocks that lie in the core's memory: they come before the kernel, and go after it.
 void TpuRun::CopyWholeOperands(bool back, Role role) {
   const std::vector<OperandInfo>& infos = state_.program().operand_infos;
   for (std::size_t i = 0; i < infos.size(); ++i) {
-    if (infos[i].role != role || !IsWholeInCore(infos[i])) continue;
+    if (infos[i].role != role || !operands_.IsWholeInCore(i)) continue;
     const Bytes bytes = PaddedBytes(costs_, infos[i].type);
     (back ? traffic_[i].written : traffic_[i].read) += bytes;
-    TpuBlockCopy copy{.operand = i, .bytes = bytes, .what = BlockText(i, nullptr, bytes), .goes_back = back};
+    TpuBlockCopy copy{.operand = i, .bytes = bytes, .what = WordsFor(i, nullptr, bytes), .goes_back = back};
     role == Role::kPrefetch ? CopyPrefetched(std::move(copy)) : StartOther(std::move(copy));
   }
 }
@@ -319,7 +294,7 @@ void TpuRun::BringWholeOperands() {
 void TpuRun::Start(TpuBlockCopy& copy, Ticks at) {
   copy.start = at;
   copy.landed = now_->core.Copy(at, copy.bytes);
-  if (now_->timeline != nullptr) copy.span = ShowBlock(copy);
+  if (Shows(*now_)) copy.span = shown_->Block(copy);
 }
 
 void TpuRun::StartOther(TpuBlockCopy copy) {
@@ -334,31 +309,8 @@ void TpuRun::CopyPrefetched(TpuBlockCopy copy) {
   if (now_->last_program < 0) now_->ended = now_->core.now();
 }
 
-std::int64_t TpuRun::BuffersOf(std::size_t operand) const { return palladion::BuffersOf(kernel_.operands[operand]); }
-
-// What is inside the array; the copy of a block does not touch what is outside.
-Type TpuRun::TypeOfCopy(const AsyncOperand& operand) const {
-  const auto* box = std::get_if<BoxAccess>(&operand.where);
-  const DType dtype = memory_->DTypeOf(operand.buffer());
-  if (box == nullptr) {
-    return ArrayType(dtype, {operand.bytes.value() / static_cast<std::int64_t>(StorageBytes(dtype))});
-  }
-  Shape shape;
-  const absl::Span<const std::int64_t> array = memory_->ShapeOf(box->buffer);
-  for (int d = 0; d < box->rank; ++d) {
-    const auto at = static_cast<std::size_t>(d);
-    const std::int64_t first = std::max<std::int64_t>(0, box->start[at]);
-    const std::int64_t last = box->start[at] + (box->count[at] - 1) * box->step[at];
-    const std::int64_t inside = std::min(last, array[at] - 1) - first;
-    shape.push_back(inside < 0 ? 0 : inside / std::max<std::int64_t>(1, box->step[at]) + 1);
-  }
-  return ArrayType(dtype, std::move(shape));
-}
-
-const std::size_t* TpuRun::OperandAt(const AsyncOperand& side, bool written) const {
-  const auto& as = written ? written_as_ : read_as_;
-  const auto found = as.find(side.buffer().value);
-  return found == as.end() ? nullptr : &found->second;
+std::string TpuRun::WordsFor(std::size_t operand, const AsyncOperand* box, Bytes bytes) const {
+  return Shows(*now_) ? operands_.BlockText(operand, box, bytes) : "";
 }
 
 void TpuRun::Issued(const Who& who, const AsyncRequest& request) {
@@ -368,17 +320,17 @@ void TpuRun::Issued(const Who& who, const AsyncRequest& request) {
 }
 
 std::optional<TpuBlockCopy> TpuRun::BlockCopyOf(const AsyncRequest& request) {
-  const std::size_t* from = OperandAt(request.sources[0], /*written=*/false);
-  const std::size_t* to = OperandAt(request.destinations[0], /*written=*/true);
+  const std::size_t* from = operands_.At(request.sources[0], /*written=*/false);
+  const std::size_t* to = operands_.At(request.destinations[0], /*written=*/true);
   if (from == nullptr && to == nullptr) return std::nullopt;
   const std::size_t operand = from != nullptr ? *from : *to;
   const AsyncOperand& array = from != nullptr ? request.sources[0] : request.destinations[0];
-  const Bytes bytes = PaddedBytes(costs_, TypeOfCopy(array));
+  const Bytes bytes = PaddedBytes(costs_, operands_.TypeOfCopy(array));
   (from != nullptr ? traffic_[operand].read : traffic_[operand].written) += bytes;
   return TpuBlockCopy{.operand = operand,
                       .bytes = bytes,
-                      .buffers = BuffersOf(operand),
-                      .what = BlockText(operand, &array, bytes),
+                      .buffers = operands_.BuffersOf(operand),
+                      .what = WordsFor(operand, &array, bytes),
                       .goes_back = from == nullptr};
 }
 
@@ -406,20 +358,28 @@ void TpuRun::CopyAtOnce(const AsyncRequest& request) {
 // rate.
 void TpuRun::Copy(const AsyncRequest& request) {
   Close();
-  const std::size_t* from = OperandAt(request.sources[0], /*written=*/false);
-  const std::size_t* to = OperandAt(request.destinations[0], /*written=*/true);
-  const Bytes bytes = PaddedBytes(costs_, TypeOfCopy(from != nullptr ? request.sources[0] : request.destinations[0]));
+  const std::size_t* from = operands_.At(request.sources[0], /*written=*/false);
+  const std::size_t* to = operands_.At(request.destinations[0], /*written=*/true);
+  const Bytes bytes =
+      PaddedBytes(costs_, operands_.TypeOfCopy(from != nullptr ? request.sources[0] : request.destinations[0]));
   if (from != nullptr) traffic_[*from].read += bytes;
   if (to != nullptr) traffic_[*to].written += bytes;
   met_.copies_within |= from == nullptr && to == nullptr;
   const double sides = (from != nullptr) + (to != nullptr);
   const Ticks landed = now_->core.Copy(now_->core.now(), sides * bytes);
-  const std::int32_t copy = now_->timeline == nullptr ? kNoSpan : ShowCopy(request, bytes, landed);
+  const std::int32_t copy = Shows(*now_) ? shown_->Copy(request, bytes, now_->core.now(), landed) : kNoSpan;
   for (const Completion& completion : request.completions) {
     const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
     if (semaphore == nullptr) continue;
     credits_[semaphore->value].push_back({landed, completion.amount, request.site.text_line, copy});
   }
+}
+
+std::optional<Timeline> TpuRun::TakeTimeline() {
+  if (!shown_.has_value() || shown_->core() >= static_cast<std::int64_t>(cores_.size())) return std::nullopt;
+  Ticks end;
+  for (const std::unique_ptr<Core>& core : cores_) end = std::max(end, core->core.now());
+  return shown_->timeline().Take(end);
 }
 
 void TpuRun::Finished(memory_model::Memory&, absl::Span<const BufferId>) {

@@ -22,6 +22,8 @@
 #include "emu/run/events.h"
 #include "emu/timing/timing.h"
 #include "emu/timing/tpu_chip.h"
+#include "emu/timing/tpu_operands.h"
+#include "emu/timing/tpu_shown.h"
 #include "emu/timing/tpu_timeline.h"
 #include "emu/timing/tpu_work.h"
 #include "memory_model/bytes/memory.h"
@@ -36,8 +38,7 @@ class TpuRun final : public run::Watcher {
 
   // What the core of `options` does goes there; both outlive the run.
   void RecordTo(TimelineRecorder& recorder, const TimelineOptions& options) {
-    shown_.emplace(costs_, recorder, options);
-    shown_core_ = options.unit;
+    shown_.emplace(costs_, operands_, recorder, options);
   }
   // nullopt: the run was not recorded, or has no such core.
   std::optional<Timeline> TakeTimeline();
@@ -117,23 +118,14 @@ class TpuRun final : public run::Watcher {
   void CopyWholeOperands(bool back, Role role);
   void BringWholeOperands();
   void CopyPrefetched(TpuBlockCopy copy);
-  void Show(Core& core, std::int64_t cores);
-  std::int32_t ShowBlock(const TpuBlockCopy& copy);
-  void ShowWait(const TpuBlockCopy& copy, scheduler::Ticks begin);
-  void ShowStep(const Frame& frame);
-  std::int32_t ShowCopy(const AsyncRequest& request, machines::Bytes bytes, scheduler::Ticks landed);
-  void SayBlock(const Instr& instr, TpuPart* part) const;  // that it reads or writes
-  std::string BlockText(std::size_t operand, const AsyncOperand* box, machines::Bytes bytes) const;
-  std::string SideText(const AsyncOperand& side, bool written) const;
-  std::int64_t BuffersOf(std::size_t operand) const;
-  bool IsWholeInCore(const OperandInfo& info) const;
-  Type TypeOfCopy(const AsyncOperand& operand) const;
-  const std::size_t* OperandAt(const AsyncOperand& side, bool written) const;
+  bool Shows(const Core& core) const { return core.timeline != nullptr; }
+  // Of a copy of a block; "" where nothing shows it.
+  std::string WordsFor(std::size_t operand, const AsyncOperand* box, machines::Bytes bytes) const;
 
   const kernel::PreparedKernelState& state_;
   const Kernel& kernel_;
   const TpuCosts& costs_;
-  memory_model::Memory* memory_ = nullptr;
+  TpuOperands operands_;
   absl::Status status_;
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<const Frame*> frames_;  // of `cores_`, as are these
@@ -146,14 +138,11 @@ class TpuRun final : public run::Watcher {
   std::map<std::pair<int, std::string>, LineTime> lines_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;
   std::vector<OperandTraffic> traffic_;
-  std::unordered_map<std::int32_t, std::size_t> read_as_, written_as_;  // by buffer in main memory: the operand
-  std::map<std::int32_t, std::vector<Credit>> credits_;                 // by semaphore
+  std::map<std::int32_t, std::vector<Credit>> credits_;  // by semaphore
   std::map<DType, double> products_;
   double flops_ = 0;
   Met met_;
-  std::optional<TpuTimeline> shown_;
-  std::int64_t shown_core_ = 0;
-  std::unordered_map<std::int32_t, std::size_t> block_of_;  // by value, a parameter of the body: the operand
+  std::optional<TpuShown> shown_;
 };
 
 }  // namespace palladion::timing

@@ -29,7 +29,7 @@ enum class EventKind : std::uint8_t {
   kIssue,   // an operation
   kHalf,    // a half of an operation is done
   kWait,
-  kArrive,  // at a barrier or semaphore, by an agent
+  kArrive,  // of an agent, at whatever others may wait for
   kLanes,   // of an agent have come together
 };
 inline constexpr std::size_t kEventKinds = 10;
@@ -43,13 +43,6 @@ class EventSet {
 
  private:
   std::uint32_t bits_ = 0;
-};
-
-// An arrival at a barrier, or a signal to a semaphore.
-struct Arrival {
-  SyncElement at;
-  bool semaphore = false;
-  std::int64_t amount = 1;
 };
 
 class MemoryWatcher {

@@ -106,7 +106,8 @@ TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
   EXPECT_EQ("line 3 asks for the barrier 'full', and this launch has memory alone; expected one over threads",
             barrier.status().message());
   EXPECT_FALSE(memory_.Make(Fence::kSharedToAsync, {}).ok());
-  EXPECT_FALSE(memory_.Meet("run_scoped", {}).ok());
+  EXPECT_FALSE(memory_.Arrive({.at = {.kind = WaitTarget::Kind::kMeeting}, .what = "run_scoped"}, {}).ok());
+  EXPECT_FALSE(memory_.Poll({.kind = WaitTarget::Kind::kSemaphore}, {}).ok());
   EXPECT_FALSE(memory_.Spawn({.first = 0, .count = 4}, {}).ok());
   EXPECT_FALSE(memory_.CommitGroup(AsyncQueue::kStores, {}).ok());
   const PeerCoordinate peer[] = {{0, 1}};

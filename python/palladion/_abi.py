@@ -1,5 +1,5 @@
-"""The C ABI of libpalladion (emu/c_api.h) as ctypes declares it: structures, signatures, exit codes and the error that
-they become. What calls it is `_library`.
+"""The C ABI of libpalladion (emu/c_api.h) as ctypes declares it: structures, signatures, codes and the error that they
+become. What calls it is `_library`.
 
 The library is looked for in PALLADION_LIBRARY (a file), next to this package, and in build/ of a source tree. Does not
 catch: a library of another version, whose structures differ.
@@ -8,11 +8,10 @@ catch: a library of another version, whose structures differ.
 import ctypes
 import functools
 import os
-import re
 
 from palladion.base.printable import printable
 
-# Results of palladion_run and palladion_check, the exit codes of the command.
+# palladion_code: what a function that fails says, and what a report is; the exit codes of the command.
 CLEAN, DEFECT, OUTPUTS_DIFFER, UNSUPPORTED, MALFORMED, INTERNAL, BUDGET = 0, 1, 2, 3, 4, 5, 6
 RESULT_NAMES = {
     UNSUPPORTED: "unsupported",
@@ -24,19 +23,29 @@ RESULT_NAMES = {
 FILE_NAME = "libpalladion.so"
 
 
-# The library's names for kinds of errors, which `code` says. INTERNAL stays: it is a mistake of ours.
-_STATUS = re.compile("^(INVALID_ARGUMENT|NOT_FOUND|UNIMPLEMENTED|RESOURCE_EXHAUSTED|FAILED_PRECONDITION): ")
+# palladion_form: what of a report is rendered.
+FORMS = {"text": 0, "findings": 1, "end": 2, "parts": 3}
 
 
 class PalladionError(RuntimeError):
-    """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None."""
+    """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None.
+
+    interrupted: by a signal, or by who called.
+    """
 
     __module__ = "palladion"  # where users find it
 
-    def __init__(self, message: str, code: int = INTERNAL, report: dict | None = None):
-        super().__init__(printable(_STATUS.sub("", message)))
+    def __init__(self, message: str, code: int = INTERNAL, report: dict | None = None, interrupted: bool = False):
+        super().__init__(printable(message))
         self.code = code
         self.report = report
+        self.interrupted = interrupted
+
+
+class _Error(ctypes.Structure):
+    """palladion_error: filled where a function fails."""
+
+    _fields_ = [("code", ctypes.c_int), ("interrupted", ctypes.c_int), ("message", ctypes.c_void_p)]
 
 
 class _Array(ctypes.Structure):
@@ -56,6 +65,49 @@ def options_list(options: dict):
         if value is not None
     ]
     return (ctypes.c_char_p * (len(words) + 1))(*words)
+
+
+class _RenderedCall(ctypes.Structure):
+    _fields_ = [
+        ("report", ctypes.c_void_p),
+        ("count", ctypes.c_int64),
+        ("replay_before", ctypes.c_char_p),
+        ("replay_after", ctypes.c_char_p),
+    ]
+
+
+class _SourceLine(ctypes.Structure):
+    _fields_ = [("file", ctypes.c_char_p), ("line", ctypes.c_int), ("text", ctypes.c_char_p)]
+
+
+class _RenderRequest(ctypes.Structure):
+    _fields_ = [
+        ("form", ctypes.c_int),
+        ("calls", ctypes.POINTER(_RenderedCall)),
+        ("n_calls", ctypes.c_size_t),
+        ("dropped", ctypes.c_int64),
+        ("difference", ctypes.c_char_p),
+        ("allowed", ctypes.POINTER(ctypes.c_char_p)),
+        ("n_allowed", ctypes.c_size_t),
+        ("color", ctypes.c_int),
+        ("details", ctypes.c_int),
+        ("path", ctypes.c_char_p),
+        ("text", ctypes.c_char_p),
+        ("lines", ctypes.POINTER(_SourceLine)),
+        ("n_lines", ctypes.c_size_t),
+    ]
+
+
+class _SarifTest(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("path", ctypes.c_char_p),
+        ("allowed", ctypes.POINTER(ctypes.c_char_p)),
+        ("n_allowed", ctypes.c_size_t),
+        ("calls", ctypes.POINTER(_RenderedCall)),
+        ("n_calls", ctypes.c_size_t),
+        ("dropped", ctypes.c_int64),
+    ]
 
 
 class _CallRequest(ctypes.Structure):
@@ -105,96 +157,63 @@ def find_library() -> str:
 @functools.cache
 def load():
     library = ctypes.CDLL(find_library())
-    text_out = ctypes.POINTER(ctypes.c_void_p)
-    library.palladion_prepare.restype = ctypes.c_void_p
-    library.palladion_prepare.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_char_p, text_out]
-    library.palladion_prepare_launches.restype = ctypes.c_void_p
-    library.palladion_prepare_launches.argtypes = [*library.palladion_prepare.argtypes[:-1], ctypes.c_int64, text_out]
-    library.palladion_run_with.restype = ctypes.c_int
-    library.palladion_run_with.argtypes = [
-        ctypes.c_void_p,
-        ctypes.POINTER(_Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(_Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(ctypes.c_char_p),
-        text_out,
-    ]
-    library.palladion_check.restype = ctypes.c_int
-    library.palladion_check.argtypes = [
-        ctypes.c_void_p,
-        ctypes.POINTER(_Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(_Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(ctypes.c_char_p),
-        text_out,
-    ]
-    library.palladion_check_seeds.restype = ctypes.c_int
-    library.palladion_check_seeds.argtypes = [
-        ctypes.c_void_p,
-        ctypes.POINTER(_Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(ctypes.c_char_p),
-        ctypes.c_int64,
-        ctypes.c_int64,
-        text_out,
-    ]
-    request = ctypes.POINTER(_CallRequest)
-    for name, result, arguments in (
-        ("palladion_call_prepare", ctypes.c_int, [request, text_out]),
-        (
-            "palladion_call",
-            ctypes.c_int,
-            [request, ctypes.POINTER(_Array), ctypes.c_size_t, ctypes.POINTER(_Array), ctypes.c_size_t, text_out],
-        ),
-        ("palladion_session_open", ctypes.c_int64, []),
-        ("palladion_session_take", ctypes.c_void_p, [ctypes.c_int64]),
-        ("palladion_session_pending", ctypes.c_int64, [ctypes.c_int64]),
-        ("palladion_session_wait", ctypes.c_int, [ctypes.c_int64, ctypes.c_int64]),
-        ("palladion_session_close", None, [ctypes.c_int64]),
-        ("palladion_session_end_semaphores", None, [ctypes.c_int64]),
-        ("palladion_session_use", None, [ctypes.c_int64]),
-        ("palladion_session_cancel", None, [ctypes.c_int64]),
-        ("palladion_interrupts_listen", None, []),
-        ("palladion_interrupts_heard", ctypes.c_int64, []),
-        ("palladion_progress", ctypes.c_void_p, []),
-        ("palladion_interrupts_ignore", None, []),
-        ("palladion_finding_codes", ctypes.c_void_p, []),
-        ("palladion_targets", ctypes.c_void_p, []),
-        ("palladion_resolve_target", ctypes.c_void_p, [ctypes.c_char_p, ctypes.c_char_p, text_out]),
-        ("palladion_chips", ctypes.c_void_p, []),
-        (
-            "palladion_machines",
-            ctypes.c_void_p,
-            [ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, text_out],
-        ),
-        ("palladion_operations", ctypes.c_void_p, []),
-        ("palladion_fit", ctypes.c_void_p, [*library.palladion_prepare.argtypes[:-1], text_out, text_out]),
-        ("palladion_refusal", ctypes.c_void_p, library.palladion_prepare.argtypes),
-    ):
+    for name, (result, arguments) in _signatures().items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    library.palladion_golden.argtypes = [
-        ctypes.c_char_p,
-        ctypes.c_size_t,
-        ctypes.c_char_p,
-        ctypes.c_char_p,
-        ctypes.c_char_p,
-        text_out,
-    ]
-    library.palladion_compare.restype = ctypes.c_void_p
-    library.palladion_compare.argtypes = [ctypes.POINTER(_CompareRequest), text_out, text_out]
-    library.palladion_mutants.restype = ctypes.c_void_p
-    library.palladion_mutants.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, text_out]
-    for function in (
-        library.palladion_kernels,
-        library.palladion_canonical,
-        library.palladion_text_json,
-        library.palladion_tell,
-    ):
-        function.restype = ctypes.c_void_p
-        function.argtypes = [ctypes.c_char_p, ctypes.c_size_t, text_out]
-    for function in (library.palladion_free_program, library.palladion_free_string):
-        function.restype, function.argtypes = None, [ctypes.c_void_p]
     return library
+
+
+def _signatures() -> dict:
+    """The result and the arguments of each function that is called from here; what others add is in api/."""
+    text, size, whole = ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int64
+    handle = ctypes.c_void_p  # and texts that are taken over
+    out, error = ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(_Error)
+    arrays, of_text = [ctypes.POINTER(_Array), size], [text, size]
+    call, options = ctypes.POINTER(_CallRequest), ctypes.POINTER(ctypes.c_char_p)
+    run = [handle, *arrays, *arrays]
+    return {
+        "palladion_prepare": (handle, [*of_text, text, text, error]),
+        "palladion_prepare_launches": (handle, [*of_text, text, text, whole, error]),
+        "palladion_run_with": (ctypes.c_int, [*run, options, out, error]),
+        "palladion_check": (ctypes.c_int, [*run, options, out, error]),
+        "palladion_check_seeds": (handle, [handle, *arrays, options, whole, whole, error]),
+        "palladion_refusal": (handle, [*of_text, text, text, error]),
+        "palladion_report_json": (handle, [handle]),
+        "palladion_report_read": (handle, [*of_text, error]),
+        "palladion_report_of_findings": (handle, [handle, ctypes.POINTER(size), size, error]),
+        "palladion_render": (handle, [ctypes.POINTER(_RenderRequest), error]),
+        "palladion_sarif": (handle, [ctypes.POINTER(_SarifTest), size, text, error]),
+        "palladion_call_prepare": (ctypes.c_int, [call, error]),
+        "palladion_call": (ctypes.c_int, [call, *arrays, *arrays, error]),
+        "palladion_session_open": (whole, []),
+        "palladion_session_take": (handle, [whole]),
+        "palladion_taken_json": (handle, [handle]),
+        "palladion_taken_report": (handle, [handle, size]),
+        "palladion_session_pending": (whole, [whole]),
+        "palladion_session_wait": (ctypes.c_int, [whole, whole]),
+        "palladion_session_close": (None, [whole]),
+        "palladion_session_end_semaphores": (None, [whole]),
+        "palladion_session_use": (None, [whole]),
+        "palladion_session_cancel": (None, [whole]),
+        "palladion_interrupts_listen": (None, []),
+        "palladion_interrupts_heard": (whole, []),
+        "palladion_interrupts_ignore": (None, []),
+        "palladion_progress": (handle, []),
+        "palladion_finding_codes": (handle, []),
+        "palladion_targets": (handle, []),
+        "palladion_resolve_target": (handle, [text, text, error]),
+        "palladion_chips": (handle, []),
+        "palladion_machines": (handle, [text, ctypes.POINTER(text), size, error]),
+        "palladion_operations": (handle, []),
+        "palladion_fit": (handle, [*of_text, text, text, out, error]),
+        "palladion_golden": (ctypes.c_int, [*of_text, text, text, text, error]),
+        "palladion_compare": (handle, [ctypes.POINTER(_CompareRequest), out, error]),
+        "palladion_mutants": (handle, [*of_text, text, size, error]),
+        "palladion_kernels": (handle, [*of_text, error]),
+        "palladion_canonical": (handle, [*of_text, error]),
+        "palladion_text_json": (handle, [*of_text, error]),
+        "palladion_free_program": (None, [handle]),
+        "palladion_free_report": (None, [handle]),
+        "palladion_free_taken": (None, [handle]),
+        "palladion_free_string": (None, [handle]),
+    }

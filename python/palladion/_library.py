@@ -1,30 +1,38 @@
 """Calls of libpalladion from Python: prepare a kernel text, run it on NumPy arrays, get its report. `_abi`
-declares its functions.
+declares its functions. A report stays the library's, which renders it; Python has its JSON beside the handle, to read.
 """
 
 import ctypes
 import functools
 import json
 import os
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+# What those who call this module name.
+from palladion._abi import BUDGET as BUDGET
 from palladion._abi import (
-    BUDGET,
     CLEAN,
-    DEFECT,
+    FORMS,
     INTERNAL,
-    MALFORMED,
-    OUTPUTS_DIFFER,
     RESULT_NAMES,
-    UNSUPPORTED,
     PalladionError,
     _Array,
     _CallRequest,
     _CompareRequest,
+    _Error,
+    _RenderedCall,
+    _RenderRequest,
+    _SarifTest,
+    _SourceLine,
     load,
     options_list,
 )
+from palladion._abi import DEFECT as DEFECT
+from palladion._abi import MALFORMED as MALFORMED
+from palladion._abi import UNSUPPORTED as UNSUPPORTED
 from palladion.base.scalars import dtype_name
 
 
@@ -34,6 +42,150 @@ def _take_text(library, pointer: ctypes.c_void_p) -> str:
     text = ctypes.string_at(pointer.value).decode("utf-8", "replace")
     library.palladion_free_string(pointer)
     return text
+
+
+def _expect(error: _Error, done: object, otherwise: str = "the library failed without a message") -> None:
+    """PalladionError where a function failed: `done` is its result, nothing then. `error` is what it was given."""
+    message = _take_text(load(), ctypes.c_void_p(error.message))
+    if not done:
+        raise PalladionError(message or otherwise, error.code or INTERNAL, interrupted=bool(error.interrupted))
+
+
+class Handle:
+    """A report in the library. It stays in its process: a copy in another one, or a pickled one, is None."""
+
+    def __init__(self, pointer: int):
+        self.pointer, self._free = pointer, load().palladion_free_report
+
+    def __reduce__(self) -> tuple:
+        return type(None), ()
+
+    def __del__(self):
+        self._free(self.pointer)
+
+
+class ReportJson(dict):
+    """A report as JSON has it, and the library's `handle` to it, which renders it."""
+
+    handle: Handle | None = None
+
+    def __reduce__(self) -> tuple:
+        return dict, (dict(self),)
+
+
+def _report_of(pointer: ctypes.c_void_p) -> ReportJson:
+    library, handle = load(), Handle(pointer.value)
+    report = ReportJson(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_report_json(pointer)))))
+    report.handle = handle
+    return report
+
+
+def read_report(report: dict) -> Handle:
+    """A handle to a report that another process has written as JSON."""
+    encoded, error = json.dumps(report, ensure_ascii=False).encode("utf-8", "replace"), _Error()
+    pointer = load().palladion_report_read(encoded, len(encoded), ctypes.byref(error))
+    _expect(error, pointer)
+    return Handle(pointer)
+
+
+def findings_alone(report: Handle, numbers: Sequence[int]) -> Handle:
+    """A handle to these findings of a report and nothing else."""
+    listed, error = (ctypes.c_size_t * max(len(numbers), 1))(*numbers), _Error()
+    pointer = load().palladion_report_of_findings(report.pointer, listed, len(numbers), ctypes.byref(error))
+    _expect(error, pointer)
+    return Handle(pointer)
+
+
+class RenderedCall(NamedTuple):
+    """A report, how many calls are like it, and the texts before and after a schedule that shows a finding again."""
+
+    report: Handle
+    count: int = 1
+    replay: Sequence[str] = ()
+
+
+def _rendered(calls: Sequence[RenderedCall]) -> ctypes.Array:
+    listed = [
+        _RenderedCall(call.report.pointer, call.count, *(text.encode("utf-8", "replace") for text in call.replay))
+        for call in calls
+    ]
+    return (_RenderedCall * max(len(listed), 1))(*listed)
+
+
+def _texts(texts: Sequence[str]) -> ctypes.Array:
+    return (ctypes.c_char_p * max(len(texts), 1))(*(text.encode("utf-8", "replace") for text in texts))
+
+
+def render(
+    form: str,
+    calls: Sequence[RenderedCall],
+    *,
+    source: tuple[str, str] = ("", ""),
+    lines: Sequence[tuple[str, int, str]] = (),
+    allow: Sequence[str] = (),
+    dropped: int = 0,
+    difference: str = "",
+    details: bool = False,
+) -> str:
+    """Reports in the words and the shape of the command; `form` is one of FORMS.
+
+    source: (name, text) of the kernel, where the reader has that and no Python. lines: (file, line, text) of files that
+    are on no disk. allow: codes that the reader lets pass.
+    """
+    library, error = load(), _Error()
+    given = [_SourceLine(_utf8(file), line, _utf8(text)) for file, line, text in lines]
+    request = _RenderRequest(
+        FORMS[form],
+        _rendered(calls),
+        len(calls),
+        dropped,
+        _utf8(difference),
+        _texts(allow),
+        len(allow),
+        0,
+        details,
+        *map(_utf8, source),
+        (_SourceLine * max(len(given), 1))(*given),
+        len(given),
+    )
+    pointer = ctypes.c_void_p(library.palladion_render(ctypes.byref(request), ctypes.byref(error)))
+    _expect(error, pointer.value)
+    return _take_text(library, pointer)
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+class SarifTest(NamedTuple):
+    """The calls of a test, and the codes that its marker allows."""
+
+    name: str
+    path: str
+    allow: Sequence[str]
+    calls: Sequence[RenderedCall]
+    dropped: int
+
+
+def sarif(tests: Sequence[SarifTest], root: str) -> str:
+    """A SARIF log of tests; files below `root` are named from there."""
+    library, error = load(), _Error()
+    listed = [
+        _SarifTest(
+            _utf8(test.name),
+            _utf8(test.path),
+            _texts(test.allow),
+            len(test.allow),
+            _rendered(test.calls),
+            len(test.calls),
+            test.dropped,
+        )
+        for test in tests
+    ]
+    given = (_SarifTest * max(len(listed), 1))(*listed)
+    pointer = ctypes.c_void_p(library.palladion_sarif(given, len(listed), _utf8(root), ctypes.byref(error)))
+    _expect(error, pointer.value)
+    return _take_text(library, pointer)
 
 
 @functools.cache
@@ -58,30 +210,24 @@ class Program:
 
     def __init__(self, text: str, kernel: str | None = None, target: str | None = None, launches: int = 1):
         self._library = load()
-        encoded, message = text.encode(), ctypes.c_void_p()
+        encoded, error = text.encode(), _Error()
         self._program = self._library.palladion_prepare_launches(
             encoded,
             len(encoded),
             kernel.encode() if kernel else None,
             target.encode() if target else None,
             launches,
-            ctypes.byref(message),
+            ctypes.byref(error),
         )
-        error = _take_text(self._library, message)
-        if not self._program:
-            raise PalladionError(error or "the kernel was refused without a message", _code_of(error))
+        _expect(error, self._program, "the kernel was refused without a message")
 
     def run(self, inputs, outputs, budget: int | None = None, legality: str = "on") -> tuple:
-        """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, report).
+        """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, ReportJson).
 
         The report of a run that did not come to its end has an error, or is marked as interrupted.
         """
         given = options_list({"budget": budget, "legality": legality})
-
-        def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_run_with(program, ins, n_ins, outs, n_outs, given, message)
-
-        return self._called(inputs, outputs, (CLEAN, DEFECT), call)
+        return self._called(self._library.palladion_run_with, given, inputs, outputs)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
         """As `run`, under the orders that hardware may choose;
@@ -89,39 +235,39 @@ class Program:
 
         `options` are rows of emu/front/options/check_options.cc; PalladionError says which there are.
         """
-        given = options_list(options)
-
-        def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_check(program, ins, n_ins, outs, n_outs, given, message)
-
-        return self._called(inputs, outputs, (CLEAN, DEFECT, OUTPUTS_DIFFER), call)
+        return self._called(self._library.palladion_check, options_list(options), inputs, outputs)
 
     def check_seeds(self, inputs, first: int, last: int, **options) -> dict:
         """Some seeds of the check with these options, for the `parts` of another: docs/sweeps.md."""
-        given = options_list(options)
-
-        def call(program, ins, n_ins, outs, n_outs, message):
-            return self._library.palladion_check_seeds(program, ins, n_ins, given, first, last, message)
-
-        return self._called(inputs, (), (CLEAN,), call)[1]
-
-    def _called(self, inputs, outputs, good, call) -> tuple:
-        keep, message = [], ctypes.c_void_p()
-        given = [np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a) for a in inputs]
-        ins = (_Array * max(len(given), 1))(*[_described(a, keep) for a in given])
-        outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
-        try:
-            code = call(self._program, ins, len(given), outs, len(outputs), ctypes.byref(message))
-        except KeyboardInterrupt as interrupt:  # on the main thread, as soon as the library has returned
-            interrupt.report = _report_of(_take_text(self._library, message))
-            raise
-        text = _take_text(self._library, message)
-        report = _report_of(text)
-        if code not in good and "verdict" not in report:
-            raise PalladionError(
-                report.get("message") or text or RESULT_NAMES.get(code, f"exit code {code}"), code, report
+        given, keep, error = options_list(options), [], _Error()
+        ins = _listed(_contiguous(inputs), keep)
+        part = ctypes.c_void_p(
+            self._library.palladion_check_seeds(
+                self._program, ins, len(inputs), given, first, last, ctypes.byref(error)
             )
-        return code, report
+        )
+        _expect(error, part.value)
+        return json.loads(_take_text(self._library, part))
+
+    def _called(self, function, how, inputs, outputs) -> tuple:
+        keep, found, error = [], ctypes.c_void_p(), _Error()
+        ins, outs = _listed(_contiguous(inputs), keep), _listed(outputs, keep)
+        try:
+            code = function(
+                self._program,
+                ins,
+                len(inputs),
+                outs,
+                len(outputs),
+                how,
+                ctypes.byref(found),
+                ctypes.byref(error),
+            )
+        except KeyboardInterrupt as interrupt:  # on the main thread, as soon as the library has returned
+            interrupt.report = _report_of(found) if found.value else {}
+            raise
+        _expect(error, found.value, RESULT_NAMES.get(code, f"exit code {code}"))
+        return code, _report_of(found)
 
     def __del__(self):
         if getattr(self, "_program", None):
@@ -129,11 +275,13 @@ class Program:
             self._program = None
 
 
-def _report_of(text) -> dict:
-    try:
-        return json.loads(text) if text else {}
-    except ValueError:
-        return {"message": text}
+def _contiguous(arrays) -> list:
+    return [np.ascontiguousarray(a) if np.ndim(a) else np.asarray(a) for a in arrays]
+
+
+def _listed(arrays, keep: list) -> ctypes.Array:
+    """`keep` holds what they point to."""
+    return (_Array * max(len(arrays), 1))(*[_described(a, keep) for a in arrays])
 
 
 def call_request(text: str, target: str, options: str, session: int) -> _CallRequest:
@@ -143,31 +291,32 @@ def call_request(text: str, target: str, options: str, session: int) -> _CallReq
 
 def prepare_call(request: _CallRequest):
     """PalladionError where the kernel, the target or the options are wrong."""
-    library, message = load(), ctypes.c_void_p()
-    code = library.palladion_call_prepare(ctypes.byref(request), ctypes.byref(message))
-    text = _take_text(library, message)
-    if code != CLEAN:
-        raise PalladionError(text, code)
+    error = _Error()
+    _expect(error, load().palladion_call_prepare(ctypes.byref(request), ctypes.byref(error)) == CLEAN)
 
 
 def call(request: _CallRequest, inputs, outputs):
     """Runs into `outputs` and leaves the report in the session; PalladionError where the call is to fail."""
-    library, keep, message = load(), [], ctypes.c_void_p()
-    ins = (_Array * max(len(inputs), 1))(
-        *[_described(np.ascontiguousarray(a).reshape(np.shape(a)), keep) for a in inputs]
-    )
-    outs = (_Array * max(len(outputs), 1))(*[_described(a, keep) for a in outputs])
-    code = library.palladion_call(ctypes.byref(request), ins, len(inputs), outs, len(outputs), ctypes.byref(message))
-    text = _take_text(library, message)
-    if code != CLEAN:
-        raise PalladionError(text, code)
+    keep, error = [], _Error()
+    ins = _listed([np.ascontiguousarray(a).reshape(np.shape(a)) for a in inputs], keep)
+    outs = _listed(outputs, keep)
+    code = load().palladion_call(ctypes.byref(request), ins, len(inputs), outs, len(outputs), ctypes.byref(error))
+    _expect(error, code == CLEAN)
 
 
 def take_session(session: int) -> dict:
-    """The calls of a session since the last time: docs/jax.md."""
+    """The calls of a session since the last time: docs/jax.md. Their reports are ReportJson."""
     library = load()
-    text = _take_text(library, ctypes.c_void_p(library.palladion_session_take(session)))
-    return json.loads(text) if text else {"calls": [], "dropped": 0}
+    taken = library.palladion_session_take(session)
+    if not taken:
+        return {"calls": [], "dropped": 0}
+    told = json.loads(_take_text(library, ctypes.c_void_p(library.palladion_taken_json(taken))))
+    for number, entry in enumerate(told["calls"]):
+        report = ReportJson(entry["call"]["report"])
+        report.handle = Handle(library.palladion_taken_report(taken, number))
+        entry["call"]["report"] = report
+    library.palladion_free_taken(taken)
+    return told
 
 
 def progress() -> list:
@@ -188,11 +337,10 @@ def resolved_target(name: str | None, backend: str | None = None) -> str:
     """The full name of the target that `name` means for a kernel that says `backend`;
     PalladionError with all that is accepted.
     """
-    library, message = load(), ctypes.c_void_p()
+    library, error = load(), _Error()
     texts = [None if text is None else text.encode() for text in (name, backend)]
-    full = ctypes.c_void_p(library.palladion_resolve_target(*texts, ctypes.byref(message)))
-    if not full.value:
-        raise PalladionError(_take_text(library, message).partition(": ")[2], MALFORMED)
+    full = ctypes.c_void_p(library.palladion_resolve_target(*texts, ctypes.byref(error)))
+    _expect(error, full.value)
     return _take_text(library, full)
 
 
@@ -217,24 +365,20 @@ def finding_codes() -> tuple:
     return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_finding_codes()))))
 
 
-def _code_of(message: str) -> int:
-    """The exit code of a message of the library, which starts with the name of its status."""
-    status = message.split(":", 1)[0]
-    return {
-        "UNIMPLEMENTED": UNSUPPORTED,
-        "RESOURCE_EXHAUSTED": BUDGET,
-        "INVALID_ARGUMENT": MALFORMED,
-        "NOT_FOUND": MALFORMED,
-    }.get(status, INTERNAL)
-
-
 def text_of_text(function_name: str, text: str, *arguments) -> str:
-    library, encoded, message = load(), text.encode(), ctypes.c_void_p()
-    pointer = ctypes.c_void_p(getattr(library, function_name)(encoded, len(encoded), *arguments, ctypes.byref(message)))
-    error = _take_text(library, message)
-    if not pointer.value:
-        raise PalladionError(error or f"{function_name} failed without a message", _code_of(error))
+    library, encoded, error = load(), text.encode(), _Error()
+    pointer = ctypes.c_void_p(getattr(library, function_name)(encoded, len(encoded), *arguments, ctypes.byref(error)))
+    _expect(error, pointer.value, f"{function_name} failed without a message")
     return _take_text(library, pointer)
+
+
+def refusal(text: str, kernel: str | None, target: str | None) -> ReportJson | None:
+    """What the target refuses of a kernel that cannot be prepared; None where that is nothing."""
+    library, encoded, error = load(), text.encode(), _Error()
+    names = [None if name is None else name.encode() for name in (kernel or None, target or None)]
+    pointer = ctypes.c_void_p(library.palladion_refusal(encoded, len(encoded), *names, ctypes.byref(error)))
+    _expect(error, pointer.value or not error.code)
+    return _report_of(pointer) if pointer.value else None
 
 
 def kernel_names(text: str) -> list:
@@ -252,17 +396,6 @@ def text_json(text: str) -> dict:
     return json.loads(text_of_text("palladion_text_json", text))
 
 
-def tell(request: dict) -> str:
-    """A report in the words of the command: emu/front/reports/report_from_json.h."""
-    library, encoded = load(), json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
-    message = ctypes.c_void_p()
-    pointer = ctypes.c_void_p(library.palladion_tell(encoded, len(encoded), ctypes.byref(message)))
-    error = _take_text(library, message)
-    if error:
-        raise PalladionError(error, _code_of(error))
-    return _take_text(library, pointer)
-
-
 def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
     """Kernels with one mistake each: objects with name, mutation, line, what, text, refused.
     At most `per_kind` of each, or all.
@@ -272,18 +405,16 @@ def mutants(text: str, kernel: str | None = None, per_kind: int = 0) -> list:
 
 def golden(text: str, target: str | None, recorded: str, directory: str) -> None:
     """A bundle of a kernel whose inputs palladion.record wrote to the folder `recorded`."""
-    library, encoded, message = load(), text.encode(), ctypes.c_void_p()
-    code = library.palladion_golden(
+    encoded, error = text.encode(), _Error()
+    code = load().palladion_golden(
         encoded,
         len(encoded),
         target.encode() if target else None,
         os.fsencode(recorded),
         os.fsencode(directory),
-        ctypes.byref(message),
+        ctypes.byref(error),
     )
-    error = _take_text(library, message)
-    if code != CLEAN:
-        raise PalladionError(error or "the bundle was not written", code)
+    _expect(error, code == CLEAN, "the bundle was not written")
 
 
 def compare(directory: str, outputs: dict, out: str, **options) -> tuple:
@@ -296,11 +427,7 @@ def compare(directory: str, outputs: dict, out: str, **options) -> tuple:
     )
     names = (ctypes.c_char_p * max(1, len(outputs)))(*[name.encode() for name in outputs])
     request = _CompareRequest(os.fsencode(directory), names, arrays, len(outputs), out=os.fsencode(out), **options)
-    text, message = ctypes.c_void_p(), ctypes.c_void_p()
-    pointer = ctypes.c_void_p(
-        library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(message))
-    )
-    error = _take_text(library, message)
-    if not pointer.value:
-        raise PalladionError(error or "the outputs could not be compared", _code_of(error))
+    text, error = ctypes.c_void_p(), _Error()
+    pointer = ctypes.c_void_p(library.palladion_compare(ctypes.byref(request), ctypes.byref(text), ctypes.byref(error)))
+    _expect(error, pointer.value, "the outputs could not be compared")
     return json.loads(_take_text(library, pointer)), _take_text(library, text)

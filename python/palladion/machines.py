@@ -33,13 +33,12 @@ class Machine:
 
 
 def _told(name: str | None, changes: list[str]) -> dict:
-    library, message = _library.load(), ctypes.c_void_p()
+    library, error = _library.load(), _library._Error()
     texts = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
     told = ctypes.c_void_p(
-        library.palladion_machines(None if name is None else name.encode(), texts, len(changes), ctypes.byref(message))
+        library.palladion_machines(None if name is None else name.encode(), texts, len(changes), ctypes.byref(error))
     )
-    if not told.value:
-        raise _library.PalladionError(_library._take_text(library, message).partition(": ")[2], _library.MALFORMED)
+    _library._expect(error, told.value)
     return json.loads(_library._take_text(library, told))
 
 

@@ -22,7 +22,7 @@ from palladion.base.whole_file import check_writable, write_whole
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
 from palladion.report.reports import VERDICTS, DefectError, of_kernel
-from palladion.report.telling import as_calls, many, tell
+from palladion.report.telling import as_calls, calls_of, many, tell
 
 _MARKER = (
     "palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test "
@@ -287,10 +287,17 @@ def _record(item: pytest.Item, report, plan: _Plan) -> None:
         "kernels": report.count,
         "dropped": report.dropped,
         "calls": as_calls(report.calls),
+        "remarks": _remarks(report.calls),
     }
     if report.elsewhere:
         item.stash[_TEXT] = "\n\n".join(filter(None, (item.stash[_TEXT], *map(str, report.elsewhere))))
     item.stash[_ENTRY] |= {"ran": report.ran, "skipped": False}
+
+
+def _remarks(calls: list) -> list[str]:
+    if not any(call.remarks for call in calls):
+        return []
+    return json.loads(tell(calls, "parts"))["remarks"]
 
 
 def _text_of(calls: list, plan: _Plan) -> str:
@@ -348,7 +355,7 @@ class _AllTests:
     def pytest_sessionfinish(self) -> None:
         if self.sarif:
             tests = sorted(self.tests, key=lambda test: test["test"])
-            log = _library.tell({"form": "sarif", "tests": tests, "root": str(self.config.rootpath)})
+            log = _library.sarif([_sarif_test(test) for test in tests], str(self.config.rootpath))
             try:
                 write_whole(self.sarif, log)
             except OSError as error:
@@ -371,9 +378,7 @@ def remarks_of(tests: list) -> list[str]:
     """
     having = {}
     for test in sorted(tests, key=lambda test: test["test"]):
-        for remark in (
-            json.loads(_library.tell({"form": "parts", "calls": test["calls"]}))["remarks"] if _remarks(test) else ()
-        ):
+        for remark in test["remarks"]:
             having.setdefault(remark, []).append(test["test"])
     lines = [
         f"{names[0]}{f' and {len(names) - 1} more' if len(names) > 1 else ''}: {remark}"
@@ -384,8 +389,8 @@ def remarks_of(tests: list) -> list[str]:
     )
 
 
-def _remarks(test: dict) -> bool:
-    return any(call["report"].get("remarks") for call in test["calls"])
+def _sarif_test(test: dict) -> _library.SarifTest:
+    return _library.SarifTest(test["test"], test["path"], test["allow"], calls_of(test["calls"]), test["dropped"])
 
 
 def summary_of(tests: list) -> str:

@@ -5,10 +5,14 @@ Not read: keys, `either`, hashes and printed lines.
 
 import pathlib
 import re
+import sys
 
 import numpy as np
 
 from palladion.base.scalars import numpy_dtype
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
 
 _CALL = re.compile(r"(\w+)(?:\((.*)\))?$")
 
@@ -17,8 +21,8 @@ class Unread(Exception):
     """What this reader does not know, or what makes a case no question of numbers."""
 
 
-def _sections(case: pathlib.Path) -> dict:
-    parts = re.split(r"^--- (\w+)\n", case.read_text(encoding="utf-8"), flags=re.MULTILINE)
+def _sections(case: str) -> dict:
+    parts = re.split(r"^--- (\w+)\n", case_files.text_of(case), flags=re.MULTILINE)
     return {"header": parts[0], **dict(zip(parts[1::2], parts[2::2]))}
 
 
@@ -76,13 +80,13 @@ def _array(text: str, operand: dict) -> np.ndarray:
     return _made(call[1], call[2] or "", count, dtype).reshape(shape)
 
 
-def inputs_of(case: pathlib.Path, kernel: dict) -> list:
+def inputs_of(case: str, kernel: dict) -> list:
     """The inputs, in the order of a call."""
     given = _assignments(_sections(case).get("inputs", ""))
     return [_array(given[o["name"]], o) for o in kernel["operands"] if o["role"] in ("bound", "prefetch", "in")]
 
 
-def expected_of(case: pathlib.Path, kernel: dict) -> list:
+def expected_of(case: str, kernel: dict) -> list:
     """(array, ulps that it may be away) of each output. Unread for cases that end otherwise than with numbers, and those without."""
     sections = _sections(case)
     if re.search(r"^# (exit|finding|error):", sections["header"], flags=re.MULTILINE):

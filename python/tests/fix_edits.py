@@ -9,9 +9,12 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CASES = ROOT / "conformance" / "cases"
+sys.path.append(str(ROOT / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
+
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 
 
@@ -71,14 +74,14 @@ _OPTIONS = ("target", "launches", "proxy", "links")
 class CheckedCase:
     """A conformance case that a check finds something in."""
 
-    path: pathlib.Path
+    name: str
     kernel: str
     arguments: list[str]
 
 
-def read(path: pathlib.Path) -> CheckedCase | None:
-    """None where it is about a text that is refused."""
-    head, _, rest = path.read_text(encoding="utf-8").partition("--- kernel\n")
+def read(name: str) -> CheckedCase | None:
+    """The case "folder/name". None where it is about a text that is refused."""
+    head, _, rest = case_files.text_of(name).partition("--- kernel\n")
     kernel, _, after = rest.partition("--- inputs\n")
     inputs, _, tail = after.partition("--- expect\n")
     if not after:
@@ -92,29 +95,30 @@ def read(path: pathlib.Path) -> CheckedCase | None:
             arguments += [f"--{name}", said[name]]
     for name, value in re.findall(r"(?ms)^(\S+) = (.*?)(?=^\S+ = |\Z)", inputs):
         arguments += ["--in", f"{name}={' '.join(value.split())}"]
-    return CheckedCase(path, kernel, arguments)
+    return CheckedCase(name, kernel, arguments)
 
 
 def kernels(*folders: str, each: int = 1):
     """(name, kernel text, arguments) of the cases that something is found in, or of one of so many."""
-    for path in sorted(path for folder in folders for path in (CASES / folder).rglob("*_racy.case" if each > 1 else "*.case"))[::each]:
-        case = read(path)
+    for name in [name for name in case_files.all_texts() if name.startswith(tuple(f"{folder}/" for folder in folders))
+                 and name.endswith("_racy" if each > 1 else "")][::each]:
+        case = read(name)
         if case is not None and "//~" in case.kernel:
-            yield path.relative_to(CASES).as_posix(), case.kernel, case.arguments
+            yield name, case.kernel, case.arguments
 
 
 def mutants(folder: pathlib.Path, pattern: str, kinds=("drop_sync",)):
     """The same of mutants of the cases that nothing is found in: each lacks one wait, arrival, signal or fence."""
-    for path in sorted(CASES.glob(pattern)):
-        case = read(path)
-        if case is None or "//~" in case.kernel or "# exit:" in path.read_text(encoding="utf-8"):
+    for name, given in case_files.texts(pattern).items():
+        case = read(name)
+        if case is None or "//~" in case.kernel or "# exit:" in given:
             continue
-        out = folder / path.stem
+        out = folder / name.partition("/")[2]
         (folder / "right.pkir").write_text(case.kernel, encoding="utf-8")
         subprocess.run([COMMAND, "mutate", str(folder / "right.pkir"), "--out", str(out)], capture_output=True, check=False)
         for mutant in sorted(out.glob("*.pkir")):
             if mutant.stem.rpartition("_")[0] in kinds:
-                yield f"{path.relative_to(CASES).as_posix()} {mutant.stem}", mutant.read_text(encoding="utf-8"), case.arguments
+                yield f"{name} {mutant.stem}", mutant.read_text(encoding="utf-8"), case.arguments
 
 
 def check(kernel: str, arguments, folder: pathlib.Path, form: str = "json") -> dict:

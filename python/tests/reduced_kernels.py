@@ -14,6 +14,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -24,6 +25,8 @@ import documented_kernels
 import scored
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
 RECORDED = ROOT / "conformance" / "reduced_kernels.json"
 PALLADION = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 SEEDS = 16
@@ -62,7 +65,7 @@ def mutants(kernels) -> list:
 def corpus() -> list:
     found = []
     for name in CORPUS:
-        case = (ROOT / "conformance" / "cases" / "gpu_corpus" / f"{name}.case").read_text(encoding="utf-8")
+        case = case_files.text_of(f"gpu_corpus/{name}")
         text = case.split("--- kernel\n", 1)[1].split("\n--- ", 1)[0] + "\n"
         words = re.findall(r"^(\w+) = (.*)$", case.partition("--- inputs\n")[2].partition("\n---")[0], re.M)
         code = re.search(r"//~ (?:\w+ )?([A-Z_]+)", text)[1]

@@ -8,6 +8,7 @@ is none, and a slice of a whole dimension is `*`.
 import contextlib
 import pathlib
 import string
+import sys
 
 import jax
 import numpy as np
@@ -20,16 +21,19 @@ from palladion.jax.jax_source.folding import count_uses, folded
 from palladion.jax.jax_source.memory import backend_of
 from palladion.jax.jax_source.value_ops import VALUE_OPS
 
-CASES = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "cases"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
+
 _WIDE = ("i64", "u64", "f64")
 
 
-def kernel_text(case: pathlib.Path) -> str:
-    text = case.read_text(encoding="utf-8").split("--- kernel\n", 1)[1]
+def kernel_text(case: str) -> str:
+    """Of the case "folder/name"."""
+    text = case_files.text_of(case).split("--- kernel\n", 1)[1]
     return text.split("--- inputs\n")[0].split("--- expect\n")[0]
 
 
-def parsed_text(case: pathlib.Path) -> str | None:
+def parsed_text(case: str) -> str | None:
     """None where the case is about a text that cannot be read."""
     text = kernel_text(case)
     try:

@@ -11,7 +11,7 @@ import pytest
 from palladion import _library
 from palladion.backends import (accelerator, jax_gpu_interpret, jax_interpret, jax_kernels, jax_tpu_interpret, palladion_itself, protocol, triton_interpret,
                                 triton_source)
-from test_conformance_command import CASES, ROOT, report
+from test_conformance_command import ROOT, case_files, report
 
 sys.path.insert(0, str(ROOT / "tools"))
 import scoreboard  # noqa: E402
@@ -142,7 +142,7 @@ def test_every_backend_is_on_the_scoreboard():
 def test_palladion_itself_is_recorded_without_a_failure():
     totals = scoreboard.read_records()["palladion_itself"]["totals"]
     assert totals["failed"] == 0 and totals["unsupported"] < 30  # texts that cannot be prepared
-    assert totals["passed"] <= len(list(CASES.rglob("*.case")))
+    assert totals["passed"] <= len(case_files.all_texts())
 
 
 def test_a_kernel_in_tritons_language():
@@ -160,7 +160,7 @@ def test_a_kernel_in_tritons_language():
 @pytest.mark.parametrize("name, why", [("grid/dynamic_bound_rank1", "one program"), ("elementwise/tan", "tan is not written"), ("elementwise/select_n_integer", "more than two"),
                                        ("ref/get_slice_stride_zero", "view"), ("control/cond_index", "not written")])
 def test_what_is_not_written_in_tritons_language(name, why):
-    text = (CASES / f"{name}.case").read_text(encoding="utf-8").partition("--- kernel\n")[2].partition("\n---")[0]
+    text = case_files.text_of(name).partition("--- kernel\n")[2].partition("\n---")[0]
     with pytest.raises(protocol.NotSupported, match=why):
         triton_source.triton_source(text)
 

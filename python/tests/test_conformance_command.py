@@ -18,7 +18,8 @@ import sarif_checks
 
 ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
-CASES = ROOT / "conformance" / "cases"
+sys.path.append(str(ROOT / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
 ITSELF = f"{sys.executable} -m palladion.backends.palladion_itself"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 WRONG = """# spec: ref.md#get
@@ -64,7 +65,7 @@ def test_help_has_the_options_of_the_runner():
 
 def test_palladion_passes_its_own_suite_through_the_protocol():
     done = conformance("--exec", ITSELF, "--jobs", 2)
-    cases = len(list(CASES.rglob("*.case")))
+    cases = len(case_files.all_texts())
     refused = [line for line in done.stdout.splitlines() if line.startswith("unsupported")]
     assert done.stdout.splitlines()[-1] == f"{cases - len(refused)} passed, 0 failed, {len(refused)} unsupported", done.stdout
     # Texts that cannot be prepared, of which the C ABI has no report; and the protocol has no launches.
@@ -163,6 +164,7 @@ def test_junit_and_sarif_tell_what_failed(tmp_path):
     assert "element [0]: expected 2.0, found 1.0" in failed[0].find("failure").text
     log = report_of_sarif(folder)
     (result,) = log["runs"][0]["results"]
+    assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
     assert result["ruleId"] == "conformance.failed" and "expected 2.0" in result["message"]["text"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20%3Cfolder%3E%20%26%20more/wrong.case"
     unsupported = report_of_sarif(folder, "--exec", f"""{sys.executable} -c "
@@ -183,6 +185,36 @@ def test_a_report_goes_into_a_file(tmp_path):
     assert done.stdout == "1 passed, 0 failed\n"
     assert json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))["passed"] == 1
     assert conformance("elementwise/add", "--output", tmp_path / "no/such/folder/report").returncode == 4
+
+
+def test_one_of_several_cases_in_a_file(tmp_path):
+    """Each has its line of the file in reports, and what is said of it names the line that an editor shows."""
+    right = WRONG.replace("[2.0]", "[1.0]")
+    path = tmp_path / "both.case"
+    path.write_text(f"=== right\n{right}\n=== wrong\n{WRONG}", encoding="utf-8")
+    done = conformance(path)
+    assert done.returncode == 1 and done.stdout.splitlines()[:2] == [f"passed  {path}:right", f"FAILED  {path}:wrong"]
+    line = len(right.splitlines()) + 2 + 1 + len(WRONG.splitlines())  # the last one
+    assert done.stdout.splitlines()[2].strip().startswith(f"{path}:{line}: o: element [0]")
+    assert conformance(f"{path}:right").stdout == f"passed  {path}:right\n1 passed, 0 failed\n"
+    assert conformance(tmp_path, f"{tmp_path.name}/right").stdout == f"passed  {path}:right\n1 passed, 0 failed\n"
+    refused = conformance(f"{path}:wrnog")
+    assert refused.returncode == 4 and "both.case has no case wrnog; it has right, wrong" in refused.stderr
+    (result,) = report_of_sarif(path)["runs"][0]["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == f"{tmp_path.name}/both.case" and place["region"]["startLine"] == line - len(WRONG.splitlines()) + 1
+
+
+def test_hashes_are_written_into_the_case_they_are_of(tmp_path):
+    """Its neighbours keep their bytes."""
+    ulps = WRONG.replace("[2.0]", "[1.0] ulp 1")
+    path = tmp_path / "three.case"
+    path.write_text(f"=== a\n{WRONG}\n=== b\n{ulps}\n\n=== c\n{WRONG}", encoding="utf-8")
+    runner = pathlib.Path(os.environ.get("PALLADION_BUILD", ROOT / "build")) / "conformance_run"
+    assert subprocess.run([runner, "--write-hashes", f"{path}:b"], capture_output=True, check=False).returncode == 0
+    hashed = case_files.read(path)
+    assert re.fullmatch(re.escape(ulps) + r"hash o = [0-9a-f]{16}\n", hashed["b"])
+    assert path.read_text(encoding="utf-8") == f"=== a\n{WRONG}\n=== b\n{hashed['b']}\n\n=== c\n{WRONG}"
 
 
 def test_two_cases_of_one_name_are_refused(tmp_path):

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "conformance" / "golden"
+sys.path.append(str(GOLDEN))
+import golden_files  # noqa: E402 - it lies outside of the package
 
 
 def run(script, out, *options):
@@ -36,16 +38,16 @@ if jax.__version_info__[:2] == (0, 10):
     def test_legality_is_fresh(name, tmp_path):
         """What JAX's lowerings refuse: the tests of emu/check/legality/*_golden_test.cc compare."""
         run(f"make_{name}_golden.py", tmp_path / f"{name}.txt")
-        assert (tmp_path / f"{name}.txt").read_text() == (GOLDEN / f"{name}.txt").read_text(), (
-            f"run conformance/golden/make_{name}_golden.py and review")
+        assert (tmp_path / f"{name}.txt").read_text() == golden_files.read(GOLDEN / f"{name}.txt.gz"), (
+            f"run conformance/golden/make_{name}_golden.py, then conformance/golden/golden_files.py diff, and review")
 
     def test_sweeps_are_fresh(tmp_path):
         """One kernel of sixteen: all of them take JAX minutes."""
         run("make_sweep_legality_golden.py", tmp_path / "sweep.txt", "--every", "16")
-        made, kept = (kernels_of(path.read_text()) for path in (tmp_path / "sweep.txt", GOLDEN / "sweep_legality.txt"))
+        made, kept = (kernels_of(golden_files.read(path)) for path in (tmp_path / "sweep.txt", GOLDEN / "sweep_legality.txt.gz"))
         assert len(made) > 120
         stale = [name for name, kernel in made.items() if kept.get(name) != kernel]
-        assert not stale, f"run conformance/golden/make_sweep_legality_golden.py and review: {stale[:5]}"
+        assert not stale, f"run conformance/golden/make_sweep_legality_golden.py, then golden_files.py diff, and review: {stale[:5]}"
 
 
 def kernels_of(text):
@@ -63,3 +65,40 @@ def test_numpy_reads_ml_dtypes_back_as_views():
     np.testing.assert_array_equal(bf16.astype(np.float32), np.array([[1, -2], [np.nan, 0.5]], np.float32))
     i4 = np.load(GOLDEN / "npy" / "i4.npy").view(ml_dtypes.int4)
     np.testing.assert_array_equal(i4.astype(np.int8), np.arange(-8, 8))
+
+
+def git(folder, *words):
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True, capture_output=True)
+
+
+def test_compressed_files_are_shown_edited_and_compared(tmp_path):
+    """By the program as a reviewer runs it, in a repository of its own."""
+    text = "=== a t lowered\npkir 1;\n=== b t refused\npkir 2;\n"
+    program = tmp_path / "golden_files.py"
+    program.write_bytes((GOLDEN / "golden_files.py").read_bytes())
+
+    def tell(*words, given=None, code=0):
+        done = subprocess.run([sys.executable, program, *words], capture_output=True, text=True, input=given)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    golden_files.write(tmp_path / "x_legality.txt.gz", text)
+    packed = (tmp_path / "x_legality.txt.gz").read_bytes()
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "m")
+    assert tell("diff") == ""
+    assert tell("show", "x_legality") == text
+    assert tell("show", "x_legality", "b") == "=== b t refused\npkir 2;\n"
+    tell("write", "x_legality", given=text.replace("refused", "lowered"))
+    assert tell("diff", code=1).splitlines()[4:] == ["@@ -1,4 +1,4 @@", " === a t lowered", " pkir 1;", "-=== b t refused", "+=== b t lowered", " pkir 2;"]
+    tell("write", "x_legality", given=text)
+    assert (tmp_path / "x_legality.txt.gz").read_bytes() == packed, "the same text is the same file"
+    assert "it has no kernel c" in tell("show", "x_legality", "c", code=4)
+    assert "there is no y.txt.gz; there are x_legality" in tell("show", "y", code=4)
+
+
+def test_every_compressed_file_is_whole_and_has_kernels():
+    files = sorted(GOLDEN.glob("*.txt.gz"))
+    assert len(files) == 7
+    assert [path.name for path in files if len(golden_files.read(path)) < 100_000] == []

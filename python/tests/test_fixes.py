@@ -26,7 +26,7 @@ def test_the_fixes_of_the_corpus_work(tmp_path):
 
 
 def test_the_fixes_of_kernels_that_lack_one_wait_work(tmp_path):
-    judged = [one for mutant in fix_edits.mutants(tmp_path, "gpu_corpus/01[0-2]*_clean.case") for one in fix_edits.judge(*mutant, tmp_path)]
+    judged = [one for mutant in fix_edits.mutants(tmp_path, "gpu_corpus/01[0-2]*_clean") for one in fix_edits.judge(*mutant, tmp_path)]
     assert _failures(judged) == []
     assert sum(one.outcome == "gone" for one in judged) >= 10
 
@@ -74,7 +74,7 @@ def test_sarif_has_the_same_change(tmp_path):
     ("gpu_corpus/192_tmem_union_threads_clean", "drop_sync_1", r"plgpu\.commit_tmem\(\) before the kernel ends"),
 ])
 def test_what_one_missing_line_is_told_works(case, mutant, fix, tmp_path):
-    [(name, kernel, arguments)] = [one for one in fix_edits.mutants(tmp_path, f"{case}.case") if one[0].endswith(f" {mutant}")]
+    [(name, kernel, arguments)] = [one for one in fix_edits.mutants(tmp_path, case) if one[0].endswith(f" {mutant}")]
     judged = fix_edits.judge(name, kernel, arguments, tmp_path)
     assert _failures(judged) == []
     fixes = [one.finding["fix"] for one in judged if one.outcome != "symptom"]
@@ -82,7 +82,7 @@ def test_what_one_missing_line_is_told_works(case, mutant, fix, tmp_path):
 
 
 def test_a_parallel_dimension_has_no_first_program(tmp_path):
-    case = fix_edits.read(fix_edits.CASES / "checks/052_grid_order_accumulate_racy.case")
+    case = fix_edits.read("checks/052_grid_order_accumulate_racy")
     judged = fix_edits.judge("052", case.kernel, case.arguments, tmp_path)
     assert {one.finding["code"]: one.outcome for one in judged if one.outcome != "symptom"} == {"RACE_WW": "gone", "UNINIT": "gone"}
     [fix] = [one.finding["fix"] for one in judged if one.finding["code"] == "UNINIT"]
@@ -105,7 +105,7 @@ def test_python_has_the_edits():
 
 
 def _findings(name: str, folder) -> list[dict]:
-    case = fix_edits.read(fix_edits.CASES / f"{name}.case")
+    case = fix_edits.read(name)
     return fix_edits.check(case.kernel, case.arguments, folder)["findings"]
 
 
@@ -182,7 +182,7 @@ def test_counts_and_bounds_only_on_request():
 
 def test_a_symptom_of_what_is_suppressed_stays(tmp_path):
     """One that counts is never hidden under one that does not."""
-    case = fix_edits.read(fix_edits.CASES / "findings/race_async_wrong.case")
+    case = fix_edits.read("findings/race_async_wrong")
     accepted = tmp_path / "accepted.txt"
     name = re.search(r"kernel @(\w+)", case.kernel)[1]
     accepted.write_text(f"RACE_ASYNC @{name}:1-99 # looked at\n", encoding="utf-8")

@@ -15,6 +15,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CONFORMANCE_RUN = pathlib.Path(os.environ.get("PALLADION_BUILD", ROOT / "build")) / "conformance_run"
 sys.path.insert(0, str(ROOT / "conformance" / "gpu_corpus"))
+sys.path.append(str(ROOT / "conformance"))
+import case_files  # noqa: E402
 import families  # noqa: E402 - it lies outside of the package
 
 VERSION = jax.__version_info__[:2]
@@ -59,6 +61,5 @@ def test_findings_and_results(exported):
 
 if VERSION == (0, 10):
     def test_the_case_files_are_fresh(exported):
-        cases = ROOT / "conformance/cases"
-        stale = [name for name, text in exported[1].items() if (cases / f"{name}.case").read_text(encoding="utf-8") != text]
+        stale = [name for name, text in exported[1].items() if case_files.text_of(name) != text]
         assert not stale, "run python conformance/make_gpu_cases.py conformance/cases, and review"

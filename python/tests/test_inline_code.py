@@ -83,6 +83,33 @@ def test_the_compilers_own_barrier_of_a_warpgroup():
     assert "RACE_RW" in report_of(of_two_threads(barrier, barrier), X)[1], "it is no barrier of the block"
 
 
+def of_two_blocks(*statements):
+    """Each block of a cluster leaves its row for the other one, which reads it after the last of these statements."""
+    def kernel(x_ref, o_ref, left_ref):
+        block = jax.lax.axis_index("c")
+        left_ref[block] = x_ref[block]
+        for statement in statements:
+            ptx(statement)
+        o_ref[block] = left_ref[1 - block]
+
+    rows = jax.ShapeDtypeStruct((2, *X.shape), X.dtype)
+    return plgpu.kernel(kernel, cluster=(2,), cluster_names=("c",), **{OUT: (rows, rows)})
+
+
+def test_the_barrier_of_a_cluster_is_known_by_what_it_says():
+    x = np.stack([X, X + 1000])
+    call = of_two_blocks("barrier.cluster.arrive.aligned;", "barrier.cluster.wait.aligned;")
+    text = palladion.export(call, x)
+    assert "barrier_cluster_arrive()" in text and "barrier_cluster_wait()" in text
+    (result, _), report = report_of(call, x)
+    np.testing.assert_array_equal(result, x[::-1])
+    assert "verdict: clean" in report or "verdict: proved" in report, report
+    assert "RACE_RW" in report_of(of_two_blocks("barrier.cluster.arrive;"), x)[1], "nothing is waited for"
+    assert "COLL_MISMATCH" in report_of(of_two_blocks("barrier.cluster.wait;"), x)[1], "it has not arrived"
+    with pytest.raises(palladion.PalladionError, match="barrier.cluster.arrive.relaxed"):
+        report_of(of_two_blocks("barrier.cluster.arrive.relaxed;", "barrier.cluster.wait;"), x)
+
+
 @pytest.mark.parametrize("fence", [lambda: ptx("fence.proxy.async.shared::cta;"), plgpu.inline_mgpu()(
     lambda _: nvvm.fence_proxy(nvvm.ProxyKind.async_shared, space=nvvm.SharedSpace.shared_cta))])
 def test_a_fence_between_proxies(fence):

@@ -6,12 +6,14 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = pathlib.Path(os.environ.get("PALLADION_COMMAND", ROOT / "build" / "palladion"))
-CASES = ROOT / "conformance" / "cases"
+sys.path.append(str(ROOT / "conformance"))
+import case_files  # noqa: E402 - it lies outside of the package
 
 # The blocks of the next program are fetched while this one works.
 BLOCKS = """pkir 1;
@@ -41,7 +43,7 @@ def events_of(tmp_path, text, target, inputs, view="auto"):
 
 def case_of(name):
     """Kernel text, target and inputs of a conformance case whose inputs take a line each."""
-    head, _, rest = (CASES / name).read_text().partition("--- kernel\n")
+    head, _, rest = case_files.text_of(name).partition("--- kernel\n")
     text, _, rest = rest.partition("--- inputs\n")
     inputs = dict(line.split(" = ", 1) for line in rest.partition("---")[0].splitlines() if " = " in line)
     target = next((line.removeprefix("# target: ") for line in head.splitlines() if line.startswith("# target: ")), None)
@@ -71,8 +73,8 @@ def check(events):
     return sum(map(len, tracks.values()))
 
 
-HOPPER = sorted(path.name for path in (CASES / "gpu_corpus").glob("0[0-4]*_clean.case")
-                if any(word in path.read_text() for word in ("copy_gmem_to_smem", "copy_smem_to_gmem", "wgmma")))
+HOPPER = sorted(name.partition("/")[2] for name, text in case_files.texts("gpu_corpus/0[0-4]*_clean").items()
+                if any(word in text for word in ("copy_gmem_to_smem", "copy_smem_to_gmem", "wgmma")))
 
 
 def test_there_are_hopper_kernels_to_look_at():
@@ -92,7 +94,7 @@ def test_slices_of_blocks_nest(tmp_path, target, view):
 
 
 def test_engines_at_work_at_once_have_tracks_of_their_own(tmp_path):
-    text, target, inputs = case_of("gpu_corpus/010_tma_six_stage_wait_last_clean.case")
+    text, target, inputs = case_of("gpu_corpus/010_tma_six_stage_wait_last_clean")
     events = events_of(tmp_path, text, target, inputs, "programs")
     names = [event["args"]["name"] for event in events if event["ph"] == "M" and event["name"] == "thread_name"]
     assert names[0] == "engines" and len(set(names)) == len(names)

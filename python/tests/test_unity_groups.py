@@ -27,3 +27,28 @@ def test_a_name_that_a_header_declares_keeps_them_apart():
 
 def test_a_file_with_macros_of_its_own_is_alone():
     assert unity_groups.groups({"a.cc": "#define X 1\n", "b.cc": "int B();\n"}) == [["b.cc"]]
+
+
+TAKES = "namespace palladion::timing {\nnamespace {\nint Of(machines::Bytes);\n}\nusing machines::Bytes;\n}\n"
+
+
+def test_a_name_that_both_take_from_the_same_place_keeps_nobody_apart():
+    other = "namespace palladion::timing {\nusing machines::Bytes;\nBytes F();\n}\n"
+    assert unity_groups.groups({"a.cc": TAKES, "b.cc": other}) == [["a.cc", "b.cc"]]
+    said = "namespace palladion::timing {\nmachines::Bytes F();\n}\n"
+    assert unity_groups.groups({"a.cc": TAKES, "b.cc": said}) == [["a.cc", "b.cc"]]
+    for others in ("namespace palladion::timing {\nusing units::Bytes;\nBytes F();\n}\n", "Bytes F();\n"):
+        assert unity_groups.groups({"a.cc": TAKES, "b.cc": others}) == [["a.cc"], ["b.cc"]]
+
+
+def test_a_name_that_a_header_of_the_namespace_uses_bare_keeps_them_apart():
+    header = "emu/timing/gpu_links.h"  # its own struct
+    takes = "namespace palladion::timing {\nusing machines::Passed;\n}\n"
+    assert unity_groups.groups({"a.cc": takes, "b.cc": f'#include "{header}"\nint B();\n'}) == [["a.cc"], ["b.cc"]]
+    elsewhere = "namespace palladion::legality {\nusing machines::Passed;\n}\n"
+    assert unity_groups.groups({"a.cc": elsewhere, "b.cc": f'#include "{header}"\nint B();\n'}) == [["a.cc", "b.cc"]]
+
+
+def test_a_number_behind_a_brace_is_no_name():
+    shift = "namespace {\nconstexpr long kBig = long{1} << 40;\n}\n"
+    assert unity_groups.groups({"a.cc": shift, "b.cc": "int B() { return 40; }\n"}) == [["a.cc", "b.cc"]]

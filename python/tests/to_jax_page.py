@@ -11,6 +11,7 @@ import pathlib
 import re
 
 import round_trip
+from round_trip import case_files
 from not_the_same_in_jax import REASONS, reason_for
 
 from palladion import _library
@@ -22,24 +23,24 @@ _PART = re.compile(r"(<!-- counted:cases -->\n).*?(<!-- /counted:cases -->)", re
 
 @functools.cache
 def cases() -> tuple:
-    """(path, text) of every case whose text can be read."""
-    paths = sorted(round_trip.CASES.glob("*/*.case"))
-    return tuple((path, text) for path in paths if (text := round_trip.parsed_text(path)) is not None)
+    """("folder/name", text) of every case whose text can be read."""
+    return tuple((case, text) for case in case_files.texts() if (text := round_trip.parsed_text(case)) is not None)
 
 
-def reasons_of(path, text) -> list:
+def reasons_of(case, text) -> list:
     """One for each kernel of the case, None where it comes back."""
     names = _library.kernel_names(text)
-    return [reason_for(f"{path.parent.name}/{path.stem}", reading.read_kernel(text, name)) for name in names]
+    return [reason_for(case, reading.read_kernel(text, name)) for name in names]
 
 
 def table() -> str:
     back, total, either, why = (collections.Counter() for _ in range(4))
-    for path, text in cases():
-        for reason in reasons_of(path, text):
-            total[path.parent.name] += 1
-            back[path.parent.name] += reason is None
-            either[path.parent.name] += reason is not None and reason.may_come_back
+    for case, text in cases():
+        family = case.partition("/")[0]
+        for reason in reasons_of(case, text):
+            total[family] += 1
+            back[family] += reason is None
+            either[family] += reason is not None and reason.may_come_back
             why[reason] += 1
     lines = [f"{back.total()} of the {total.total()} kernels of the cases come back as they were; {either.total()} more are wrong on purpose and "
              "may or may not:", "",

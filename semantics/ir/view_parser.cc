@@ -99,7 +99,9 @@ absl::Status ViewParser::ParsePeer(Transform* transform) {
   PALLADION_RETURN_IF_ERROR(in_.Expect(","));
   AttrIdent kind;
   PALLADION_RETURN_IF_ERROR(in_.ExpectName(TokenKind::kIdent, "`mesh` or `logical`", &kind.name));
-  transform->attrs.emplace_back("kind", Attr{std::move(kind)});
+  AttrEntry& entry = transform->attrs.emplace_back();
+  entry.first = "kind";
+  entry.second.value = std::move(kind);
   args_.ComeUp();
   return in_.Expect(")");
 }

@@ -1,6 +1,7 @@
 // The registry as a whole: every row is complete, its paragraph exists in docs/spec, and a conformance case shows it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -44,7 +45,7 @@ std::set<std::string> AnchorsOfCases() {
   for (const auto& entry : fs::recursive_directory_iterator(kRoot / "conformance" / "cases")) {
     if (entry.path().extension() != ".case") continue;
     std::ifstream in(entry.path());
-    for (std::string line; std::getline(in, line) && line.starts_with("#");) {
+    for (std::string line; std::getline(in, line);) {
       if (line.starts_with(kSpec)) anchors.insert(line.substr(kSpec.size()));
     }
   }
@@ -58,10 +59,10 @@ std::vector<std::string> KernelsOfCases() {
     if (entry.path().extension() != ".case") continue;
     std::ifstream in(entry.path());
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    const std::size_t begin = text.find(kBegin);
-    if (begin == std::string::npos) continue;
-    const std::size_t kernel = begin + kBegin.size();
-    kernels.push_back(text.substr(kernel, text.find("\n--- ", kernel) - kernel));
+    for (std::size_t at = text.find(kBegin); at != std::string::npos; at = text.find(kBegin, at)) {
+      at += kBegin.size();
+      kernels.push_back(text.substr(at, std::min(text.find("\n--- ", at), text.find("\n=== ", at)) - at));
+    }
   }
   return kernels;
 }

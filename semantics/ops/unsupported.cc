@@ -47,7 +47,7 @@ constexpr std::string_view kOfLowering =
     "JAX's lowering makes it of an operation that kernel text has; no kernel that it traces contains it";
 constexpr std::string_view kConvolution = "convolutions and the greatest k elements: not modelled yet";
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kUnsupportedOps[] = {
     Later("", "wgmma", "unsupported.md#wgmma", {kGpu, Effect::kReads, Unit::kMatrix}, kOfLowering),
     Later("", "prng_split", "unsupported.md#prng_split", {kTpu, Effect::kPure, Unit::kVector}, kWrittenOtherwise),
     Later("", "prng_join", "unsupported.md#prng_join", {kTpu, Effect::kPure, Unit::kVector}, kWrittenOtherwise),
@@ -119,6 +119,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> UnsupportedOps() { return kRows; }
+absl::Span<const OpRow> UnsupportedOps() { return kUnsupportedOps; }
 
 }  // namespace palladion

@@ -34,8 +34,14 @@ absl::Status Machine::Collective(const CollectiveStep& step, const Site& site) {
   return Lacks(step.kinds, site.text_line);
 }
 
+absl::Status Machine::Arrive(const Arrival&, const Site& site) {
+  return Lacks("an arrival at what other agents wait for", site.text_line);
+}
 absl::Status Machine::Wait(const WaitTarget&, const Site& site) {
   return Lacks("a wait for another agent or an engine", site.text_line);
+}
+absl::StatusOr<std::int64_t> Machine::Poll(const WaitTarget&, const Site& site) {
+  return Lacks("the state of a barrier or semaphore", site.text_line);
 }
 
 absl::StatusOr<SyncId> Machine::AllocSync(const SyncRequest& request) {
@@ -44,19 +50,9 @@ absl::StatusOr<SyncId> Machine::AllocSync(const SyncRequest& request) {
 }
 void Machine::LeaveSync(SyncId, const Site&) {}
 SyncElement Machine::PeerSync(SyncElement element, absl::Span<const PeerCoordinate>, const Site&) { return element; }
-absl::Status Machine::Arrive(SyncElement, const Site& site) { return Lacks("an arrival", site.text_line); }
-absl::StatusOr<bool> Machine::Test(SyncElement, const Site& site) { return Lacks("a barrier's test", site.text_line); }
-absl::Status Machine::Signal(SyncElement, std::int64_t, const Site& site) { return Lacks("a signal", site.text_line); }
-absl::StatusOr<std::int64_t> Machine::Read(SyncElement, const Site& site) {
-  return Lacks("a semaphore's count", site.text_line);
-}
-Completion Machine::ArrivalAt(SyncElement) { return {}; }
-Completion Machine::SignalAt(SyncElement, std::int64_t, CompletionUnit) { return {}; }
+Completion Machine::CompletionAt(SyncElement) { return {}; }
 
 absl::Status Machine::Make(Fence, const Site& site) { return Lacks("a fence", site.text_line); }
-absl::Status Machine::Meet(std::string what, const Site& site) {
-  return Lacks(Cat("a meeting of agents (", what, ")"), site.text_line);
-}
 absl::Status Machine::Spawn(const SpawnRequest&, const Site& site) { return Lacks("warps", site.text_line); }
 
 absl::Status Machine::TryCancel(const CancelRequest&, const Site& site) {
@@ -64,9 +60,6 @@ absl::Status Machine::TryCancel(const CancelRequest&, const Site& site) {
 }
 absl::StatusOr<CancelAnswer> Machine::ReadAnswer(const std::byte*, const Site& site) {
   return Lacks("an answer of cluster launch control", site.text_line);
-}
-absl::Status Machine::ArriveNamed(const NamedArrival&, const Site& site) {
-  return Lacks("a named barrier", site.text_line);
 }
 
 }  // namespace palladion

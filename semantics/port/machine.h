@@ -90,24 +90,22 @@ class Machine {
   // What every place along grid dimensions must do the same, in the same order; without a wait.
   virtual absl::Status Collective(const CollectiveStep& step, const Site& site);
 
-  // Whatever the target says is there.
-  virtual absl::Status Wait(const WaitTarget& target, const Site& site);
+  // Agents and engines wait for each other by objects of several kinds. What each kind does is its own class behind
+  // these three (emu/run/threads/waitable.h), so that a new kind needs no request of its own.
+  virtual absl::Status Arrive(const Arrival& arrival, const Site& site);
+  virtual absl::Status Wait(const WaitTarget& target, const Site& site);  // whatever the target says is there
+  // Without a wait, what a barrier or semaphore has: its count; of a barrier 1 where its next phase has come, which
+  // counts as waited for then, else 0.
+  virtual absl::StatusOr<std::int64_t> Poll(const WaitTarget& target, const Site& site);
 
   // Barriers or semaphores; of what is shared, the first owner makes it and the others find it. A machine that has none
   // is not asked for anything about them: no element can be named.
   virtual absl::StatusOr<SyncId> AllocSync(const SyncRequest& request);
   virtual void LeaveSync(SyncId array, const Site& site);
   virtual SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site);
-  virtual absl::Status Arrive(SyncElement barrier, const Site& site);
-  virtual absl::StatusOr<bool> Test(SyncElement barrier, const Site& site);  // true: the phase counts as waited for
-  virtual absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site);
-  virtual absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site);
-  virtual Completion ArrivalAt(SyncElement barrier);
-  virtual Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit);
+  virtual Completion CompletionAt(SyncElement element);  // what an engine does there: an arrival, until more is said
 
   virtual absl::Status Make(Fence fence, const Site& site);
-  // A collective operation: from here the agent waits for kMeeting. `what` is the same for all who meet.
-  virtual absl::Status Meet(std::string what, const Site& site);
   // The agent becomes several, and waits for kSpawned.
   virtual absl::Status Spawn(const SpawnRequest& request, const Site& site);
 
@@ -115,9 +113,6 @@ class Machine {
   virtual absl::Status TryCancel(const CancelRequest& request, const Site& site);
   // What the kCancelAnswerBytes that came of it say to the agent.
   virtual absl::StatusOr<CancelAnswer> ReadAnswer(const std::byte* answer, const Site& site);
-
-  // At a named barrier of the block, which the agent then waits for where it says so (WaitTarget::kNamedBarrier).
-  virtual absl::Status ArriveNamed(const NamedArrival& arrival, const Site& site);
 
   virtual void Print(std::string line) = 0;
   virtual void Report(Finding finding) = 0;

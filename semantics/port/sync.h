@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "semantics/base/ids.h"
@@ -47,13 +48,8 @@ enum class Fence : std::uint8_t {
   kLanes,              // debug_barrier: the lanes of the program know what each of them did
 };
 
-// At one of the barriers that a block has without asking for them: kNamedBarriers, which have numbers for names.
+// The barriers that a block has without asking for them, with numbers for names.
 inline constexpr std::int64_t kNamedBarriers = 16;
-struct NamedArrival {
-  std::int64_t barrier = 0;
-  std::int64_t lanes = 0;  // so many arrivals, of lanes, complete a phase
-  bool waits = false;      // for the phase to which it arrives
-};
 
 // Agents that another becomes until they end: the warps of a warpgroup.
 struct SpawnRequest {
@@ -74,6 +70,7 @@ struct WaitTarget {
     kMeeting,       // all agents of the block at the same collective operation
     kSpawned,       // the end of the agents that it spawned
     kNamedBarrier,  // the phase of named barrier `value` at which it arrived last
+    kClusterSync,   // all threads of the cluster at its barrier, where the agent has arrived
   };
   Kind kind = Kind::kNothing;
   SyncElement object;
@@ -83,6 +80,14 @@ struct WaitTarget {
   bool promised = false;    // kGroups: nothing waits in what JAX makes of it; its documentation says that they are done
   AsyncQueue queue = AsyncQueue::kNone;
   MemoryScope scope = MemoryScope::kSystem;  // kSemaphore
+};
+
+// What an agent does for those who wait, itself included: an arrival at a barrier, a signal to a semaphore.
+struct Arrival {
+  WaitTarget at;            // its kind, and which one: what waits for it have there, too
+  std::int64_t amount = 1;  // kSemaphore: what its count grows by; kNamedBarrier: the lanes that complete a phase
+  bool waits = false;       // kNamedBarrier: the agent then waits for the phase to which it arrives
+  std::string_view what;    // kMeeting: the operation, the same for all who meet
 };
 
 }  // namespace palladion

@@ -47,9 +47,9 @@ MapsAhead::Known& MapsAhead::KnownOf(const Params& params, Frame& frame) {
 
 // What the maps ask for is that program's.
 void MapsAhead::PutAt(std::int64_t program, Frame& frame) {
-  frame.walk->At(program, absl::MakeSpan(frame.grid_index));
-  if (!frame.program().uses_port) frame.agent = AgentOfProgram(program);
-  frame.machine().Running({.id = frame.agent, .index = frame.grid_index});
+  frame.StandAt(program);
+  if (!frame.program().uses_port) frame.RunsAs(AgentOfProgram(program));
+  frame.machine().Running({.id = frame.agent(), .index = frame.grid_index()});
 }
 
 absl::Status MapsAhead::RunForget(const void* params, const Step&, Frame& frame) {
@@ -61,36 +61,35 @@ absl::Status MapsAhead::RunUnlessKnown(const void* params, const Step&, Frame& f
   const auto& p = *static_cast<const Params*>(params);
   if (KnownOf(p, frame) == Known::kNext) {
     KnownOf(p, frame) = Known::kNone;
-    frame.pc = *p.to.programs.target;
-  } else if (frame.first_program && frame.program().uses_port) {  // others may have run
-    frame.machine().Running({.id = frame.agent, .index = frame.grid_index});
+    frame.JumpTo(*p.to.programs.target);
+  } else if (frame.first_program() && frame.program().uses_port) {  // others may have run
+    frame.machine().Running({.id = frame.agent(), .index = frame.grid_index()});
   }
   return absl::OkStatus();
 }
 
 absl::Status MapsAhead::RunUnlessComing(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const Params*>(params);
-  if (KnownOf(p, frame) == Known::kNone) frame.pc = *p.to.programs.target;
+  if (KnownOf(p, frame) == Known::kNone) frame.JumpTo(*p.to.programs.target);
   return absl::OkStatus();
 }
 
 absl::Status MapsAhead::RunMapsDone(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const Params*>(params);
   KnownOf(p, frame) = Known::kNext;
-  PutAt(frame.program_number, frame);
-  frame.pc = *p.to.body.target;
+  PutAt(frame.program_number(), frame);
+  frame.JumpTo(*p.to.body.target);
   return absl::OkStatus();
 }
 
 // There is none after the core's last program, and none is looked for where another core may have it.
 absl::Status MapsAhead::RunMapsOfNext(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const Params*>(params);
-  const std::int64_t next = frame.program_number + 1;
-  if (next >= frame.end_program || (frame.tasks_apart && frame.walk->NewTask(next, frame.grid_index)))
-    return absl::OkStatus();
+  const std::optional<std::int64_t> next = frame.NextOfTask();
+  if (!next.has_value()) return absl::OkStatus();
   KnownOf(p, frame) = Known::kComing;
-  PutAt(next, frame);
-  frame.pc = *p.to.maps.target;
+  PutAt(*next, frame);
+  frame.JumpTo(*p.to.maps.target);
   return absl::OkStatus();
 }
 

@@ -117,20 +117,10 @@ class KernelPreparer {
 
   // The next program of the walk; falls through after the last.
   static absl::Status RunNextProgram(const void* params, const Step&, Frame& frame) {
-    frame.first_program = false;
-    frame.BeginProgram();
-    if (frame.control != nullptr) frame.control->EndPrograms(1);
-    if (Interrupted(frame.control)) return InterruptedStatus();
-    if (frame.program_number + 1 >= frame.end_program) return absl::OkStatus();
-    if (frame.tasks_apart) {
-      frame.new_task = frame.walk->NewTask(frame.program_number + 1, frame.grid_index);
-      if (frame.new_task) BeginTask(frame.generator);
-    }
-    frame.walk->At(++frame.program_number, absl::MakeSpan(frame.grid_index));
-    // Where agents are threads to the machine, the core is one through all its programs.
-    if (!frame.program().uses_port) frame.agent = AgentOfProgram(frame.program_number);
-    if (frame.shadow != nullptr) frame.shadow->Clear();
-    frame.pc = *static_cast<const NextParams*>(params)->head.target;
+    frame.EndProgram();
+    if (frame.control() != nullptr) frame.control()->EndPrograms(1);
+    if (Interrupted(frame.control())) return InterruptedStatus();
+    if (frame.NextProgram()) frame.JumpTo(*static_cast<const NextParams*>(params)->head.target);
     return absl::OkStatus();
   }
 
@@ -327,7 +317,7 @@ class KernelPreparer {
   };
 
   static absl::Status RunGridIndex(const void* params, const Step& step, Frame& frame) {
-    const auto value = static_cast<std::int32_t>(frame.grid_index[static_cast<const GridIndexParams*>(params)->axis]);
+    const auto value = static_cast<std::int32_t>(frame.grid_index()[static_cast<const GridIndexParams*>(params)->axis]);
     *reinterpret_cast<std::int32_t*>(frame.slot(frame.out(step, 0))) = value;
     return absl::OkStatus();
   }

@@ -7,6 +7,7 @@
 
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element.h"
 #include "semantics/tensor/visit_dtype.h"
@@ -157,8 +158,7 @@ class Rewriter {
     std::erase_if(op.args, [](const Arg& arg) { return arg.kind == Arg::Kind::kNone; });
     for (Arg& arg : op.args) arg.name.clear();
     op.attrs = {{"op", Attr{name}}, {"over", Attr{std::string(kernel.strip != nullptr ? "element" : "all")}}};
-    op.dialect = "ring";
-    op.name = "hash";
+    Become(OpId::kRingHash, op);
     op.regions.clear();
     return absl::OkStatus();
   }

@@ -26,12 +26,6 @@ void TakeOther(const OperandInfo& info, Frame& frame) {
   if (info.buffers > 1) TurnOf(info, frame) ^= 1;
 }
 
-// Is the next program of the walk this core's, for certain?
-bool HasNext(const Frame& frame) {
-  const std::int64_t next = frame.program_number + 1;
-  return next < frame.end_program && !(frame.tasks_apart && frame.walk->NewTask(next, frame.grid_index));
-}
-
 // Without engines a copy is complete where it is asked for, and there are no groups to wait for.
 bool HasEngines(const Frame& frame) { return frame.program().uses_port; }
 
@@ -65,7 +59,7 @@ void TakeNewest(const OperandInfo& info, const Step& step, Frame& frame) {
   const BufferId left = frame.ref(info.ref).buffer;
   frame.ref(info.ref) = frame.ref(NewestOf(info, frame));
   const BufferId now = frame.ref(info.ref).buffer;
-  if (!frame.first_program && left != now)
+  if (!frame.first_program() && left != now)
     frame.machine().Turn({.from = left, .to = now, .input = info.role != Role::kOut}, frame.site(step));
 }
 
@@ -77,13 +71,13 @@ absl::Status Fetch(const OperandInfo& info, std::int64_t number, const Step& ste
 
 // An output's memory holds nothing when it is new; it is not read from the array, unless it asks for that.
 absl::Status BeginOutput(const OperandInfo& info, const Step& step, Frame& frame) {
-  if (!frame.first_program) TakeOther(info, frame);
+  if (!frame.first_program()) TakeOther(info, frame);
   TakeNewest(info, step, frame);
-  if (info.restored) return Fetch(info, frame.program_number, step, frame);
+  if (info.restored) return Fetch(info, frame.program_number(), step, frame);
   PlaceWindow(info, info.array, step, frame);
   KeepIndex(info, frame);
   // The first one is new memory, where another device's copy may have come already.
-  if (!frame.first_program) frame.machine().Poison(frame.ref(info.ref).buffer);
+  if (!frame.first_program()) frame.machine().Poison(frame.ref(info.ref).buffer);
   return absl::OkStatus();
 }
 
@@ -91,12 +85,12 @@ absl::Status BeginOutput(const OperandInfo& info, const Step& step, Frame& frame
 
 absl::Status RunBeginBlock(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  const bool first = frame.first_program || frame.new_task;
-  if (frame.first_program) TurnOf(info, frame) = 0;
+  const bool first = frame.begins_task();
+  if (frame.first_program()) TurnOf(info, frame) = 0;
   UseIndex(info, step, frame);
   if (info.role == Role::kOut) return first || !IsKept(info, frame) ? BeginOutput(info, step, frame) : absl::OkStatus();
   if (first || (info.buffers == 1 && !IsKept(info, frame)))
-    PALLADION_RETURN_IF_ERROR(Fetch(info, frame.program_number, step, frame));
+    PALLADION_RETURN_IF_ERROR(Fetch(info, frame.program_number(), step, frame));
   TakeNewest(info, step, frame);
   return absl::OkStatus();
 }
@@ -104,19 +98,19 @@ absl::Status RunBeginBlock(const void* params, const Step& step, Frame& frame) {
 // The maps' results are the next program's, and so are messages about its block.
 absl::Status RunFetchNext(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  if (info.role == Role::kOut || info.buffers == 1 || !HasNext(frame) || IsKept(info, frame)) return absl::OkStatus();
-  const std::int64_t next = frame.program_number + 1;
+  const std::optional<std::int64_t> next = frame.NextOfTask();
+  if (info.role == Role::kOut || info.buffers == 1 || !next.has_value() || IsKept(info, frame)) return absl::OkStatus();
   TakeOther(info, frame);
-  frame.walk->At(next, absl::MakeSpan(frame.grid_index));
-  const absl::Status fetched = Fetch(info, next, step, frame);
-  frame.walk->At(frame.program_number, absl::MakeSpan(frame.grid_index));
+  frame.StandAt(*next);
+  const absl::Status fetched = Fetch(info, *next, step, frame);
+  frame.StandAt(frame.program_number());
   return fetched;
 }
 
 absl::Status RunFlushIfOver(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  if (HasNext(frame) && IsKept(info, frame)) return absl::OkStatus();
-  return StartCopy(info, /*flush=*/true, frame.program_number, step, frame);
+  if (frame.NextOfTask().has_value() && IsKept(info, frame)) return absl::OkStatus();
+  return StartCopy(info, /*flush=*/true, frame.program_number(), step, frame);
 }
 
 absl::Status RunCommitBlocks(const void* params, const Step& step, Frame& frame) {
@@ -129,7 +123,7 @@ WaitTarget WaitsForGroups(const void* params, const Step&, Frame& frame) {
   const auto& groups = *static_cast<const GroupParams*>(params);
   return {.kind = WaitTarget::Kind::kGroups,
           .object = {},
-          .value = HasNext(frame) ? groups.may_remain : 0,
+          .value = frame.NextOfTask().has_value() ? groups.may_remain : 0,
           .queue = groups.queue};
 }
 

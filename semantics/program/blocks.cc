@@ -61,7 +61,7 @@ std::string NameOf(const OperandInfo& info, const Frame& frame) {
 std::optional<std::vector<std::int64_t>> AsElements(const OperandInfo& info, absl::Span<const std::int64_t> index,
                                                     const Frame& frame) {
   std::vector<std::int64_t> blocks(index.begin(), index.end());
-  const auto& grid = frame.grid_index;
+  const auto& grid = frame.grid_index();
   for (std::size_t d = 0; d < index.size(); ++d) {
     const BlockDim& dim = info.block[d];
     const std::int64_t size = info.type.shape[d];
@@ -93,7 +93,7 @@ void ReportBlockOutOfBounds(const OperandInfo& info, Missed missed, const Step& 
   frame.machine().Report({.code = FindingCode::kBlockOutOfBounds,
                           .severity = in_padding ? Severity::kWarning : Severity::kDefect,
                           .message = Cat("the block of ", in_padding ? "output" : "operand", " '", NameOf(info, frame),
-                                         "'", AtAgent(NamingOf(frame.program()), frame.grid_index), " lies wholly ",
+                                         "'", AtAgent(NamingOf(frame.program()), frame.grid_index()), " lies wholly ",
                                          in_padding ? "in the padding of" : "outside", " its array ",
                                          ToString(info.type), ": the index map returned (", absl::StrJoin(index, ", "),
                                          ")", in_padding ? "; nothing of it is written" : ""),
@@ -113,7 +113,7 @@ bool ExpectIndexType(const OperandInfo& info, std::size_t d, const Step& step, F
   frame.machine().Report({.code = FindingCode::kIndexType,
                           .severity = Severity::kDefect,
                           .message = Cat("the index map of operand '", NameOf(info, frame), "' returned ", value,
-                                         " for dimension ", d, AtAgent(NamingOf(frame.program()), frame.grid_index),
+                                         " for dimension ", d, AtAgent(NamingOf(frame.program()), frame.grid_index()),
                                          "; a block index must be one that an i32 holds"),
                           .loc = step.loc,
                           .text_line = step.text_line});
@@ -161,17 +161,15 @@ bool IsKept(const OperandInfo& info, Frame& frame) {
 
 namespace {
 
-bool SameBlock(const OperandInfo& info, Frame& frame) {
-  return !frame.first_program && !frame.new_task && IsKept(info, frame);
-}
+bool SameBlock(const OperandInfo& info, Frame& frame) { return !frame.begins_task() && IsKept(info, frame); }
 
 }  // namespace
 
 // A block must not depend on unwritten memory.
 void UseIndex(const OperandInfo& info, const Step& step, Frame& frame) {
-  if (frame.shadow == nullptr) return;
+  if (frame.shadow() == nullptr) return;
   for (SlotId slot : info.index)
-    frame.shadow->Use(slot, Cat("the block index of operand '", NameOf(info, frame), "'"), step, frame);
+    frame.shadow()->Use(slot, Cat("the block index of operand '", NameOf(info, frame), "'"), step, frame);
 }
 
 namespace {
@@ -209,7 +207,7 @@ namespace {
 // One source, one destination. The request is the frame's: a machine that has carried it out leaves it for the next
 // copy, which so allocates nothing.
 absl::Status CopyBlock(RefId from, RefId to, const Step& step, Frame& frame) {
-  AsyncRequest& copy = frame.block_copy;
+  AsyncRequest& copy = frame.block_copy();
   if (copy.sources.size() != 1 || copy.destinations.size() != 1) {
     copy = {.name = "copy of a block"};
     copy.sources.resize(1);
@@ -254,7 +252,7 @@ absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status RunBeginProgram(const void*, const Step&, Frame& frame) {
-  frame.machine().Running({.id = frame.agent, .index = frame.grid_index, .begins = true});
+  frame.machine().Running({.id = frame.agent(), .index = frame.grid_index(), .begins = true});
   return absl::OkStatus();
 }
 
@@ -274,7 +272,7 @@ absl::Status RunUseIndex(const void* params, const Step& step, Frame& frame) {
 // program.
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame) {
   const OperandInfo& info = InfoOf(params, frame);
-  if (frame.first_program || SameBlock(info, frame)) return absl::OkStatus();
+  if (frame.first_program() || SameBlock(info, frame)) return absl::OkStatus();
   return CopyBlock(info.ref, info.array, step, frame);
 }
 
@@ -294,7 +292,7 @@ absl::Status RunFetchIfNew(const void* params, const Step& step, Frame& frame) {
   KeepIndex(info, frame);
   if (info.role != Role::kOut || info.restored) return CopyBlock(info.array, info.ref, step, frame);
   // The first one is new memory, where another device's copy may have come already.
-  if (frame.first_program && frame.program().uses_port) return absl::OkStatus();
+  if (frame.first_program() && frame.program().uses_port) return absl::OkStatus();
   frame.machine().Poison(frame.ref(info.ref).buffer);
   return absl::OkStatus();
 }

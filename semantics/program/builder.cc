@@ -35,7 +35,7 @@ struct JumpParams {
 };
 
 absl::Status RunJump(const void* params, const Step&, Frame& frame) {
-  frame.pc = *static_cast<const JumpParams*>(params)->to.target;
+  frame.JumpTo(*static_cast<const JumpParams*>(params)->to.target);
   return absl::OkStatus();
 }
 
@@ -46,10 +46,9 @@ struct LoopJumpParams {
 
 absl::Status RunLoopJump(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const LoopJumpParams*>(params);
-  ++frame.back_edges;
-  if ((frame.spent += p.weight) >= frame.look_at) PALLADION_RETURN_IF_ERROR(frame.Look());
-  frame.pc = *p.to.target;
-  return frame.back_edges == frame.pause_at ? PauseStatus() : absl::OkStatus();
+  PALLADION_RETURN_IF_ERROR(frame.GoRound(p.weight));
+  frame.JumpTo(*p.to.target);
+  return frame.pauses() ? PauseStatus() : absl::OkStatus();
 }
 
 struct MoveParams {

@@ -106,7 +106,7 @@ std::vector<std::vector<PeerCoordinate>> PeersAlong(absl::Span<const std::size_t
   for (const std::size_t dim : dims) {
     std::vector<std::vector<PeerCoordinate>> more;
     for (const std::vector<PeerCoordinate>& peer : peers) {
-      for (std::int64_t i = 0; i < frame.grid_size[dim]; ++i) {
+      for (std::int64_t i = 0; i < frame.grid_size()[dim]; ++i) {
         more.push_back(peer);
         more.back().push_back({dim, i});
       }

@@ -25,10 +25,10 @@ absl::Status RunExpectAlive(const void* params, const Step& step, Frame& frame) 
   const Step* ended = frame.ref(ref).ended;
   if (ended == nullptr) return absl::OkStatus();
   const std::string& name = frame.program().refs[ref.index()].name;
-  const std::string agent = AgentName(NamingOf(frame.program()), frame.grid_index);
+  const std::string agent = AgentName(NamingOf(frame.program()), frame.grid_index());
   frame.machine().Report({.code = FindingCode::kUseAfterScope,
                           .severity = Severity::kDefect,
-                          .message = Cat("'", name, "' is used", AtAgent(NamingOf(frame.program()), frame.grid_index),
+                          .message = Cat("'", name, "' is used", AtAgent(NamingOf(frame.program()), frame.grid_index()),
                                          " after freeze has ended its life"),
                           .loc = step.loc,
                           .text_line = step.text_line,

@@ -3,11 +3,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "absl/strings/cord.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/frame_shadow.h"
+#include "semantics/program/generator_task.h"
 #include "semantics/program/inspections.h"
 #include "semantics/program/program.h"
 
@@ -23,7 +25,7 @@ void RunValue(const Step& step, Frame& frame) {
   std::byte* out[kMaxInlineOperands];
   for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
   for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
-  step.value(step.params, {in, out, frame.scratch(), frame.parallel, frame.control});
+  step.value(step.params, {in, out, frame.scratch(), frame.parallel(), frame.control()});
 }
 
 // Most operations: the loops over operands, unrolled.
@@ -32,7 +34,7 @@ void RunOneResult(const Step& step, Frame& frame) {
   const std::byte* in[kIn];
   for (int i = 0; i < kIn; ++i) in[i] = frame.slot(frame.in(step, i));
   std::byte* out = frame.slot(frame.out(step, 0));
-  step.value(step.params, {in, &out, frame.scratch(), frame.parallel, frame.control});
+  step.value(step.params, {in, &out, frame.scratch(), frame.parallel(), frame.control()});
 }
 
 // concatenate, split and friends of many operands.
@@ -41,7 +43,7 @@ void RunWideValue(const Step& step, Frame& frame) {
   std::vector<std::byte*> out(step.n_out);
   for (std::size_t i = 0; i < step.n_in; ++i) in[i] = frame.slot(frame.in(step, i));
   for (std::size_t i = 0; i < step.n_out; ++i) out[i] = frame.slot(frame.out(step, i));
-  step.value(step.params, {in.data(), out.data(), frame.scratch(), frame.parallel, frame.control});
+  step.value(step.params, {in.data(), out.data(), frame.scratch(), frame.parallel(), frame.control()});
 }
 
 inline void RunAnyValue(const Step& step, Frame& frame) {
@@ -69,31 +71,75 @@ Frame::Frame(const Program& program, Machine& machine)
       machine_(&machine),
       arena_(AllocateArena(program.arena_bytes + program.scratch_bytes + kAlignment)),
       scratch_(arena_.get() + program.arena_bytes) {
-  refs_.resize(program.refs.size());
-  slots_.reserve(program.slots.size());
+  state_.refs.resize(program.refs.size());
+  state_.slots.reserve(program.slots.size());
   for (const SlotInfo& slot : program.slots) {
     // Constants are never written: no step has one among its results.
-    slots_.push_back(slot.constant != nullptr ? const_cast<std::byte*>(slot.constant) : arena_.get() + slot.offset);
+    state_.slots.push_back(slot.constant != nullptr ? const_cast<std::byte*>(slot.constant)
+                                                    : arena_.get() + slot.offset);
   }
 }
 
+void Frame::SetGrid(std::vector<std::int64_t> size, const GridWalk& walk) {
+  grid_size_ = std::move(size);
+  state_.grid_index.assign(grid_size_.size(), 0);
+  walk_ = &walk;
+}
+
+std::optional<std::int64_t> Frame::NextOfTask() const {
+  const std::int64_t next = state_.program_number + 1;
+  if (!has_next_program() || (equipment_.tasks_apart && walk_->NewTask(next, state_.grid_index))) return std::nullopt;
+  return next;
+}
+
+void Frame::BeginPrograms(std::int64_t first, std::int64_t end) {
+  state_.pc = 0;
+  state_.turn = ProgramTurn::kFirst;
+  CountAnew();
+  if (equipment_.shadow != nullptr) equipment_.shadow->Clear();
+  state_.program_number = first;
+  state_.agent = AgentOfProgram(first);
+  state_.end_program = end;
+  StandAt(first);
+}
+
+void Frame::EndProgram() {
+  if (first_program()) state_.turn = ProgramTurn::kNext;
+  CountAnew();
+}
+
+bool Frame::NextProgram() {
+  if (!has_next_program()) return false;
+  const std::int64_t next = ++state_.program_number;
+  if (equipment_.tasks_apart) {
+    const bool new_task = walk_->NewTask(next, state_.grid_index);
+    state_.turn = new_task ? ProgramTurn::kNewTask : ProgramTurn::kNext;
+    if (new_task) BeginTask(state_.generator);
+  }
+  StandAt(next);
+  // Where agents are threads to the machine, the core is one through all its programs.
+  if (!program_->uses_port) state_.agent = AgentOfProgram(next);
+  if (equipment_.shadow != nullptr) equipment_.shadow->Clear();
+  return true;
+}
+
 absl::Status Frame::Run() {
-  if (hooks != nullptr) return RunHooked();
-  if (shadow != nullptr || inspections != nullptr) return RunChecked();
-  return ran == nullptr ? RunPlain<false>() : RunPlain<true>();
+  if (equipment_.hooks != nullptr) return RunHooked();
+  if (equipment_.shadow != nullptr || equipment_.inspections != nullptr) return RunChecked();
+  return equipment_.ran == nullptr ? RunPlain<false>() : RunPlain<true>();
 }
 
 template <bool kMarksRan>
 absl::Status Frame::RunPlain() {
   const std::vector<Step>& steps = program_->steps;
-  while (pc < steps.size()) {
-    if constexpr (kMarksRan) ran[pc] = 1;
-    const Step& step = steps[pc++];
+  while (state_.pc < steps.size()) {
+    if constexpr (kMarksRan) equipment_.ran[state_.pc] = 1;
+    const Step& step = steps[state_.pc++];
     if (step.value == nullptr) {
       PALLADION_RETURN_IF_ERROR(step.fn(step.params, step, *this));
     } else {
       RunAnyValue(step, *this);
-      if (step.work != 0 && Interrupted(control)) return InterruptedStatus();
+      if (step.work != 0 && Interrupted(equipment_.control)) return InterruptedStatus();
     }
   }
   return absl::OkStatus();
@@ -101,18 +147,21 @@ absl::Status Frame::RunPlain() {
 
 absl::Status Frame::Look() {
   constexpr std::int64_t kEvery = std::int64_t{1} << 12;
-  const bool bounded = back_edge_budget > 0;
-  if (bounded && spent > back_edge_budget)
-    return BudgetStatus(Cat("the budget of ", back_edge_budget, " loop iterations is spent"));
-  look_at = spent + kEvery;
-  if (bounded) look_at = std::min(look_at, back_edge_budget + 1);
+  const std::int64_t budget = equipment_.loop_budget;
+  if (budget > 0 && state_.spent > budget)
+    return BudgetStatus(Cat("the budget of ", budget, " loop iterations is spent"));
+  look_at_ = state_.spent + kEvery;
+  if (budget > 0) look_at_ = std::min(look_at_, budget + 1);
+  RunControl* const control = equipment_.control;
   if (control == nullptr) return absl::OkStatus();
-  control->Spent(spent, back_edge_budget);
+  control->Spent(state_.spent, budget);
   return control->interrupted() ? InterruptedStatus() : absl::OkStatus();
 }
 
 // While nothing is undefined the shadow costs one test.
 inline absl::Status Frame::RunCheckedStep(const Step& step) {
+  FrameShadow* const shadow = equipment_.shadow;
+  Inspections* const inspections = equipment_.inspections;
   if (step.value == nullptr) {
     if (shadow != nullptr && shadow->any()) shadow->SetDefinedResults(step, *this);  // a load may say otherwise
     return step.fn(step.params, step, *this);
@@ -123,7 +172,7 @@ inline absl::Status Frame::RunCheckedStep(const Step& step) {
   if (shadow != nullptr && shadow->any())
     shadow->RunValue(static_cast<std::size_t>(&step - program_->steps.data()), *this);
   if (inspects) inspections->MarkResults(step, *this);
-  return step.work != 0 && Interrupted(control) ? InterruptedStatus() : absl::OkStatus();
+  return step.work != 0 && Interrupted(equipment_.control) ? InterruptedStatus() : absl::OkStatus();
 }
 
 absl::Status PauseStatus() {
@@ -136,23 +185,23 @@ bool IsPause(const absl::Status& status) { return !status.ok() && status.GetPayl
 
 absl::Status Frame::RunChecked() {
   const std::vector<Step>& steps = program_->steps;
-  while (pc < steps.size()) {
-    if (ran != nullptr) ran[pc] = 1;
-    PALLADION_RETURN_IF_ERROR(RunCheckedStep(steps[pc++]));
+  while (state_.pc < steps.size()) {
+    if (equipment_.ran != nullptr) equipment_.ran[state_.pc] = 1;
+    PALLADION_RETURN_IF_ERROR(RunCheckedStep(steps[state_.pc++]));
   }
   return absl::OkStatus();
 }
 
 absl::Status Frame::RunHooked() {
   const std::vector<Step>& steps = program_->steps;
-  while (pc < steps.size()) {
-    const Step& step = steps[pc];
-    if ((step.visible || step.loop >= 0) && !hooks->MayGo(step, *this)) return absl::OkStatus();
-    if (ran != nullptr) ran[pc] = 1;
-    ++pc;
-    hooks->Before(step, *this);
+  while (state_.pc < steps.size()) {
+    const Step& step = steps[state_.pc];
+    if ((step.visible || step.loop >= 0) && !equipment_.hooks->MayGo(step, *this)) return absl::OkStatus();
+    if (equipment_.ran != nullptr) equipment_.ran[state_.pc] = 1;
+    ++state_.pc;
+    equipment_.hooks->Before(step, *this);
     PALLADION_RETURN_IF_ERROR(RunCheckedStep(step));
-    hooks->After(step, *this);
+    equipment_.hooks->After(step, *this);
   }
   return absl::OkStatus();
 }

@@ -7,29 +7,30 @@ namespace palladion {
 
 struct Frame::Saved {
   std::vector<std::byte> arena;
-  FrameState state;
+  State state;
 };
 
 std::shared_ptr<const Frame::Saved> Frame::Save() const {
-  return std::make_shared<Saved>(Saved{.arena = {arena_.get(), arena_.get() + program_->arena_bytes}, .state = *this});
+  return std::make_shared<Saved>(Saved{.arena = {arena_.get(), arena_.get() + program_->arena_bytes}, .state = state_});
 }
 
 void Frame::Restore(const Saved& saved) {
   std::copy(saved.arena.begin(), saved.arena.end(), arena_.get());
-  static_cast<FrameState&>(*this) = saved.state;
-  charged_ = spent;
-  look_at = 0;
+  state_ = saved.state;
+  charged_ = state_.spent;
+  look_at_ = 0;
 }
 
 void Frame::CopyTo(Frame& other) const {
   other.Restore(*Save());
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (program_->slots[i].constant == nullptr) other.slots_[i] = other.arena_.get() + (slots_[i] - arena_.get());
+  for (std::size_t i = 0; i < state_.slots.size(); ++i) {
+    if (program_->slots[i].constant == nullptr)
+      other.state_.slots[i] = other.arena_.get() + (state_.slots[i] - arena_.get());
   }
-  other.grid_size = grid_size;
-  other.walk = walk;
-  other.back_edge_budget = back_edge_budget;
-  other.control = control;
+  other.grid_size_ = grid_size_;
+  other.walk_ = walk_;
+  other.equipment_.loop_budget = equipment_.loop_budget;
+  other.equipment_.control = equipment_.control;
 }
 
 }  // namespace palladion

@@ -19,10 +19,10 @@ Finding FindingOf(const Inspected& op, const Inspector& inspector, const std::by
   const bool is_scalar = inspector.type.shape.empty();
   return {.code = inspector.code,
           .severity = inspector.severity,
-          .message =
-              Cat(op.op, ": ", is_scalar ? "" : Cat("element ", IndexText(inspector.type.shape, element), " of "),
-                  "the ", inspector.name, is_scalar ? "" : Cat(", ", ToString(inspector.type), ","), " is ",
-                  ValueText(scalar, x), AtAgent(NamingOf(frame.program()), frame.grid_index), "; it ", inspector.rule),
+          .message = Cat(
+              op.op, ": ", is_scalar ? "" : Cat("element ", IndexText(inspector.type.shape, element), " of "), "the ",
+              inspector.name, is_scalar ? "" : Cat(", ", ToString(inspector.type), ","), " is ", ValueText(scalar, x),
+              AtAgent(NamingOf(frame.program()), frame.grid_index()), "; it ", inspector.rule),
           .loc = op.loc,
           .text_line = op.text_line};
 }
@@ -33,7 +33,7 @@ void Inspections::Look(const Step& step, Frame& frame) {
   BeginPart();
   for (const Inspector& inspector : step.inspected->inspectors) {
     const SlotId slot = frame.in(step, inspector.operand);
-    const FrameShadow::Mark* marks = frame.shadow == nullptr ? nullptr : frame.shadow->Of(slot);
+    const FrameShadow::Mark* marks = frame.shadow() == nullptr ? nullptr : frame.shadow()->Of(slot);
     const auto n = static_cast<std::size_t>(NumElements(inspector.type.shape));
     Look(*step.inspected, inspector, {frame.slot(slot), marks, 0, n}, frame);
   }
@@ -42,7 +42,7 @@ void Inspections::Look(const Step& step, Frame& frame) {
 void Inspections::MarkResults(const Step& step, Frame& frame) {
   if (!MarksResults()) return;
   const SlotId out = frame.out(step, 0);
-  FrameShadow& shadow = *frame.shadow;
+  FrameShadow& shadow = *frame.shadow();
   const std::size_t n = frame.program().slots[out.index()].elements;
   if (!shadow.any(out)) std::fill_n(shadow.Marks(out), n, FrameShadow::Mark{0});
   MarkResults(shadow.Marks(out), n);
@@ -51,7 +51,7 @@ void Inspections::MarkResults(const Step& step, Frame& frame) {
 
 void Inspections::Look(const Inspected& op, const Inspector& inspector, const Part& part, Frame& frame) {
   ++looks_;
-  const bool marks = inspector.undefines && frame.shadow != nullptr;
+  const bool marks = inspector.undefines && frame.shadow() != nullptr;
   Broken broken{.mark = 0, .every = inspector.type.shape.empty(), .elements = {}};
   Scan scan;
   if (marks) scan.all = &broken.elements;
@@ -61,7 +61,7 @@ void Inspections::Look(const Inspected& op, const Inspector& inspector, const Pa
   const std::int64_t element = scan.first + static_cast<std::int64_t>(part.first);
   if (marks) {
     const Finding finding = FindingOf(op, inspector, at, element, frame);
-    broken.mark = frame.machine().MarkOfValue(finding, {op.loc, op.text_line, frame.grid_index});
+    broken.mark = frame.machine().MarkOfValue(finding, {op.loc, op.text_line, frame.grid_index()});
     broken_.push_back(std::move(broken));
     return;
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "semantics/base/block_ways.h"
 #include "semantics/base/ids.h"
 #include "semantics/base/run_control.h"
@@ -227,100 +228,167 @@ struct CoreGenerator {
   std::uint64_t drawn = 0;
 };
 
-// What changes in a frame while a program runs, beside the bytes of its arena. A search that returns to a choice
-// copies it whole, so a new member cannot be left out.
-class FrameState {
- public:
-  std::size_t pc = 0;
-  AgentId agent;  // who runs
-  std::vector<std::int64_t> grid_index;
-  std::int64_t program_number = 0;  // of the walk; grid_index is its place in the grid
-  std::int64_t end_program = 0;     // an agent that walks the grid itself stops before it
-  bool first_program = true;        // of this agent
-  bool new_task = false;            // tasks_apart: this program's index along a parallel dimension is another
-  std::int64_t back_edges = 0;      // loop iterations of this program so far
-  std::int64_t spent = 0;           // the same, one of much work counting several times: the budget is of these
-  CoreGenerator generator;
-  std::shared_ptr<const MatrixUnits> matrix_units;  // nullptr: they hold nothing
-
- protected:
-  std::vector<std::byte*> slots_;
-  std::vector<RefState> refs_;
+// Which program of the grid a frame is at, seen from the one before it.
+enum class ProgramTurn : std::uint8_t {
+  kFirst,    // of this agent
+  kNewTask,  // where tasks are apart: its index along a parallel dimension is another than that of the one before
+  kNext,
 };
 
-// One agent's values: everything that changes while a program runs. Plain data over one arena.
-class Frame : public FrameState {
- public:
-  Frame(const Program& program, Machine& machine);
-
-  const Program& program() const { return *program_; }
-  Machine& machine() { return *machine_; }
-  void Ask(Machine& machine) {
-    machine_ = &machine;
-  }  // from here on this one, over the same memory; it outlives the frame
-
-  std::byte* slot(SlotId id) { return slots_[id.index()]; }
-  void set_slot(SlotId id, std::byte* memory) { slots_[id.index()] = memory; }
-  std::byte* home(SlotId id) { return arena_.get() + program_->slots[id.index()].offset; }
-  void swap_slots(SlotId a, SlotId b) { std::swap(slots_[a.index()], slots_[b.index()]); }
-  RefState& ref(RefId id) { return refs_[id.index()]; }
-  std::byte* scratch() { return scratch_; }
-  SlotId in(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + i]; }
-  SlotId out(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + step.n_in + i]; }
-  Site site(const Step& step) const { return {step.loc, step.text_line, grid_index}; }
-
-  AgentId forked_by;  // of a warp: its thread; else invalid
-  std::vector<std::int64_t> grid_size;
-  const GridWalk* walk = nullptr;
-  bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
-  std::int64_t back_edge_budget = 0;   // 0: none
-  std::int64_t look_at = 0;            // `spent` at which Look is due
+// What a launch gives the frames of its agents. All outlive them.
+struct FrameEquipment {
+  std::int64_t loop_budget = 0;        // 0: none
   RunControl* control = nullptr;       // nullptr: no interruption and no progress
-  std::int64_t pause_at = 0;           // so many, and Run returns PauseStatus() at the head of a loop; 0: never
   simd::Parallel* parallel = nullptr;  // host threads for large operations
-  std::vector<std::int64_t> points;    // scratch of accesses that are not boxes
-  AsyncRequest block_copy;             // scratch of copies of blocks
   StepHooks* hooks = nullptr;
-  std::int64_t warp = -1;              // of a warp that a thread forked; else the agent is a whole thread
   std::uint8_t* ran = nullptr;         // one for each step, set to 1 when it runs; nullptr: not requested
   FrameShadow* shadow = nullptr;       // nullptr: definedness is not tracked
   Inspections* inspections = nullptr;  // nullptr: what values break is not looked for
+  bool tasks_apart = false;            // a check: programs that have no order find none of each other's blocks
+};
 
-  // Runs from `pc` to the end of the steps, to the first error, or to a step that the hooks hold back.
+// One agent's values, over one arena, and where it stands: everything that changes while a program runs.
+class Frame {
+ public:
+  Frame(const Program& program, Machine& machine);
+  void Equip(const FrameEquipment& equipment) { equipment_ = equipment; }
+  void Watch(StepHooks* hooks) { equipment_.hooks = hooks; }  // from here on these alone
+
+  const Program& program() const { return *program_; }
+  Machine& machine() { return *machine_; }
+  // From here on this one, over the same memory; it outlives the frame.
+  void Ask(Machine& machine) { machine_ = &machine; }
+  RunControl* control() const { return equipment_.control; }
+  simd::Parallel* parallel() const { return equipment_.parallel; }
+  FrameShadow* shadow() const { return equipment_.shadow; }
+  Inspections* inspections() const { return equipment_.inspections; }
+
+  // ---- who runs
+
+  struct Warp {
+    AgentId thread;           // that forked it
+    std::int64_t number = 0;  // in that thread
+  };
+  AgentId agent() const { return state_.agent; }
+  const std::optional<Warp>& warp() const { return warp_; }  // none: the agent is a whole thread, or a program
+  void RunsAs(AgentId agent) { state_.agent = agent; }
+  void RunsAs(AgentId agent, const Warp& warp) {
+    state_.agent = agent;
+    warp_ = warp;
+  }
+
+  // ---- where it stands in the program
+
+  std::size_t pc() const { return state_.pc; }
+  void JumpTo(std::size_t step) { state_.pc = step; }
+  void JumpToEnd() { state_.pc = program_->steps.size(); }
+  bool done() const { return state_.pc == program_->steps.size(); }
+  // Runs from there to the end of the steps, to the first error, or to a step that the hooks hold back.
   absl::Status Run();
-  bool done() const { return pc == program_->steps.size(); }
 
-  // At the head of a loop, now and then: is the budget spent, is the run interrupted?
-  absl::Status Look();
-  void BeginProgram() { back_edges = spent = charged_ = look_at = 0; }
+  // A loop goes round; an iteration may count several times. An error where the budget is spent.
+  absl::Status GoRound(std::int64_t weight) {
+    ++state_.back_edges;
+    return (state_.spent += weight) >= look_at_ ? Look() : absl::OkStatus();
+  }
+  bool pauses() const { return state_.back_edges == pause_at_; }
+  std::int64_t back_edges() const { return state_.back_edges; }      // of this program so far
+  void PauseAt(std::int64_t back_edges) { pause_at_ = back_edges; }  // Run returns PauseStatus() there; 0: never
+  std::int64_t loop_budget() const { return equipment_.loop_budget; }
   // What loops have spent since the last time.
-  std::int64_t TakeSpent() { return spent - std::exchange(charged_, spent); }
+  std::int64_t TakeSpent() { return state_.spent - std::exchange(charged_, state_.spent); }
+
+  // ---- where it stands in the grid
+
+  // Before anything else: the grid's sizes, and the order in which its programs are visited, which outlives the frame.
+  void SetGrid(std::vector<std::int64_t> size, const GridWalk& walk);
+  const std::vector<std::int64_t>& grid_size() const { return grid_size_; }
+  const std::vector<std::int64_t>& grid_index() const { return state_.grid_index; }
+  std::int64_t program_number() const { return state_.program_number; }  // of the walk
+  std::int64_t end_program() const { return state_.end_program; }  // one that walks the grid itself stops before it
+  bool has_next_program() const { return state_.program_number + 1 < state_.end_program; }
+  bool first_program() const { return state_.turn == ProgramTurn::kFirst; }  // of this agent
+  bool begins_task() const { return state_.turn != ProgramTurn::kNext; }     // finds no block of the one before
+  // The next program of the walk, where it is this agent's for certain.
+  std::optional<std::int64_t> NextOfTask() const;
+  // At the first step, as the agent of the first of these programs: `first` up to `end` of the walk.
+  void BeginPrograms(std::int64_t first, std::int64_t end);
+  void EndProgram();
+  bool NextProgram();  // false: that was the last
+  // Index maps of another program run: the index is that one's, the program's own number stays.
+  void StandAt(std::int64_t program) { walk_->At(program, absl::MakeSpan(state_.grid_index)); }
+
+  // ---- values
+
+  std::byte* slot(SlotId id) { return state_.slots[id.index()]; }
+  void set_slot(SlotId id, std::byte* memory) { state_.slots[id.index()] = memory; }
+  std::byte* home(SlotId id) { return arena_.get() + program_->slots[id.index()].offset; }
+  void swap_slots(SlotId a, SlotId b) { std::swap(state_.slots[a.index()], state_.slots[b.index()]); }
+  RefState& ref(RefId id) { return state_.refs[id.index()]; }
+  SlotId in(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + i]; }
+  SlotId out(const Step& step, std::size_t i) const { return program_->operands[step.first_operand + step.n_in + i]; }
+  Site site(const Step& step) const { return {step.loc, step.text_line, state_.grid_index}; }
+  // Of a TPU's core.
+  CoreGenerator& generator() { return state_.generator; }
+  std::shared_ptr<const MatrixUnits>& matrix_units() { return state_.matrix_units; }
+  // Room that steps use while they run.
+  std::byte* scratch() { return scratch_; }
+  std::vector<std::int64_t>& points() { return points_; }  // of accesses that are not boxes
+  AsyncRequest& block_copy() { return block_copy_; }       // of copies of blocks
+
+  // ---- as a value
 
   // All that changes while a program runs, and back: for searches that return to a choice. Not the shadow.
   struct Saved;
   std::shared_ptr<const Saved> Save() const;
   void Restore(const Saved& saved);
-
   // Another frame of the same program becomes what this one is: a warp begins as its warpgroup is.
   void CopyTo(Frame& other) const;
 
  private:
+  // What changes beside the bytes of the arena. A search copies it whole, so a new member cannot be left out.
+  struct State {
+    std::size_t pc = 0;
+    AgentId agent;
+    std::vector<std::int64_t> grid_index;
+    std::int64_t program_number = 0, end_program = 0;
+    ProgramTurn turn = ProgramTurn::kFirst;
+    std::int64_t back_edges = 0;  // loop iterations of this program so far
+    std::int64_t spent = 0;       // the same, one of much work counting several times: the budget is of these
+    CoreGenerator generator;
+    std::shared_ptr<const MatrixUnits> matrix_units;  // nullptr: they hold nothing
+    std::vector<std::byte*> slots;
+    std::vector<RefState> refs;
+  };
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+
   template <bool kMarksRan>
   absl::Status RunPlain();
   absl::Status RunChecked();  // definedness and inspections, without hooks
   absl::Status RunHooked();
   absl::Status RunCheckedStep(const Step& step);
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
+  absl::Status Look();  // at the head of a loop, now and then: is the budget spent, is the run interrupted?
+  void CountAnew() { state_.back_edges = state_.spent = charged_ = look_at_ = 0; }
+
   const Program* program_;
   Machine* machine_;
   std::unique_ptr<std::byte[], Free> arena_;
   std::byte* scratch_;
+  State state_;
+  FrameEquipment equipment_;
+  std::optional<Warp> warp_;
+  std::vector<std::int64_t> grid_size_;
+  const GridWalk* walk_ = nullptr;
+  std::int64_t look_at_ = 0;  // `spent` at which Look is due
   std::int64_t charged_ = 0;  // of `spent`
+  std::int64_t pause_at_ = 0;
+  std::vector<std::int64_t> points_;
+  AsyncRequest block_copy_;
 };
 
-// What Frame::Run returns when it has come to `pause_at`: no error, and Run goes on from there.
+// What Frame::Run returns when it has come to PauseAt: no error, and Run goes on from there.
 absl::Status PauseStatus();
 bool IsPause(const absl::Status& status);
 

@@ -107,7 +107,7 @@ Shape ShapeOf(const ViewPlan& plan, Frame& frame);
 // as 0 or as so large; what is done with the view finds that it is outside.
 std::int64_t ElementsOf(const ViewPlan& plan, Frame& frame);
 
-// Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points`). What a guard finds wrong is
+// Fills `box` (but for its mask) or `points` (whose offsets live in `frame.points()`). What a guard finds wrong is
 // reported each time.
 void ResolveBox(const ViewPlan& plan, const Step& step, Frame& frame, BoxAccess& box);
 void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAccess& points);

@@ -273,10 +273,10 @@ bool IsOneAt(const ViewPlan& plan) {
 void WalkAllPoints(const ViewPlan& plan, const Shape& shape, std::size_t pieces, Frame& frame) {
   PointWalker walker(plan, frame);
   Coords element{};
-  for (std::size_t next = 0; next < frame.points.size();) {
+  for (std::size_t next = 0; next < frame.points().size();) {
     for (std::size_t piece = 0; piece < pieces; ++piece) {
       Coords coords = element;
-      frame.points[next++] = walker.Offset(coords, static_cast<std::int64_t>(piece * plan.piece_bytes));
+      frame.points()[next++] = walker.Offset(coords, static_cast<std::int64_t>(piece * plan.piece_bytes));
     }
     NextCoords(shape, element);
   }
@@ -291,16 +291,16 @@ void ResolvePoints(const ViewPlan& plan, const Step& step, Frame& frame, PointAc
   const std::size_t pieces = plan.unit_bits != 0 ? static_cast<std::size_t>(Info(plan.type.dtype).bits / plan.unit_bits)
                                                  : element_bytes / plan.piece_bytes;
   const Shape shape = ShapeOf(plan, frame);
-  frame.points.resize(static_cast<std::size_t>(NumElements(shape)) * pieces);
+  frame.points().resize(static_cast<std::size_t>(NumElements(shape)) * pieces);
   if (IsOneAt(plan)) {
     const AtOffsets offsets(info, frame.ref(plan.ref), plan.walk[0]);
-    std::int64_t* out = frame.points.data();
+    std::int64_t* out = frame.points().data();
     AddOuter(AxesOf(plan.walk[0], shape, offsets, frame), offsets.Base(), out);
   } else {
     WalkAllPoints(plan, shape, pieces, frame);
   }
   points.buffer = BufferOf(plan, step, frame);
-  points.offset = frame.points;
+  points.offset = frame.points();
   points.piece_bytes = plan.piece_bytes;
   points.pieces_per_element = pieces;
   points.site = frame.site(step);

@@ -164,17 +164,18 @@ void Count(ReportedFidelity& fidelity, const Legality& legality, const std::vect
   for (const Finding& finding : findings) {
     if (finding.code == FindingCode::kIllegal) refused.insert(finding.text_line);
   }
-  std::map<std::tuple<int, std::string, std::string_view>, std::int64_t> rows;
+  std::map<std::tuple<FidelityKind, std::string, std::string_view>, std::int64_t> rows;
   for (const Instr* op : Compiled(legality)) {
     const std::string_view why = WhyApproximate(legality.kernel(), *op);
-    const int kind = refused.count(op->text_line) != 0 ? 0 : why.empty() ? 2 : 1;
-    ++(kind == 0 ? fidelity.refused : kind == 1 ? fidelity.approximate : fidelity.exact);
-    ++rows[{kind, op->name, kind == 1 ? why : ""}];
+    const bool is_refused = refused.count(op->text_line) != 0;
+    const FidelityKind kind = is_refused    ? FidelityKind::kRefused
+                              : why.empty() ? FidelityKind::kExact
+                                            : FidelityKind::kApproximate;
+    ++(is_refused ? fidelity.refused : why.empty() ? fidelity.exact : fidelity.approximate);
+    ++rows[{kind, op->name, kind == FidelityKind::kApproximate ? why : ""}];
   }
-  constexpr std::string_view kKinds[] = {"refused", "approximate", "exact"};
   for (const auto& [key, count] : rows)
-    fidelity.rows.push_back(
-        {std::get<1>(key), std::string(kKinds[std::get<0>(key)]), count, std::string(std::get<2>(key))});
+    fidelity.rows.push_back({std::get<1>(key), std::get<0>(key), count, std::string(std::get<2>(key))});
 }
 
 }  // namespace

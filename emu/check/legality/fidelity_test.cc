@@ -40,7 +40,7 @@ TEST(Fidelity, CountsWhatIsExactAndWhatIsNot) {
   const ReportedFidelity some = Of(Cat("%b = exp(%a) : f32[8,128]; %c = div(%b, %a) : f32[8,128];", kStore));
   EXPECT_EQ(2, some.approximate);
   EXPECT_EQ("div", some.rows[0].name);
-  EXPECT_EQ("approximate", some.rows[0].kind);
+  EXPECT_EQ("approximate", Name(some.rows[0].kind));
   EXPECT_FALSE(some.rows[0].why.empty());
   EXPECT_EQ(0, Of(Cat("%n = get(%sr.at[0]) : i32[]; %d = div(%n, 3:i32) : i32[];", kStore)).approximate);
 }

@@ -53,18 +53,16 @@ void Poison(absl::Span<const MutableArray> outputs) {
 }
 
 // By its code, or by the limit that ends its message in brackets.
-bool IsNamed(const ReportedFinding& finding, std::string_view by) {
-  return finding.code == by || absl::EndsWith(finding.message, Cat("[", by, "]"));
+bool IsNamed(const ReportedFinding& finding, const BridgeOptions& how) {
+  const auto ends = [&](const std::string& limit) { return absl::EndsWith(finding.message, Cat("[", limit, "]")); };
+  return how.raise_codes.count(finding.code) > 0 || std::any_of(how.raise_limits.begin(), how.raise_limits.end(), ends);
 }
 
 // Notes of a code that is always a note are what the caller names it for; other notes of a named code stay notes.
 bool Raises(const BridgeOptions& how, const ReportedFinding& finding, const Report& report) {
   if (how.raise_all) return Counts(finding, report);
-  const std::optional<FindingCode> code = CodeFromName(finding.code);
-  const bool only_note = code.has_value() && RowOf(*code).severity == Severity::kNote && finding.suppressed.empty();
-  return (only_note || Counts(finding, report)) &&
-         std::any_of(how.raise_codes.begin(), how.raise_codes.end(),
-                     [&](const std::string& by) { return IsNamed(finding, by); });
+  const bool only_note = palladion::RowOf(finding.code).severity == Severity::kNote && finding.suppressed.empty();
+  return (only_note || Counts(finding, report)) && IsNamed(finding, how);
 }
 
 // OK, or what the caller should raise: the findings as every report renders them. `launches` of the kernel, as one.
@@ -146,19 +144,22 @@ bool Bridge::IsCancelled(std::int64_t session) {
   return cancelled_.count(session) > 0;
 }
 
-std::string Bridge::Take(std::int64_t session) {
+std::optional<Taken> Bridge::Take(std::int64_t session) {
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   const auto found = sessions_.find(session);
-  if (found == sessions_.end()) return "";
-  Session& taken = found->second;
-  std::string json = "{\"calls\": [";
-  for (const Deposit& deposit : taken.deposits)
-    Append(&json, json.back() == '[' ? "" : ", ", "{\"count\": ", deposit.count, ", \"call\": ", deposit.report, "}");
-  Append(&json, "], \"dropped\": ", taken.dropped, "}");
-  taken.by_report.clear();
-  taken.deposits.clear();
-  taken.dropped = 0;
-  return json;
+  if (found == sessions_.end()) return std::nullopt;
+  Session& left = found->second;
+  Taken taken{.json = "{\"calls\": [", .reports = {}};
+  for (const Deposit& deposit : left.deposits) {
+    Append(&taken.json, taken.reports.empty() ? "" : ", ", "{\"count\": ", deposit.count, ", \"call\": ", deposit.json,
+           "}");
+    taken.reports.push_back(deposit.report);
+  }
+  Append(&taken.json, "], \"dropped\": ", left.dropped, "}");
+  left.by_json.clear();
+  left.deposits.clear();
+  left.dropped = 0;
+  return taken;
 }
 
 std::int64_t Bridge::Pending(std::int64_t session) {
@@ -175,12 +176,12 @@ bool Bridge::Wait(std::int64_t session, std::int64_t milliseconds) {
   });
 }
 
-void Bridge::Leave(std::int64_t session, std::string report) {
+void Bridge::Leave(std::int64_t session, std::string json, const Report& report) {
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
   Session& left = found->second;
-  if (const auto known = left.by_report.find(report); known != left.by_report.end()) {
+  if (const auto known = left.by_json.find(json); known != left.by_json.end()) {
     ++known->second->count;
     return;
   }
@@ -188,8 +189,8 @@ void Bridge::Leave(std::int64_t session, std::string report) {
     ++left.dropped;
     return;
   }
-  left.deposits.push_back({std::move(report), 1});
-  left.by_report.emplace(left.deposits.back().report, &left.deposits.back());
+  left.deposits.push_back({std::move(json), std::make_shared<const Report>(report), 1});
+  left.by_json.emplace(left.deposits.back().json, &left.deposits.back());
 }
 
 std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
@@ -199,7 +200,7 @@ std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
 }
 
 void Bridge::EndSemaphores(std::int64_t session) {
-  for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report));
+  for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report), report);
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   if (const auto found = sessions_.find(session); found != sessions_.end()) {
     found->second.last = {};  // its number may be given again
@@ -337,8 +338,8 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   const Underway underway(*this, request.session);
   const absl::StatusOr<std::shared_ptr<const Kernel>> kernel = Find(request);
   if (!kernel.ok()) {
-    Leave(request.session,
-          DepositText({}, ErrorReport(kernel.status(), std::string(request.kernel), std::string(request.target))));
+    const Report report = ErrorReport(kernel.status(), std::string(request.kernel), std::string(request.target));
+    Leave(request.session, DepositText({}, report), report);
     return kernel.status();
   }
   const PreparedKernel& prepared = (*kernel)->prepared;
@@ -347,7 +348,7 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
   const ShownRun shown(prepared.name(), request.session, control);
   if (const std::optional<Report> refused = RefusedBefore(**kernel)) {
-    Leave(request.session, DepositText(GridOf(prepared), *refused));
+    Leave(request.session, DepositText(GridOf(prepared), *refused), *refused);
     return Raised((*kernel)->how, *refused);
   }
   const std::shared_ptr<palladion::Session> between = Between(request.session);
@@ -368,17 +369,17 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
   if (report.ok() && !asked.ok()) SayWhyNotInARow(asked.status(), *report);
   if (!report.ok()) {
-    Leave(request.session,
-          DepositText(GridOf(prepared), ErrorReport(report.status(), prepared.name(), prepared.target())));
+    const Report refused = ErrorReport(report.status(), prepared.name(), prepared.target());
+    Leave(request.session, DepositText(GridOf(prepared), refused), refused);
     if (!how.never_raise) return report.status();
     Poison(outputs);
     return absl::OkStatus();
   }
   Remember(request.session, *kernel, outputs);
-  if (!ReplaysRow(**kernel)) Leave(request.session, DepositText(GridOf(prepared), *report, time));
+  if (!ReplaysRow(**kernel)) Leave(request.session, DepositText(GridOf(prepared), *report, time), *report);
   absl::Status raised = Raised(how, *report);
   if (row.has_value() && in_a_row.ok()) {
-    Leave(request.session, DepositText(GridOf(prepared), *in_a_row, Cat(", \"launches\": ", row->launches)));
+    Leave(request.session, DepositText(GridOf(prepared), *in_a_row, Cat(", \"launches\": ", row->launches)), *in_a_row);
     raised.Update(Raised(how, *in_a_row, row->launches));
   }
   return raised;

@@ -4,13 +4,13 @@
 //   Bridge& bridge = ProcessBridge();
 //   std::int64_t session = bridge.Open();
 //   bridge.Call({.text = text, .target = "triton/h100", .options = "check=1;seeds=16", .session = session}, in, out);
-//   bridge.Take(session);                     // JSON: the calls since the last time, equal ones folded
+//   bridge.Take(session);                     // the calls since the last time, equal ones folded
 //
 // State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
 // that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread. During a
 // call, SIGINT and SIGTERM end it early (emu/front/bridge/interrupt.h), and emu/front/bridge/progress.h shows its
-// progress. What it does not do: let calls on several devices meet. No kernel that runs today reaches another device's
-// memory; one that tries is refused by the name of its primitive.
+// progress. What it does not do: let calls on several devices meet. Where a kernel reaches other devices, Python
+// (palladion/jax/device_mesh.py) lets their calls meet, and one of them brings the arrays of all.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 #define PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 
@@ -56,11 +56,18 @@ struct BridgeOptions {
   std::int64_t launches = 1;
   CheckOptions options;
   bool raise_all = false, never_raise = false;
-  std::vector<std::string> raise_codes;
+  std::set<FindingCode> raise_codes;
+  std::vector<std::string> raise_limits;
 };
 
 // InvalidArgument: an option that is not known, or a value that is none.
 absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text);
+
+// What calls left in a session, equal ones folded.
+struct Taken {
+  std::string json;                                    // {"calls": [{"count": 2, "call": {...}}], "dropped": 0}
+  std::vector<std::shared_ptr<const Report>> reports;  // of the calls
+};
 
 class Bridge {
  public:
@@ -71,10 +78,10 @@ class Bridge {
 
   Bridge() { sessions_.try_emplace(kNoSession); }
   std::int64_t Open();
-  void Close(std::int64_t session);            // what waits there is dropped, and so is what its calls leave later
-  void Cancel(std::int64_t session);           // its calls end as interrupted, those that come later too
-  std::string Take(std::int64_t session);      // "" where it is not open
-  std::int64_t Pending(std::int64_t session);  // calls under way
+  void Close(std::int64_t session);                 // what waits there is dropped, and so is what its calls leave later
+  void Cancel(std::int64_t session);                // its calls end as interrupted, those that come later too
+  std::optional<Taken> Take(std::int64_t session);  // nothing where it is not open
+  std::int64_t Pending(std::int64_t session);       // calls under way
   // false: calls were still under way when the time was over.
   bool Wait(std::int64_t session, std::int64_t milliseconds);
 
@@ -111,12 +118,13 @@ class Bridge {
     std::vector<std::size_t> outputs;  // hashes
   };
   struct Deposit {
-    std::string report;
+    std::string json;
+    std::shared_ptr<const Report> report;
     std::int64_t count = 0;
   };
   struct Session {
     std::list<Deposit> deposits;
-    std::unordered_map<std::string_view, Deposit*> by_report;  // of `deposits`
+    std::unordered_map<std::string_view, Deposit*> by_json;  // of `deposits`
     std::int64_t dropped = 0, pending = 0;
     Launched last;
     std::set<std::shared_ptr<const Kernel>> rows;  // that were looked at as two launches in a row
@@ -138,7 +146,8 @@ class Bridge {
   void Remember(std::int64_t session, const std::shared_ptr<const Kernel>& kernel,
                 absl::Span<const MutableArray> outputs);
   bool IsCancelled(std::int64_t session);
-  void Leave(std::int64_t session, std::string report);
+  // `json` has the report and what else is known of the call.
+  void Leave(std::int64_t session, std::string json, const Report& report);
 
   std::mutex kernels_mutex_;
   std::list<std::shared_ptr<const Kernel>> kernels_;  // the one used last is first

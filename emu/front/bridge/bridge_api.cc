@@ -1,15 +1,21 @@
 // The part of the C ABI that calls from compiled programs and their sessions use.
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "emu/c_api.h"
 #include "emu/front/bridge/bridge.h"
 #include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/c_report.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
 #include "semantics/base/status.h"
 #include "semantics/base/target_names.h"
+
+struct palladion_taken {
+  palladion::bridge::Taken taken;
+};
 
 namespace {
 
@@ -41,14 +47,13 @@ Listening& ProcessListening() {
 
 }  // namespace
 
-int palladion_call_prepare(const palladion_call_request* request, char** error) {
+palladion_code palladion_call_prepare(const palladion_call_request* request, palladion_error* error) {
   const absl::Status status = Guarded([&] { return ProcessBridge().Prepare(RequestOf(request)); });
-  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return palladion::bridge::SetError(status, error);
 }
 
-int palladion_call(const palladion_call_request* request, const palladion_array* inputs, size_t n_inputs,
-                   palladion_array* outputs, size_t n_outputs, char** error) {
+palladion_code palladion_call(const palladion_call_request* request, const palladion_array* inputs, size_t n_inputs,
+                              palladion_array* outputs, size_t n_outputs, palladion_error* error) {
   const absl::Status status = Guarded([&]() -> absl::Status {
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
                                palladion::bridge::ConstArrays(inputs, n_inputs));
@@ -56,8 +61,7 @@ int palladion_call(const palladion_call_request* request, const palladion_array*
                                palladion::bridge::MutableArrays(outputs, n_outputs));
     return ProcessBridge().Call(RequestOf(request), in, out);
   });
-  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return palladion::bridge::SetError(status, error);
 }
 
 int64_t palladion_session_open(void) { return ProcessBridge().Open(); }
@@ -72,7 +76,21 @@ int palladion_session_wait(int64_t session, int64_t milliseconds) {
   return ProcessBridge().Wait(session, milliseconds) ? 1 : 0;
 }
 
-char* palladion_session_take(int64_t session) { return palladion::bridge::CopyText(ProcessBridge().Take(session)); }
+palladion_taken* palladion_session_take(int64_t session) {
+  std::optional<palladion::bridge::Taken> taken = ProcessBridge().Take(session);
+  return taken.has_value() ? new palladion_taken{*std::move(taken)} : nullptr;
+}
+
+char* palladion_taken_json(const palladion_taken* taken) {
+  return palladion::bridge::CopyText(taken == nullptr ? "" : taken->taken.json);
+}
+
+palladion_report* palladion_taken_report(const palladion_taken* taken, size_t call) {
+  if (taken == nullptr || call >= taken->taken.reports.size()) return nullptr;
+  return new palladion_report{taken->taken.reports[call]};
+}
+
+void palladion_free_taken(palladion_taken* taken) { delete taken; }
 
 void palladion_interrupts_listen(void) {
   Listening& listening = ProcessListening();
@@ -94,9 +112,9 @@ char* palladion_progress(void) { return palladion::bridge::CopyText(palladion::b
 
 char* palladion_targets(void) { return palladion::bridge::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
 
-char* palladion_resolve_target(const char* name, const char* backend, char** error) {
+char* palladion_resolve_target(const char* name, const char* backend, palladion_error* error) {
   const absl::StatusOr<palladion::Target> target = palladion::ResolveTarget(TextOf(name), {.backend = TextOf(backend)});
   if (target.ok()) return palladion::bridge::CopyText(palladion::ToString(*target));
-  palladion::bridge::SetText(error, palladion::bridge::ErrorText(target.status()));
+  palladion::bridge::SetError(target.status(), error);
   return nullptr;
 }

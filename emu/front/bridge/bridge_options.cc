@@ -33,6 +33,18 @@ struct OptionReader {
     return absl::OkStatus();
   }
 
+  void Raise(std::string_view list) const {
+    how.raise_codes.clear();
+    how.raise_limits.clear();
+    for (const absl::string_view one : absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
+      if (const std::optional<FindingCode> code = CodeFromName(ToStd(one))) {
+        how.raise_codes.insert(*code);
+      } else {
+        how.raise_limits.push_back(std::string(ToStd(one)));
+      }
+    }
+  }
+
   absl::Status Set(std::string_view name, std::string_view value) const {
     if (name == "check") return Flag(name, value, how.check);
     if (name == "time") return Flag(name, value, how.time);
@@ -41,8 +53,7 @@ struct OptionReader {
     if (name == "raise") {
       how.raise_all = value == "all";
       how.never_raise = value == "never";
-      if (!how.raise_all && !how.never_raise && value != "none")
-        how.raise_codes = absl::StrSplit(absl::string_view(value.data(), value.size()), ',');
+      if (!how.raise_all && !how.never_raise && value != "none") Raise(value);
       return absl::OkStatus();
     }
     if (const options::CheckOption* const option = options::FindCheckOption(name); option != nullptr)

@@ -32,11 +32,14 @@ struct AddCall {
 // Its second block of x is the third: out of bounds.
 std::string BadKernel() { return AddKernel("2:i32"); }
 
+std::string JsonOf(const std::optional<Taken>& taken) { return taken.has_value() ? taken->json : "no session"; }
+
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
   const absl::StatusOr<BridgeOptions> how = ParseBridgeOptions(
-      "check=1;seeds=3;races=0;fill=random:4;strict=1;threads=2;budget=9;links=ordered;raise=OOB,UNINIT");
+      "check=1;seeds=3;races=0;fill=random:4;strict=1;threads=2;budget=9;links=ordered;raise=OOB,tpu.access.space,"
+      "UNINIT");
   ASSERT_TRUE(how.ok()) << how.status();
   EXPECT_TRUE(how->check);
   EXPECT_EQ(3, how->options.seeds);
@@ -46,7 +49,8 @@ TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
   EXPECT_TRUE(how->options.strict);
   EXPECT_EQ(2, how->options.threads);
   EXPECT_EQ(9, how->options.run.loop_budget);
-  EXPECT_EQ((std::vector<std::string>{"OOB", "UNINIT"}), how->raise_codes);
+  EXPECT_EQ((std::set<FindingCode>{FindingCode::kOutOfBounds, FindingCode::kUninitialised}), how->raise_codes);
+  EXPECT_EQ((std::vector<std::string>{"tpu.access.space"}), how->raise_limits);
   EXPECT_FALSE(how->options.run.padded_bounds);
   EXPECT_TRUE(ParseBridgeOptions("padded_bounds=1")->options.run.padded_bounds);
   EXPECT_TRUE(ParseBridgeOptions("engines_late=1")->options.run.engines_late);
@@ -67,16 +71,19 @@ TEST(Bridge, ReportsWaitInTheirSession) {
   AddCall call;
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(call.Run(bridge, AddKernel(), "", one).ok());
   EXPECT_EQ(8.0f, call.o[7]);
-  EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", bridge.Take(other));
-  const std::string taken = bridge.Take(one);
+  EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", JsonOf(bridge.Take(other)));
+  const std::optional<Taken> left = bridge.Take(one);
+  const std::string taken = JsonOf(left);
+  ASSERT_EQ(1u, left->reports.size());
+  EXPECT_TRUE(Has(taken, ToJson(*left->reports[0])));
   EXPECT_EQ(0u, taken.find("{\"calls\": [{\"count\": 3, \"call\": {\"grid\": [2], \"report\": {\"verdict\": \"ran\""))
       << taken;
-  EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", bridge.Take(one));
+  EXPECT_EQ("{\"calls\": [], \"dropped\": 0}", JsonOf(bridge.Take(one)));
   bridge.Close(one);
-  EXPECT_EQ("", bridge.Take(one));
+  EXPECT_FALSE(bridge.Take(one).has_value());
   EXPECT_TRUE(call.Run(bridge, AddKernel(), "", one).ok());  // its report goes nowhere
   EXPECT_TRUE(call.Run(bridge, AddKernel(), "", Bridge::kNoSession).ok());
-  EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"count\": 1"));
+  EXPECT_TRUE(Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"count\": 1"));
 }
 
 TEST(Bridge, DifferentReportsAreBounded) {
@@ -86,7 +93,7 @@ TEST(Bridge, DifferentReportsAreBounded) {
     call.x[0] = static_cast<float>(i);  // the kernel prints it
     ASSERT_TRUE(call.Run(bridge, AddKernel(), "", Bridge::kNoSession).ok());
   }
-  EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"dropped\": 5}"));
+  EXPECT_TRUE(Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"dropped\": 5}"));
 }
 
 TEST(Bridge, FindingsFailTheCallWhereTheyAreAsked) {
@@ -97,9 +104,10 @@ TEST(Bridge, FindingsFailTheCallWhereTheyAreAsked) {
   bridge.Take(Bridge::kNoSession);
   for (const char* fails : {"raise=all", "raise=RACE_WW,OOB_BLOCK", "check=1;seeds=2;raise=all"}) {
     const absl::Status status = call.Run(bridge, BadKernel(), fails, Bridge::kNoSession);
-    EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << fails << bridge.Take(Bridge::kNoSession);
+    EXPECT_EQ(absl::StatusCode::kFailedPrecondition, status.code()) << fails << JsonOf(bridge.Take(Bridge::kNoSession));
     EXPECT_TRUE(Has(std::string(status.message()), "kernel @add:\nerror[")) << status;
-    EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"verdict\": \"defect\""));  // the report is there all the same
+    EXPECT_TRUE(
+        Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"verdict\": \"defect\""));  // the report is there all the same
   }
 }
 
@@ -136,7 +144,7 @@ TEST(Bridge, WhatCannotRunIsAReportToo) {
   Bridge bridge;
   AddCall call;
   EXPECT_FALSE(call.Run(bridge, "pkir 1; kernel", "", Bridge::kNoSession).ok());
-  EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"verdict\": \"unsupported\""));
+  EXPECT_TRUE(Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"verdict\": \"unsupported\""));
   EXPECT_FALSE(bridge.Prepare({.text = "pkir 1; kernel"}).ok());
   const std::string text = AddKernel();
   EXPECT_TRUE(bridge.Prepare({.text = text}).ok());
@@ -146,7 +154,7 @@ TEST(Bridge, WhatCannotRunIsAReportToo) {
   const MutableArray out[] = {{DType::kF32, kShape, reinterpret_cast<std::byte*>(o)}};
   EXPECT_TRUE(bridge.Call({.text = text, .options = "raise=never"}, {}, out).ok());
   EXPECT_TRUE(std::isnan(o[0]) && std::isnan(o[7]));
-  EXPECT_TRUE(Has(bridge.Take(Bridge::kNoSession), "\"error\""));
+  EXPECT_TRUE(Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"error\""));
   EXPECT_EQ(0, bridge.Pending(Bridge::kNoSession));
 }
 
@@ -170,7 +178,7 @@ TEST(Bridge, ManyThreadsCallAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_TRUE(bridge.Wait(session, 0));
-  EXPECT_TRUE(Has(bridge.Take(session), "\"count\": 160"));
+  EXPECT_TRUE(Has(JsonOf(bridge.Take(session)), "\"count\": 160"));
 }
 
 int handled = 0;
@@ -199,23 +207,34 @@ TEST(BridgeApi, CallsLikeTheHandlerDoes) {
   palladion_array in[] = {{x, kShape, 1, "f32"}, {x, kShape, 1, "f32"}};
   palladion_array out[] = {{o, kShape, 1, "f32"}};
   palladion_call_request request = {text.data(), text.size(), nullptr, "triton/h100", "raise=all", session};
-  EXPECT_EQ(0, palladion_call_prepare(&request, nullptr));
-  EXPECT_EQ(0, palladion_call(&request, in, 2, out, 1, nullptr));
+  EXPECT_EQ(PALLADION_CLEAN, palladion_call_prepare(&request, nullptr));
+  EXPECT_EQ(PALLADION_CLEAN, palladion_call(&request, in, 2, out, 1, nullptr));
   EXPECT_EQ(2.0f, o[0]);
   EXPECT_EQ(0, palladion_session_pending(session));
   EXPECT_EQ(1, palladion_session_wait(session, 0));
-  char* taken = palladion_session_take(session);
-  EXPECT_TRUE(Has(taken, "\"target\": \"triton/h100\"")) << taken;
-  palladion_free_string(taken);
+  palladion_taken* taken = palladion_session_take(session);
+  char* json = palladion_taken_json(taken);
+  EXPECT_TRUE(Has(json, "\"target\": \"triton/h100\"")) << json;
+  palladion_report* report = palladion_taken_report(taken, 0);
+  ASSERT_NE(nullptr, report);
+  EXPECT_EQ(nullptr, palladion_taken_report(taken, 1));
+  palladion_free_taken(taken);
+  char* of_report = palladion_report_json(report);  // it outlives what it was taken from
+  EXPECT_TRUE(Has(json, of_report));
+  palladion_free_report(report);
+  palladion_free_string(of_report);
+  palladion_free_string(json);
   palladion_session_close(session);
-  char* error = nullptr;
-  EXPECT_EQ(4, palladion_call(&request, in, 1, out, 1, &error));
-  EXPECT_EQ(0u, std::string(error).find("INVALID_ARGUMENT: ")) << error;
-  palladion_free_string(error);
+  EXPECT_EQ(nullptr, palladion_session_take(session));
+  palladion_error error = {};
+  EXPECT_EQ(PALLADION_MALFORMED, palladion_call(&request, in, 1, out, 1, &error));
+  EXPECT_EQ(PALLADION_MALFORMED, error.code);
+  EXPECT_TRUE(Has(error.message, "inputs")) << error.message;
+  palladion_free_string(error.message);
   request.target = "abacus";
-  EXPECT_EQ(4, palladion_call_prepare(&request, &error));
-  EXPECT_TRUE(Has(error, "unknown target 'abacus'")) << error;
-  palladion_free_string(error);
+  EXPECT_EQ(PALLADION_MALFORMED, palladion_call_prepare(&request, &error));
+  EXPECT_TRUE(Has(error.message, "unknown target 'abacus'")) << error.message;
+  palladion_free_string(error.message);
   char* targets = palladion_targets();
   EXPECT_EQ(0u, std::string(targets).find("generic\ntriton/h100\n"));
   palladion_free_string(targets);

@@ -14,12 +14,12 @@
 #include "emu/emulate.h"
 #include "emu/front/bridge/bridge.h"
 #include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/c_report.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
 #include "emu/front/options/check_options.h"
 #include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
-#include "emu/front/reports/report_from_json.h"
 #include "emu/operations.h"
 #include "emu/session.h"
 #include "emu/tools/mutation/mutants.h"
@@ -36,9 +36,9 @@ namespace {
 
 using palladion::Cat;
 using palladion::bridge::CopyText;
-using palladion::bridge::ErrorText;
 using palladion::bridge::Guarded;
-using palladion::bridge::SetText;
+using palladion::bridge::Printed;
+using palladion::bridge::SetError;
 using palladion::bridge::TextOf;
 using palladion::bridge::TextsOf;
 
@@ -49,11 +49,6 @@ std::shared_ptr<palladion::Session> SessionOfThread() {
   return session_of_thread < 0 ? nullptr : palladion::bridge::ProcessBridge().Between(session_of_thread);
 }
 
-palladion::ExitCode CodeOf(const palladion::Report& report) { return palladion::ExitCodeOf(report); }
-palladion::ExitCode CodeOf(const palladion::CheckPart&) { return palladion::ExitCode::kClean; }
-std::string JsonOf(const palladion::Report& report) { return palladion::ToJson(report); }
-std::string JsonOf(const palladion::CheckPart& part) { return palladion::reports::PartJson(part); }
-
 struct ArraysOfCaller {
   const palladion_array* inputs;
   size_t n_inputs;
@@ -61,12 +56,10 @@ struct ArraysOfCaller {
   size_t n_outputs = 0;
 };
 
-// Calls `work` with the arrays; its report or part, or its error, goes to *report as JSON, and the exit code is the
-// result.
+// Calls `work` with the arrays, interruptible and shown.
 template <class Work>
-int Reported(const palladion_program* program, const ArraysOfCaller& arrays, char** report, const Work& work) {
-  palladion::ExitCode code = palladion::ExitCode::kClean;
-  const absl::Status status = Guarded([&]() -> absl::Status {
+absl::Status WithArrays(const palladion_program* program, const ArraysOfCaller& arrays, const Work& work) {
+  return Guarded([&]() -> absl::Status {
     if (program == nullptr)
       return absl::InvalidArgumentError("no program: palladion_prepare gives one, or says what is wrong");
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> in,
@@ -76,38 +69,41 @@ int Reported(const palladion_program* program, const ArraysOfCaller& arrays, cha
     const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
     palladion::RunControl control(palladion::bridge::HeardInterrupts());
     const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
-    PALLADION_ASSIGN_OR_RETURN(const auto result, work(in, out, control));
-    code = CodeOf(result);
-    SetText(report, JsonOf(result));
-    return absl::OkStatus();
+    return work(in, out, control);
   });
-  if (status.ok()) return static_cast<int>(code);
-  SetText(report, Cat("{\"message\": ", palladion::JsonString(ErrorText(status)), "}"));
-  return static_cast<int>(palladion::ExitCodeOf(status));
 }
 
-// What `print` gives, or NULL and its error.
-template <class Print>
-char* Printed(const Print& print, char** error) {
-  char* text = nullptr;
-  const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> printed = print();
-    if (printed.ok()) text = CopyText(*printed);
-    return printed.status();
-  });
-  if (!status.ok()) SetText(error, ErrorText(status));
-  return text;
+// Where a report goes, or the error.
+struct Into {
+  palladion_report** report;
+  palladion_error* error;
+};
+
+// The report of `work`, and its code; or its error.
+template <class Work>
+palladion_code Reported(const palladion_program* program, const ArraysOfCaller& arrays, const Into& into,
+                        const Work& work) {
+  palladion_code code = PALLADION_CLEAN;
+  if (into.report != nullptr) *into.report = nullptr;
+  const absl::Status status =
+      WithArrays(program, arrays, [&](const auto& in, const auto& out, auto& control) -> absl::Status {
+        PALLADION_ASSIGN_OR_RETURN(palladion::Report found, work(in, out, control));
+        code = static_cast<palladion_code>(palladion::ExitCodeOf(found));
+        if (into.report != nullptr) *into.report = palladion::bridge::HandleOf(std::move(found));
+        return absl::OkStatus();
+      });
+  return status.ok() ? code : SetError(status, into.error);
 }
 
 }  // namespace
 
 palladion_program* palladion_prepare(const char* text, size_t size, const char* kernel, const char* target,
-                                     char** error) {
+                                     palladion_error* error) {
   return palladion_prepare_launches(text, size, kernel, target, 1, error);
 }
 
 palladion_program* palladion_prepare_launches(const char* text, size_t size, const char* kernel, const char* target,
-                                              int64_t launches, char** error) {
+                                              int64_t launches, palladion_error* error) {
   palladion_program* program = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     absl::StatusOr<palladion::PreparedKernel> prepared = palladion::PrepareLaunches(
@@ -117,20 +113,22 @@ palladion_program* palladion_prepare_launches(const char* text, size_t size, con
     program = new palladion_program{*std::move(prepared)};
     return absl::OkStatus();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return program;
 }
 
 void palladion_session_use(int64_t session) { session_of_thread = session; }
 
-int palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                  palladion_array* outputs, size_t n_outputs, char** report) {
-  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, nullptr, report);
+palladion_code palladion_run(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                             palladion_array* outputs, size_t n_outputs, palladion_report** report,
+                             palladion_error* error) {
+  return palladion_run_with(program, inputs, n_inputs, outputs, n_outputs, nullptr, report, error);
 }
 
-int palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                       palladion_array* outputs, size_t n_outputs, const char* const* how, char** report) {
-  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
+palladion_code palladion_run_with(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                                  palladion_array* outputs, size_t n_outputs, const char* const* how,
+                                  palladion_report** report, palladion_error* error) {
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, {report, error},
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
                     PALLADION_ASSIGN_OR_RETURN(palladion::RunOptions options,
@@ -142,9 +140,10 @@ int palladion_run_with(const palladion_program* program, const palladion_array* 
                   });
 }
 
-int palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                    palladion_array* outputs, size_t n_outputs, const char* const* options, char** report) {
-  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, report,
+palladion_code palladion_check(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                               palladion_array* outputs, size_t n_outputs, const char* const* options,
+                               palladion_report** report, palladion_error* error) {
+  return Reported(program, {inputs, n_inputs, outputs, n_outputs}, {report, error},
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
                     PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
@@ -156,21 +155,27 @@ int palladion_check(const palladion_program* program, const palladion_array* inp
                   });
 }
 
-int palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
-                          const char* const* options, int64_t first, int64_t last, char** part) {
-  return Reported(program, {inputs, n_inputs}, part,
-                  [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
-                      palladion::RunControl& control) -> absl::StatusOr<palladion::CheckPart> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how,
-                                               palladion::options::CheckOptionsOf(TextsOf(options)));
-                    how.run.control = &control;
-                    PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
-                                               palladion::check::CopiesOf(program->kernel, in));
-                    return palladion::CheckSeeds(program->kernel, tensors, how, first, last);
-                  });
+char* palladion_check_seeds(const palladion_program* program, const palladion_array* inputs, size_t n_inputs,
+                            const char* const* options, int64_t first, int64_t last, palladion_error* error) {
+  char* part = nullptr;
+  const absl::Status status = WithArrays(
+      program, {inputs, n_inputs},
+      [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray>,
+          palladion::RunControl& control) -> absl::Status {
+        PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions how, palladion::options::CheckOptionsOf(TextsOf(options)));
+        how.run.control = &control;
+        PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::Tensor> tensors,
+                                   palladion::check::CopiesOf(program->kernel, in));
+        PALLADION_ASSIGN_OR_RETURN(const palladion::CheckPart checked,
+                                   palladion::CheckSeeds(program->kernel, tensors, how, first, last));
+        part = CopyText(palladion::reports::PartJson(checked));
+        return absl::OkStatus();
+      });
+  SetError(status, error);
+  return part;
 }
 
-char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, char** error) {
+char* palladion_mutants(const char* text, size_t size, const char* kernel, size_t per_kind, palladion_error* error) {
   char* list = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     const absl::StatusOr<std::vector<palladion::mutation::Mutant>> mutants = palladion::mutation::Mutants(
@@ -178,26 +183,26 @@ char* palladion_mutants(const char* text, size_t size, const char* kernel, size_
     if (mutants.ok()) list = CopyText(palladion::mutation::MutantsJson(*mutants, true));
     return mutants.status();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return list;
 }
 
-char* palladion_kernels(const char* text, size_t size, char** error) {
+char* palladion_kernels(const char* text, size_t size, palladion_error* error) {
   char* names = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     absl::StatusOr<std::vector<std::string>> found = palladion::KernelNames(TextOf(text, size));
     if (found.ok()) names = CopyText(absl::StrJoin(*found, "\n"));
     return found.status();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return names;
 }
 
-char* palladion_canonical(const char* text, size_t size, char** error) {
+char* palladion_canonical(const char* text, size_t size, palladion_error* error) {
   return Printed([=] { return palladion::CanonicalText(TextOf(text, size)); }, error);
 }
 
-char* palladion_text_json(const char* text, size_t size, char** error) {
+char* palladion_text_json(const char* text, size_t size, palladion_error* error) {
   return Printed([=] { return palladion::TextAsJson(TextOf(text, size)); }, error);
 }
 
@@ -211,17 +216,6 @@ char* palladion_finding_codes(void) {
     json.Key("rule").String(row.rule).Close('}');
   }
   return CopyText(json.Close(']').Take());
-}
-
-char* palladion_tell(const char* request, size_t size, char** error) {
-  char* rendered = nullptr;
-  const absl::Status status = Guarded([&]() -> absl::Status {
-    absl::StatusOr<std::string> text = palladion::reports::RenderJson(TextOf(request, size));
-    if (text.ok()) rendered = CopyText(*text);
-    return text.status();
-  });
-  if (!status.ok()) SetText(error, ErrorText(status));
-  return rendered;
 }
 
 char* palladion_chips(void) {
@@ -242,7 +236,7 @@ char* palladion_chips(void) {
   return CopyText(json.Close(']').Take());
 }
 
-char* palladion_machines(const char* name, const char* const* changes, size_t n, char** error) {
+char* palladion_machines(const char* name, const char* const* changes, size_t n, palladion_error* error) {
   char* json = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     if (name == nullptr) {
@@ -255,7 +249,7 @@ char* palladion_machines(const char* name, const char* const* changes, size_t n,
     json = CopyText(palladion::reports::MachineJson(machine));
     return absl::OkStatus();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return json;
 }
 

@@ -35,6 +35,13 @@ absl::StatusOr<std::vector<Array>> Convert(const palladion_array* arrays, std::s
   return converted;
 }
 
+// Errors that say all of it in their message. An internal one is a mistake of ours, and is to be seen as one.
+bool IsPlain(absl::StatusCode code) {
+  return code == absl::StatusCode::kInvalidArgument || code == absl::StatusCode::kNotFound ||
+         code == absl::StatusCode::kUnimplemented || code == absl::StatusCode::kResourceExhausted ||
+         code == absl::StatusCode::kFailedPrecondition;
+}
+
 }  // namespace
 
 char* CopyText(std::string_view text) {
@@ -49,8 +56,16 @@ void SetText(char** place, const std::string& text) {
   if (place != nullptr) *place = CopyText(text);
 }
 
-std::string ErrorText(const absl::Status& status) {
-  return PrintableLines(Cat(absl::StatusCodeToString(status.code()), ": ", status.message()));
+palladion_code SetError(const absl::Status& status, palladion_error* error) {
+  const auto code = static_cast<palladion_code>(ExitCodeOf(status));
+  if (status.ok() || error == nullptr) return code;
+  const std::string message = IsPlain(status.code())
+                                  ? std::string(ToStd(status.message()))
+                                  : Cat(absl::StatusCodeToString(status.code()), ": ", status.message());
+  *error = {.code = code,
+            .interrupted = status.code() == absl::StatusCode::kCancelled ? 1 : 0,
+            .message = CopyText(PrintableLines(message))};
+  return code;
 }
 
 std::string_view TextOf(const char* text) { return text == nullptr ? std::string_view() : std::string_view(text); }

@@ -1,4 +1,4 @@
-// Conversion of the arrays and texts of the C ABI.
+// Conversion of the arrays, texts and errors of the C ABI.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_C_ARRAYS_H_
 #define PALLADION_EMU_FRONT_BRIDGE_C_ARRAYS_H_
 
@@ -19,9 +19,12 @@ namespace palladion::bridge {
 
 char* CopyText(std::string_view text);                // for the caller to free with palladion_free_string
 void SetText(char** place, const std::string& text);  // nothing where place is NULL
-std::string ErrorText(const absl::Status& status);    // "INVALID_ARGUMENT: ...", printable
 std::string_view TextOf(const char* text);            // NULL is the empty text
 std::string_view TextOf(const char* text, std::size_t size);
+
+// The code of the status. Of an error, which goes to *error (nothing where that is NULL), too: for people the message
+// alone, but for what no caller of ours makes, which begins with its name.
+palladion_code SetError(const absl::Status& status, palladion_error* error);
 
 // InvalidArgument: a null pointer, a type that is none, a rank below 0.
 absl::StatusOr<std::vector<ConstArray>> ConstArrays(const palladion_array* arrays, std::size_t n);
@@ -40,6 +43,19 @@ absl::Status Guarded(const F& f) {
   } catch (const std::exception& e) {
     return absl::InternalError(Cat("exception: ", e.what()));
   }
+}
+
+// What `print` gives, for the caller to free, or NULL and its error.
+template <class Print>
+char* Printed(const Print& print, palladion_error* error) {
+  char* text = nullptr;
+  const absl::Status status = Guarded([&]() -> absl::Status {
+    const absl::StatusOr<std::string> printed = print();
+    if (printed.ok()) text = CopyText(*printed);
+    return printed.status();
+  });
+  SetError(status, error);
+  return text;
 }
 
 }  // namespace palladion::bridge

@@ -7,7 +7,7 @@
 #include "semantics/base/status.h"
 
 char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** text_out,
-                    char** error) {
+                    palladion_error* error) {
   namespace bridge = palladion::bridge;
   char* json = nullptr;
   const absl::Status status = bridge::Guarded([&]() -> absl::Status {
@@ -19,6 +19,6 @@ char* palladion_fit(const char* text, size_t size, const char* kernel, const cha
     bridge::SetText(text_out, palladion::fit::FitText(fits));
     return absl::OkStatus();
   });
-  if (!status.ok()) bridge::SetText(error, bridge::ErrorText(status));
+  bridge::SetError(status, error);
   return json;
 }

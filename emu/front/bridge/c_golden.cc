@@ -6,6 +6,7 @@
 #include "emu/c_api.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/interrupt.h"
+#include "emu/front/reports/report_reader.h"
 #include "emu/tools/golden/comparison.h"
 #include "emu/tools/golden/error_map.h"
 #include "semantics/base/cat.h"
@@ -18,8 +19,8 @@ namespace {
 
 using palladion::Tensor;
 using palladion::bridge::CopyText;
-using palladion::bridge::ErrorText;
 using palladion::bridge::Guarded;
+using palladion::bridge::SetError;
 using palladion::bridge::SetText;
 using palladion::bridge::TextOf;
 
@@ -63,8 +64,8 @@ absl::Status WritePages(const palladion::golden::Bundle& bundle, const palladion
 
 }  // namespace
 
-int palladion_golden(const char* text, size_t size, const char* target, const char* recorded, const char* directory,
-                     char** error) {
+palladion_code palladion_golden(const char* text, size_t size, const char* target, const char* recorded,
+                                const char* directory, palladion_error* error) {
   const absl::Status status = Guarded([&]() -> absl::Status {
     palladion::golden::GoldenOptions options;
     options.prepare.target = std::string(TextOf(target));
@@ -77,15 +78,15 @@ int palladion_golden(const char* text, size_t size, const char* target, const ch
                                palladion::golden::MakeBundle(TextOf(text, size), inputs, options, palladion::ToJson));
     return palladion::golden::WriteBundle(bundle, std::string(TextOf(directory)));
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
-  return static_cast<int>(palladion::ExitCodeOf(status));
+  return SetError(status, error);
 }
 
-char* palladion_compare(const palladion_compare_request* request, char** text, char** error) {
+char* palladion_compare(const palladion_compare_request* request, char** text, palladion_error* error) {
   char* report = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Bundle bundle,
-                               palladion::golden::ReadBundle(std::string(TextOf(request->directory))));
+    PALLADION_ASSIGN_OR_RETURN(
+        const palladion::golden::Bundle bundle,
+        palladion::golden::ReadBundle(std::string(TextOf(request->directory)), palladion::reports::ReadReport));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::ConstArray> arrays,
                                palladion::bridge::ConstArrays(request->outputs, request->n_outputs));
     std::vector<palladion::golden::FoundOutput> found;
@@ -106,6 +107,6 @@ char* palladion_compare(const palladion_compare_request* request, char** text, c
     SetText(text, palladion::PrintableLines(palladion::golden::ToText(comparison)));
     return absl::OkStatus();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return report;
 }

@@ -103,7 +103,7 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
 }  // namespace palladion::bridge
 
 char* palladion_reduce(const palladion_reduce_request* request, const palladion_array* inputs, size_t n_inputs,
-                       char** error) {
+                       palladion_error* error) {
   char* result = nullptr;
   const absl::Status status = palladion::bridge::Guarded([&]() -> absl::Status {
     if (request == nullptr) return absl::InvalidArgumentError("no request");
@@ -111,6 +111,6 @@ char* palladion_reduce(const palladion_reduce_request* request, const palladion_
     result = palladion::bridge::CopyText(json);
     return absl::OkStatus();
   });
-  if (!status.ok()) palladion::bridge::SetText(error, palladion::bridge::ErrorText(status));
+  palladion::bridge::SetError(status, error);
   return result;
 }

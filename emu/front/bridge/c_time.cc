@@ -38,7 +38,7 @@ absl::StatusOr<TimeReport> Asked(const palladion_time_request& request, const pa
 
 // NULL on an error. `pictures` may be NULL.
 char* Respond(const std::function<absl::StatusOr<TimeReport>()>& ask, palladion_timeline* pictures, char** text,
-              char** error) {
+              palladion_error* error) {
   char* result = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
     PALLADION_ASSIGN_OR_RETURN(const TimeReport timed, ask());
@@ -49,7 +49,7 @@ char* Respond(const std::function<absl::StatusOr<TimeReport>()>& ask, palladion_
     pictures->trace = CopyText(timed.trace);
     return absl::OkStatus();
   });
-  if (!status.ok()) SetText(error, ErrorText(status));
+  SetError(status, error);
   return result;
 }
 
@@ -74,13 +74,13 @@ absl::StatusOr<TimeReport> AdviceAskedFor(const palladion_advise_request* reques
 }  // namespace palladion::bridge
 
 char* palladion_time(const palladion_time_request* request, const palladion_array* inputs, size_t n_inputs, char** text,
-                     char** error) {
+                     palladion_error* error) {
   return palladion::bridge::Respond([&] { return palladion::bridge::TimeAsked(request, inputs, n_inputs); },
                                     request == nullptr ? nullptr : request->timeline, text, error);
 }
 
 char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs, size_t n_inputs,
-                       char** text, char** error) {
+                       char** text, palladion_error* error) {
   return palladion::bridge::Respond([&] { return palladion::bridge::AdviceAskedFor(request, inputs, n_inputs); },
                                     nullptr, text, error);
 }

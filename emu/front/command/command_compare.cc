@@ -8,6 +8,7 @@
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
 #include "emu/front/command/output_directory.h"
+#include "emu/front/reports/report_reader.h"
 #include "emu/tools/golden/checkpoints.h"
 #include "emu/tools/golden/comparison.h"
 #include "emu/tools/golden/error_map.h"
@@ -75,7 +76,7 @@ absl::StatusOr<ExitCode> CommandCompare(const CommandLine& line, const Console& 
     PALLADION_ASSIGN_OR_RETURN(OutputDirectory opened, OutputDirectory::Open(line));
     directory.emplace(std::move(opened));
   }
-  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0]));
+  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0], reports::ReadReport));
   PALLADION_ASSIGN_OR_RETURN(std::vector<golden::FoundOutput> found, ReadFound(line, bundle));
   std::optional<Attended> attended(std::in_place, console, bundle.kernel);
   options.run.control = options.causes.run.control = attended->control();
@@ -91,7 +92,7 @@ absl::StatusOr<ExitCode> CommandDiffDumps(const CommandLine& line, const Console
   if (line.words.size() != 2)
     return absl::InvalidArgumentError(Cat(
         "with --dump, expected a bundle's folder and a folder of dump_REF_N.npy; found ", line.words.size(), " words"));
-  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0]));
+  PALLADION_ASSIGN_OR_RETURN(const golden::Bundle bundle, golden::ReadBundle(line.words[0], reports::ReadReport));
   golden::CheckpointOptions options{.refs = line.Flag("dump"), .folder = line.words[1]};
   std::optional<Attended> attended(std::in_place, console, bundle.kernel);
   options.run.control = attended->control();

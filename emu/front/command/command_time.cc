@@ -159,7 +159,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   output.Print(format, static_cast<std::size_t>(lines));
   for (auto& [flag, target] : files) PALLADION_RETURN_IF_ERROR(output.WriteTo(flag, target));
   const auto wrong = std::count_if(timed.report.findings.begin(), timed.report.findings.end(),
-                                   [](const ReportedFinding& finding) { return finding.severity != "note"; });
+                                   [](const ReportedFinding& finding) { return finding.severity != Severity::kNote; });
   if (wrong > 0)
     console.err << "palladion: note: that run had " << wrong
                 << " findings, so its time is not that of a correct kernel; `palladion check` reports them\n";

@@ -56,7 +56,7 @@ TEST(Exchange, AMissingWaitIsARace) {
   const Report report = Checked(kernel, X(), {.seeds = 16});
   const ReportedFinding* const race = Find(report, "RACE_RW");
   ASSERT_NE(nullptr, race) << Codes(report);
-  const bool read_is_first = race->first->kind == "read";
+  const bool read_is_first = race->first->kind == AccessKind::kRead;
   EXPECT_TRUE(IsAt((read_is_first ? race->first : race->second)->frames, kFile, read_line));
   EXPECT_TRUE(IsAt((read_is_first ? race->second : race->first)->frames, kFile, write_line));
   ExpectReplays(kernel, X(), *race);

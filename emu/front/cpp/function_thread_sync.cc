@@ -5,6 +5,12 @@
 #include "semantics/base/cat.h"
 
 namespace palladion {
+namespace {
+
+WaitTarget PhaseOf(SyncElement barrier) { return {.kind = WaitTarget::Kind::kBarrier, .object = barrier}; }
+WaitTarget CountOf(SyncElement semaphore) { return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore}; }
+
+}  // namespace
 
 // ---- copies
 
@@ -34,7 +40,7 @@ void FunctionThread::Copy(const KernelMemory& from, const KernelMemory& to, cons
   AsyncRequest request{.name = "copy_async"};
   request.At(site_);
   if (arrives != nullptr) {
-    request.completions.push_back(gpu().ArrivalAt(barrier));
+    request.completions.push_back(gpu().CompletionAt(barrier));
   } else {
     request.await = "ctx.wait_copies()";
     request.queue = gpu().QueueOf(AsyncQueue::kStores);
@@ -137,48 +143,52 @@ void FunctionThread::WaitFor(const WaitTarget& target) {
 void FunctionThread::arrive(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
-  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone)) Expect(gpu().Arrive(element, site_));
+  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone)) Expect(gpu().Arrive({.at = PhaseOf(element)}, site_));
 }
 
 void FunctionThread::wait(KernelBarrier barrier, CodePlace place) {
   At(place);
-  WaitFor({.kind = WaitTarget::Kind::kBarrier, .object = ElementOf(barrier, "barrier")});
+  WaitFor(PhaseOf(ElementOf(barrier, "barrier")));
 }
 
 bool FunctionThread::test(KernelBarrier barrier, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(barrier, "barrier");
   if (!Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return false;
-  const absl::StatusOr<bool> done = gpu().Test(element, site_);
-  Expect(done.status());
-  return *done;
+  const absl::StatusOr<std::int64_t> come = gpu().Poll(PhaseOf(element), site_);
+  Expect(come.status());
+  return *come != 0;
 }
 
 void FunctionThread::sync_block(CodePlace place) {
   At(place);
   if (!Ask(threads::OtherRequest::kMeet, Answer::kMatters)) return;
-  Expect(gpu().Meet("sync_block", site_));
-  WaitFor({.kind = WaitTarget::Kind::kMeeting, .object = {}});
+  const WaitTarget all{.kind = WaitTarget::Kind::kMeeting};
+  Expect(gpu().Arrive({.at = all, .what = "sync_block"}, site_));
+  WaitFor(all);
 }
 
 void FunctionThread::signal(KernelSemaphore semaphore, std::int64_t value, CodePlace place) {
   At(place);
   if (value < 1) Refuse(Cat("a signal is of at least 1; found ", value));
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone)) Expect(gpu().Signal(element, value, site_));
+  if (Ask(threads::SyncObjectRequest{element}, Answer::kNone))
+    Expect(gpu().Arrive({.at = CountOf(element), .amount = value}, site_));
 }
 
 void FunctionThread::wait(KernelSemaphore semaphore, std::int64_t value, CodePlace place) {
   At(place);
   if (value < 1) Refuse(Cat("a wait is for at least 1; found ", value));
-  WaitFor({.kind = WaitTarget::Kind::kSemaphore, .object = ElementOf(semaphore, "semaphore"), .value = value});
+  WaitTarget count = CountOf(ElementOf(semaphore, "semaphore"));
+  count.value = value;
+  WaitFor(count);
 }
 
 std::int64_t FunctionThread::read(KernelSemaphore semaphore, CodePlace place) {
   At(place);
   const SyncElement element = ElementOf(semaphore, "semaphore");
   if (!Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return 0;
-  const absl::StatusOr<std::int64_t> count = gpu().Read(element, site_);
+  const absl::StatusOr<std::int64_t> count = gpu().Poll(CountOf(element), site_);
   Expect(count.status());
   return *count;
 }

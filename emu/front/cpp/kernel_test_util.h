@@ -35,7 +35,7 @@ inline Report Checked(const FunctionKernel& kernel, const std::vector<Tensor>& i
 // The first finding with the code; nullptr: there is none.
 inline const ReportedFinding* Find(const Report& report, std::string_view code) {
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == code) return &finding;
+    if (Code(finding.code) == code) return &finding;
   }
   return nullptr;
 }
@@ -43,7 +43,7 @@ inline const ReportedFinding* Find(const Report& report, std::string_view code) 
 inline std::string Codes(const Report& report) {
   std::string codes;
   for (const ReportedFinding& finding : report.findings)
-    codes += Cat(finding.code, " at ", finding.source, ": ", finding.message, "\n");
+    codes += Cat(Code(finding.code), " at ", finding.source, ": ", finding.message, "\n");
   return codes;
 }
 
@@ -57,7 +57,7 @@ inline void ExpectReplays(const FunctionKernel& kernel, const std::vector<Tensor
                           const ReportedFinding& finding) {
   ASSERT_NE("", finding.replay);
   const Report again = Checked(kernel, inputs, {.replay = finding.replay, .step_budget = 100'000});
-  const ReportedFinding* const found = Find(again, finding.code);
+  const ReportedFinding* const found = Find(again, Code(finding.code));
   ASSERT_NE(nullptr, found) << finding.replay << "\n" << Codes(again);
   EXPECT_EQ(finding.message, found->message);
   EXPECT_EQ(finding.source, found->source);

@@ -82,7 +82,7 @@ TEST(Lock, WithoutItTheCountIsARace) {
   EXPECT_EQ(Verdict::kDefect, report.verdict);
   const ReportedFinding* race = Find(report, "RACE_RW");
   ASSERT_NE(nullptr, race) << Codes(report);
-  const bool load_is_first = race->first->kind == "read";
+  const bool load_is_first = race->first->kind == AccessKind::kRead;
   EXPECT_TRUE(IsAt((load_is_first ? race->first : race->second)->frames, kFile, load_line)) << race->source;
   EXPECT_EQ("count", race->second->object);
   ExpectReplays(kernel, Zero(), *race);

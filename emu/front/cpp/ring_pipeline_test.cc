@@ -142,7 +142,7 @@ TEST(RingPipeline, AMissingWaitIsARace) {
   const ReportedFinding* const race = Find(report, "RACE_ASYNC");
   ASSERT_NE(nullptr, race) << Codes(report);
   ASSERT_TRUE(race->first.has_value() && race->second.has_value());
-  const bool load_is_first = race->first->kind == "read" && race->first->agent.find("thread 1") == 0;
+  const bool load_is_first = race->first->kind == AccessKind::kRead && race->first->agent.find("thread 1") == 0;
   EXPECT_TRUE(IsAt((load_is_first ? race->first : race->second)->frames, kFile, load_line)) << race->source;
   EXPECT_EQ("slots", race->second->object);
   EXPECT_NE(std::string::npos, race->fix.find("ctx.wait(full.at(")) << race->fix;

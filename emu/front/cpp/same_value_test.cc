@@ -26,7 +26,7 @@ TEST(SameValue, WhatAllStoreIsANote) {
   const Report report = Checked(kernel, Ones(), {.seeds = 8}, &outputs);
   const ReportedFinding* const note = Find(report, "SAME_VALUE");
   ASSERT_NE(nullptr, note) << Codes(report);
-  EXPECT_EQ("note", note->severity);
+  EXPECT_EQ("note", Name(note->severity));
   EXPECT_NE(std::string::npos, note->message.find("; every write stores the same bytes")) << note->message;
   EXPECT_EQ(1u, report.findings.size()) << Codes(report);
   EXPECT_EQ(Verdict::kClean, report.verdict);

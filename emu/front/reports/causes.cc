@@ -16,28 +16,26 @@ constexpr std::string_view kIssuedBy = " issued by ";       // in the name of an
 constexpr std::string_view kPipeline = "the pipeline of ";  // the name of its copies of blocks
 
 template <std::size_t n>
-bool IsOneOf(const ReportedFinding& finding, const std::array<std::string_view, n>& codes) {
+bool IsOneOf(const ReportedFinding& finding, const std::array<FindingCode, n>& codes) {
   return std::find(codes.begin(), codes.end(), finding.code) != codes.end();
 }
 
 // Accesses that nothing orders, or that no fence lies between.
 bool IsRace(const ReportedFinding& finding) {
-  return IsOneOf(finding, std::array<std::string_view, 4>{"RACE_ASYNC", "RACE_WW", "RACE_RW", "RACE_XDEV"});
+  return IsOneOf(finding, std::array{FindingCode::kRaceAsync, FindingCode::kRaceWriteWrite, FindingCode::kRaceReadWrite,
+                                     FindingCode::kRaceCrossDevice});
 }
-bool IsOfOrder(const ReportedFinding& finding) {
-  const std::optional<FindingCode> code = CodeFromName(finding.code);
-  return code.has_value() && RowOf(*code).denies == Denies::kOrder;
-}
+bool IsOfOrder(const ReportedFinding& finding) { return RowOf(finding.code).denies == Denies::kOrder; }
 bool IsOfPair(const ReportedFinding& finding) {
-  return IsRace(finding) ||
-         IsOneOf(finding, std::array<std::string_view, 6>{"PROXY", "PROXY_WAR", "WGMMA_ORDER", "BAR_TC_ORDER",
-                                                          "USE_AFTER_SCOPE", "PEER_LIFETIME"});
+  return IsRace(finding) || IsOneOf(finding, std::array{FindingCode::kProxy, FindingCode::kProxyWar,
+                                                        FindingCode::kWgmmaOrder, FindingCode::kBarrierTensorOrder,
+                                                        FindingCode::kUseAfterScope, FindingCode::kPeerLifetime});
 }
 
 // A severity as a number; what was suppressed is below all.
 int Weight(const ReportedFinding& finding) {
   if (!finding.suppressed.empty()) return -1;
-  return finding.severity == "defect" ? 2 : finding.severity == "warning" ? 1 : 0;
+  return static_cast<int>(finding.severity);
 }
 
 bool SamePlace(const Side& a, const Side& b) {
@@ -89,45 +87,48 @@ bool IsAnotherPair(const ReportedFinding& pair, const ReportedFinding& cause) {
 bool IsReadTooEarly(const ReportedFinding& undefined, const ReportedFinding& cause) {
   const Side& read = undefined.first;
   if (!SameObject(read, cause.first) && !SameObject(read, cause.second)) return false;
-  if (cause.code == "OUT_REVISIT") return true;
-  const bool unordered = IsOfPair(cause) || cause.code == "GRID_ORDER";
+  if (cause.code == FindingCode::kOutRevisit) return true;
+  const bool unordered = IsOfPair(cause) || cause.code == FindingCode::kGridOrder;
   return unordered && (SamePlace(read, cause.first) || SamePlace(read, cause.second));
 }
 
 // The target refuses one shape at each instruction that it reaches (emu/check/legality/shape_causes.h).
 bool IsOfOneShape(const ReportedFinding& finding, const ReportedFinding& cause) {
-  return cause.code == "ILLEGAL" && !finding.why.empty() && finding.why == cause.why;
+  return cause.code == FindingCode::kIllegal && !finding.why.empty() && finding.why == cause.why;
 }
 
 bool Follows(const ReportedFinding& finding, const ReportedFinding& cause) {
-  if (finding.code == "ILLEGAL") return IsOfOneShape(finding, cause);
-  if (cause.code == "BAR_BYTES")  // a wait there may take another copy's bytes
+  if (finding.code == FindingCode::kIllegal) return IsOfOneShape(finding, cause);
+  if (cause.code == FindingCode::kBarrierBytes)  // a wait there may take another copy's bytes
     return IsRace(finding) && (SamePlaceAsEither(finding.first, cause) || SamePlaceAsEither(finding.second, cause));
-  if (finding.code == "NONDET") return IsOfOrder(cause) || cause.code == "OUT_REVISIT";
-  if (finding.code == "UNINIT") return IsReadTooEarly(finding, cause);
-  if (finding.code == "USE_AFTER_SCOPE" || finding.code == "PEER_LIFETIME") {
+  if (finding.code == FindingCode::kNondeterministic) return IsOfOrder(cause) || cause.code == FindingCode::kOutRevisit;
+  if (finding.code == FindingCode::kUninitialised) return IsReadTooEarly(finding, cause);
+  if (finding.code == FindingCode::kUseAfterScope || finding.code == FindingCode::kPeerLifetime) {
     const bool follows = IsRace(cause) && IsOperation(finding.first) && HasIssueOf(cause, finding.first) &&
                          SameObject(finding.second, cause.second);
     return follows || IsAnotherPair(finding, cause);
   }
-  if (finding.code == "BAR_DOUBLE")
+  if (finding.code == FindingCode::kBarrierDouble)
     return IsRace(cause) && (SamePlaceAsEither(cause.first, finding) || SamePlaceAsEither(cause.second, finding)) &&
            (IsOperation(finding.first) || IsOperation(finding.second));
-  if (finding.code == "NOT_AWAITED") return IsOfPair(cause) && HasIssueOf(cause, finding.first);
-  if (finding.code == "SEM_LEAK" || finding.code == "BAR_UNAWAITED") {
-    const bool issued = IsOfPair(cause) || cause.code == "NOT_AWAITED";
+  if (finding.code == FindingCode::kNotAwaited) return IsOfPair(cause) && HasIssueOf(cause, finding.first);
+  if (finding.code == FindingCode::kSemaphoreLeak || finding.code == FindingCode::kBarrierUnawaited) {
+    const bool issued = IsOfPair(cause) || cause.code == FindingCode::kNotAwaited;
     return issued && IsOperation(finding.first) && HasIssueOf(cause, finding.first);
   }
-  if (finding.code == "DEADLOCK") return cause.code == "COLL_MISMATCH";
+  if (finding.code == FindingCode::kDeadlock) return cause.code == FindingCode::kCollectiveMismatch;
   return IsAnotherPair(finding, cause);
 }
 
 // The causes come first: of two findings of one rank the one that the report has first.
 int RankOf(const ReportedFinding& finding) {
-  constexpr std::string_view kLate[] = {"BAR_DOUBLE",    "PEER_LIFETIME", "USE_AFTER_SCOPE", "NOT_AWAITED",
-                                        "BAR_UNAWAITED", "SEM_LEAK",      "UNINIT",          "NONDET"};
-  if (finding.code == "BAR_BYTES") return -1;
-  if (finding.code == "ILLEGAL") return UserFrame(finding.frames) > 0 ? 1 : 0;  // the user's own line comes first
+  constexpr FindingCode kLate[] = {FindingCode::kBarrierDouble,    FindingCode::kPeerLifetime,
+                                   FindingCode::kUseAfterScope,    FindingCode::kNotAwaited,
+                                   FindingCode::kBarrierUnawaited, FindingCode::kSemaphoreLeak,
+                                   FindingCode::kUninitialised,    FindingCode::kNondeterministic};
+  if (finding.code == FindingCode::kBarrierBytes) return -1;
+  if (finding.code == FindingCode::kIllegal)
+    return UserFrame(finding.frames) > 0 ? 1 : 0;  // the user's own line comes first
   const auto at = std::find(std::begin(kLate), std::end(kLate), finding.code);
   return at == std::end(kLate) ? 0 : static_cast<int>(at - std::begin(kLate)) + 1;
 }

@@ -17,19 +17,15 @@ namespace {
 constexpr std::nullopt_t kNone = std::nullopt;
 using Causes = std::vector<std::optional<std::size_t>>;
 
-ReportedAccess Side(std::string kind, std::string agent, std::string object, int line) {
-  return {.kind = std::move(kind),
-          .agent = std::move(agent),
-          .object = std::move(object),
-          .box = "",
-          .source = "",
-          .text_line = line};
+ReportedAccess Side(AccessKind kind, std::string agent, std::string object, int line) {
+  return {
+      .kind = kind, .agent = std::move(agent), .object = std::move(object), .box = "", .source = "", .text_line = line};
 }
 
-ReportedFinding Found(std::string code, std::optional<ReportedAccess> first,
+ReportedFinding Found(FindingCode code, std::optional<ReportedAccess> first,
                       std::optional<ReportedAccess> second = std::nullopt) {
-  return {.code = std::move(code),
-          .severity = "defect",
+  return {.code = code,
+          .severity = Severity::kDefect,
           .message = "something is wrong",
           .first = std::move(first),
           .second = std::move(second),
@@ -42,12 +38,16 @@ const std::string kCopy = "DMA #0 issued by the core";
 Report MissingWait() {
   Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
   report.findings = {
-      Found("SEM_LEAK", Side("atomic", kCopy, "sem", 4)),
-      Found("RACE_ASYNC", Side("write", kCopy, "buf", 4), Side("read", "the core", "buf", 5)),
-      Found("RACE_ASYNC", Side("write", kCopy, "buf", 4), Side("read", "the core", "buf", 6)),
-      Found("NOT_AWAITED", Side("write", kCopy, "", 4)),
-      Found("UNINIT", Side("read", "the program", "buf", 5), Side("write", "the program", "o", 7)),
-      Found("NONDET", Side("write", "the program", "o", 7), Side("write", "the program", "o", 7)),
+      Found(FindingCode::kSemaphoreLeak, Side(AccessKind::kAtomic, kCopy, "sem", 4)),
+      Found(FindingCode::kRaceAsync, Side(AccessKind::kWrite, kCopy, "buf", 4),
+            Side(AccessKind::kRead, "the core", "buf", 5)),
+      Found(FindingCode::kRaceAsync, Side(AccessKind::kWrite, kCopy, "buf", 4),
+            Side(AccessKind::kRead, "the core", "buf", 6)),
+      Found(FindingCode::kNotAwaited, Side(AccessKind::kWrite, kCopy, "", 4)),
+      Found(FindingCode::kUninitialised, Side(AccessKind::kRead, "the program", "buf", 5),
+            Side(AccessKind::kWrite, "the program", "o", 7)),
+      Found(FindingCode::kNondeterministic, Side(AccessKind::kWrite, "the program", "o", 7),
+            Side(AccessKind::kWrite, "the program", "o", 7)),
   };
   return report;
 }
@@ -57,7 +57,7 @@ TEST(Causes, OneMissingWait) { EXPECT_EQ(CausesOf(MissingWait()), (Causes{1, kNo
 // The copy stands in a library's pipeline, so the user's own line is the entry.
 TEST(Causes, OneShapeThatTheTargetRefuses) {
   Report report{.kernel = "k", .target = "mosaic_gpu/h100", .checked = true};
-  for (int i = 0; i < 4; ++i) report.findings.push_back(Found("ILLEGAL", kNone));
+  for (int i = 0; i < 4; ++i) report.findings.push_back(Found(FindingCode::kIllegal, kNone));
   for (ReportedFinding& finding : report.findings) {
     finding.why = "the block of 'x' is [3,100]";
     finding.frames = {{.file = "k.py", .line = 5, .function = "body"}};
@@ -84,7 +84,8 @@ TEST(Causes, WhatIsOfAnotherStandsForItself) {
 TEST(Causes, PairsOfTwoAgents) {
   Report report{.kernel = "k", .target = "mosaic_gpu/h100", .checked = true};
   const auto pair = [](int first, std::string who, int second) {
-    return Found("RACE_RW", Side("write", "thread 0", "s", first), Side("read", std::move(who), "s", second));
+    return Found(FindingCode::kRaceReadWrite, Side(AccessKind::kWrite, "thread 0", "s", first),
+                 Side(AccessKind::kRead, std::move(who), "s", second));
   };
   report.findings = {pair(3, "thread 1", 8), pair(3, "thread 1", 9), pair(4, "thread 1", 12), pair(3, "thread 2", 8)};
   EXPECT_EQ(CausesOf(report), (Causes{kNone, 0, kNone, kNone}));
@@ -93,29 +94,35 @@ TEST(Causes, PairsOfTwoAgents) {
 // To await the first of two copies orders them, but not the block that the pipeline fetches meanwhile.
 TEST(Causes, ACopyOfThePipelineIsAnotherMistake) {
   Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
-  const ReportedAccess copy = Side("write", kCopy, "o", 4);
+  const ReportedAccess copy = Side(AccessKind::kWrite, kCopy, "o", 4);
   report.findings = {
-      Found("RACE_WW", Side("write", "DMA #1 issued by the core", "o", 5), copy),
-      Found("RACE_ASYNC", Side("read", "the pipeline of the core", "o", 2), copy),
-      Found("RACE_ASYNC", Side("read", "the core", "o", 6), copy),
+      Found(FindingCode::kRaceWriteWrite, Side(AccessKind::kWrite, "DMA #1 issued by the core", "o", 5), copy),
+      Found(FindingCode::kRaceAsync, Side(AccessKind::kRead, "the pipeline of the core", "o", 2), copy),
+      Found(FindingCode::kRaceAsync, Side(AccessKind::kRead, "the core", "o", 6), copy),
   };
   EXPECT_EQ(CausesOf(report), (Causes{kNone, kNone, 0}));
 }
 
 TEST(Causes, ABlockThatIsVisitedAgainHoldsNothing) {
   Report report{.kernel = "k", .target = "mosaic_tpu/v5e", .checked = true};
-  report.findings = {Found("UNINIT", Side("read", "program (2)", "o", 9), Side("write", "program (2)", "o", 9)),
-                     Found("UNINIT", Side("read", "program (0)", "acc", 7), Side("write", "program (2)", "o", 9)),
-                     Found("OUT_REVISIT", Side("write", "program (0)", "o", 4), Side("write", "program (2)", "o", 4))};
+  report.findings = {Found(FindingCode::kUninitialised, Side(AccessKind::kRead, "program (2)", "o", 9),
+                           Side(AccessKind::kWrite, "program (2)", "o", 9)),
+                     Found(FindingCode::kUninitialised, Side(AccessKind::kRead, "program (0)", "acc", 7),
+                           Side(AccessKind::kWrite, "program (2)", "o", 9)),
+                     Found(FindingCode::kOutRevisit, Side(AccessKind::kWrite, "program (0)", "o", 4),
+                           Side(AccessKind::kWrite, "program (2)", "o", 4))};
   EXPECT_EQ(CausesOf(report), (Causes{2, kNone, kNone}));
 }
 
 // Where a program reads what another one writes, some order has it read before anything is there.
 TEST(Causes, WhatAnotherProgramHasNotWrittenYet) {
   Report report{.kernel = "k", .target = "generic", .checked = true};
-  report.findings = {Found("UNINIT", Side("read", "program (1)", "o", 9), Side("write", "program (3)", "o", 11)),
-                     Found("UNINIT", Side("read", "program (1)", "o", 5), Side("write", "program (3)", "o", 11)),
-                     Found("GRID_ORDER", Side("write", "program (0)", "o", 4), Side("read", "program (1)", "o", 9))};
+  report.findings = {Found(FindingCode::kUninitialised, Side(AccessKind::kRead, "program (1)", "o", 9),
+                           Side(AccessKind::kWrite, "program (3)", "o", 11)),
+                     Found(FindingCode::kUninitialised, Side(AccessKind::kRead, "program (1)", "o", 5),
+                           Side(AccessKind::kWrite, "program (3)", "o", 11)),
+                     Found(FindingCode::kGridOrder, Side(AccessKind::kWrite, "program (0)", "o", 4),
+                           Side(AccessKind::kRead, "program (1)", "o", 9))};
   EXPECT_EQ(CausesOf(report), (Causes{2, kNone, kNone}));
 }
 
@@ -125,7 +132,7 @@ TEST(Causes, ASymptomCountsNoMoreThanItsCause) {
   report.findings[1].suppressed = report.findings[2].suppressed = "looked at";
   EXPECT_EQ(CausesOf(report), (Causes{3, kNone, kNone, kNone, kNone, kNone}));
   report.findings[1].suppressed = report.findings[2].suppressed = "";
-  report.findings[1].severity = report.findings[2].severity = "note";
+  report.findings[1].severity = report.findings[2].severity = Severity::kNote;
   EXPECT_EQ(CausesOf(report), (Causes{3, kNone, 1, kNone, kNone, kNone}));
 }
 
@@ -149,7 +156,7 @@ TEST(Causes, OfSeveralCalls) {
   alone = {alone[5]};
   const ReportView view = ViewOf(document, {});
   ASSERT_EQ(view.findings.size(), 2u);
-  EXPECT_EQ(view.findings[1].code, "NONDET");
+  EXPECT_EQ(Code(view.findings[1].code), "NONDET");
   EXPECT_EQ(view.findings[0].symptoms.size(), 4u);
 }
 

@@ -10,12 +10,12 @@ namespace palladion::reports {
 namespace {
 
 // "2 approximate (exp, dot_general)".
-std::string Of(const ReportedFidelity& fidelity, std::string_view kind, std::int64_t count) {
+std::string Of(const ReportedFidelity& fidelity, FidelityKind kind, std::int64_t count) {
   std::string names;
   for (const FidelityRow& row : fidelity.rows) {
     if (row.kind == kind) Append(&names, names.empty() ? "" : ", ", Printable(row.name));
   }
-  return Cat(count, " ", kind, " (", names, ")");
+  return Cat(count, " ", Name(kind), " (", names, ")");
 }
 
 }  // namespace
@@ -26,8 +26,8 @@ std::string FidelityLine(const Report& report) {
   if (fidelity.approximate + fidelity.refused == 0) return "";
   std::string line =
       Cat(fidelity.exact, fidelity.exact == 1 ? " operation" : " operations", " exact on ", Printable(report.target));
-  if (fidelity.approximate > 0) Append(&line, ", ", Of(fidelity, "approximate", fidelity.approximate));
-  if (fidelity.refused > 0) Append(&line, ", ", Of(fidelity, "refused", fidelity.refused));
+  if (fidelity.approximate > 0) Append(&line, ", ", Of(fidelity, FidelityKind::kApproximate, fidelity.approximate));
+  if (fidelity.refused > 0) Append(&line, ", ", Of(fidelity, FidelityKind::kRefused, fidelity.refused));
   if (fidelity.reached.empty()) return line;
   const FidelityReach& first = fidelity.reached[0];
   Append(&line, "; an approximate value may reach ", first.what, ": ", Printable(first.words));
@@ -44,8 +44,8 @@ std::string FidelityTable(const Report& report) {
     const std::string name = Printable(row.name), count = Cat(row.count);
     constexpr std::size_t kDigits = 6, kKind = 13;
     Append(&text, "  ", name, std::string(width + 2 - name.size(), ' '),
-           std::string(kDigits - std::min(kDigits, count.size()), ' '), count, "  ", row.kind);
-    if (!row.why.empty()) Append(&text, std::string(kKind - std::min(kKind, row.kind.size()), ' '), row.why);
+           std::string(kDigits - std::min(kDigits, count.size()), ' '), count, "  ", Name(row.kind));
+    if (!row.why.empty()) Append(&text, std::string(kKind - std::min(kKind, Name(row.kind).size()), ' '), row.why);
     text += "\n";
   }
   for (const FidelityReach& reach : report.fidelity->reached)

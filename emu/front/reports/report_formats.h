@@ -16,7 +16,7 @@ namespace palladion::reports {
 // What one log tells of: a check by the command, whose test has no name and whose path is the kernel text's; or tests.
 struct SarifTest {
   std::string name, path;
-  std::set<std::string> allowed = {};  // codes that the test's marker lets pass
+  std::set<FindingCode> allowed = {};  // that the test's marker lets pass
   ReportDocument document = {};
   std::string text = {};  // of the kernel, where `path` is the file that holds it
 };

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "emu/check/evidence.h"
 #include "emu/front/reports/causes.h"
 #include "emu/report.h"
 #include "semantics/base/cat.h"
@@ -33,7 +34,7 @@ void Write(const std::optional<ReportedAccess>& access, JsonWriter& json) {
     return;
   }
   json.Open('{');
-  json.Key("kind").String(access->kind);
+  json.Key("kind").String(Name(access->kind));
   json.Key("agent").String(access->agent);
   json.Key("object").String(access->object);
   json.Key("box").String(access->box);
@@ -74,10 +75,10 @@ struct Relations {
 void Write(const ReportedFinding& finding, const std::string& fingerprint, const Relations& relations,
            JsonWriter& json) {
   json.Open('{');
-  json.Key("code").String(finding.code);
-  json.Key("severity").String(finding.severity);
+  json.Key("code").String(Code(finding.code));
+  json.Key("severity").String(Name(finding.severity));
   json.Key("message").String(finding.message);
-  json.Key("rule").String(finding.rule);
+  json.Key("rule").String(RowOf(finding.code).rule);
   json.Key("source").String(finding.source);
   json.Key("text_line").Number(finding.text_line);
   Write(finding.frames, json.Key("frames"));
@@ -87,7 +88,7 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, const
   json.Key("why").String(finding.why);
   json.Key("fix").String(finding.fix);
   Write(finding.edits, json.Key("edits"));
-  json.Key("confidence").String(finding.confidence);
+  json.Key("confidence").String(Name(finding.confidence));
   json.Key("replay").String(finding.replay);
   json.Key("suppressed").String(finding.suppressed);
   json.Key("fingerprint").String(fingerprint);
@@ -105,7 +106,7 @@ void Write(const std::vector<ReportedFact>& facts, JsonWriter& json) {
   json.Open('[');
   for (const ReportedFact& fact : facts) {
     json.Open('{');
-    json.Key("name").String(fact.name);
+    json.Key("name").String(check::RowOf(fact.fact).name);
     json.Key("shown").Bool(fact.shown);
     json.Key("words").String(fact.words);
     json.Close('}');
@@ -135,7 +136,7 @@ void Write(const std::optional<ReportedFidelity>& fidelity, JsonWriter& json) {
   json.Open('{').Key("exact").Number(fidelity->exact).Key("approximate").Number(fidelity->approximate);
   json.Key("refused").Number(fidelity->refused).Key("operations").Open('[');
   for (const FidelityRow& row : fidelity->rows) {
-    json.Open('{').Key("name").String(row.name).Key("kind").String(row.kind).Key("count").Number(row.count);
+    json.Open('{').Key("name").String(row.name).Key("kind").String(Name(row.kind)).Key("count").Number(row.count);
     json.Key("why").String(row.why).Close('}');
   }
   json.Close(']').Key("reached").Open('[');
@@ -202,7 +203,7 @@ std::string JsonOf(const Report& report) {
   json.Key("error");
   if (report.error.has_value()) {
     json.Open('{');
-    json.Key("kind").String(report.error->kind);
+    json.Key("kind").String(Name(report.error->kind));
     json.Key("message").String(report.error->message);
     json.Close('}');
   } else {

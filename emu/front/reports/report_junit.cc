@@ -68,11 +68,11 @@ class JUnitWriter {
   std::string FindingCase(const ReportedFinding& finding, std::string_view fingerprint) const {
     const std::string place = PlaceOf(finding.frames, finding.text_line, path_);
     std::string xml =
-        Cat("    <testcase classname=\"", Xml(report_.kernel), "\" name=\"", Xml(Cat(finding.code, " ", place)),
-            "\" time=\"0.000\">\n      <properties>\n  ", Property("severity", finding.severity), "  ",
+        Cat("    <testcase classname=\"", Xml(report_.kernel), "\" name=\"", Xml(Cat(Code(finding.code), " ", place)),
+            "\" time=\"0.000\">\n      <properties>\n  ", Property("severity", Name(finding.severity)), "  ",
             Property("fingerprint", fingerprint), "  ", Property("replay", finding.replay), "      </properties>\n");
     if (Counts(finding, report_)) {
-      Append(&xml, "      <failure type=\"", Xml(finding.code), "\" message=\"", Xml(finding.message), "\">",
+      Append(&xml, "      <failure type=\"", Xml(Code(finding.code)), "\" message=\"", Xml(finding.message), "\">",
              Xml(DetailOf(finding)), "</failure>\n");
     } else if (!finding.suppressed.empty()) {
       Append(&xml, "      <skipped message=\"", Xml("suppressed: " + finding.suppressed), "\"/>\n");
@@ -86,7 +86,7 @@ class JUnitWriter {
   std::string CheckCase() const {
     std::string xml = Cat("    <testcase classname=\"", Xml(report_.kernel), "\" name=\"check\"", time_, ">\n");
     if (report_.error.has_value()) {
-      Append(&xml, "      <error type=\"", Xml(report_.error->kind), "\" message=\"", Xml(report_.error->message),
+      Append(&xml, "      <error type=\"", Xml(Name(report_.error->kind)), "\" message=\"", Xml(report_.error->message),
              "\"/>\n");
     } else if (report_.interrupted) {
       xml += "      <error type=\"interrupted\" message=\"stopped before the schedules were through\"/>\n";

@@ -18,12 +18,7 @@ constexpr std::string_view kSchema =
 constexpr std::string_view kSourceRoot = "%SRCROOT%";
 constexpr std::int64_t kNoId = -1;
 
-std::string_view LevelOf(std::string_view severity) { return severity == "defect" ? "error" : severity; }
-
-std::string AccessText(int number, const ReportedAccess& access) {
-  return Cat("(", number, ") ", access.kind, access.object.empty() ? "" : " of ", access.object, access.box,
-             access.agent.empty() ? "" : " by ", access.agent);
-}
+std::string AccessText(int number, const ReportedAccess& access) { return Cat("(", number, ") ", TextOf(access)); }
 
 // A finding of one test or of several: the same one is one result.
 struct Result {
@@ -94,7 +89,7 @@ class SarifWriter {
     std::string anchor(row.name);
     for (char& c : anchor) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     json_.Key("helpUri").String(Cat(PALLADION_FINDINGS_URI, anchor));
-    json_.Key("defaultConfiguration").Open('{').Key("level").String(LevelOf(Name(row.severity))).Close('}').Close('}');
+    json_.Key("defaultConfiguration").Open('{').Key("level").String(WordOf(row.severity)).Close('}').Close('}');
   }
 
   void Properties(const Report& report) {
@@ -128,7 +123,8 @@ class SarifWriter {
 
   void Notifications(const SarifTest& test, const Report& report) {
     const std::string whose = test.name.empty() ? "" : Cat(test.name, ": kernel @", report.kernel, ": ");
-    if (report.error.has_value()) Notification("error", Cat(whose, report.error->kind, ": ", report.error->message));
+    if (report.error.has_value())
+      Notification("error", Cat(whose, Name(report.error->kind), ": ", report.error->message));
     if (report.interrupted) Notification("warning", whose + "stopped before the schedules were through");
     for (const ReportedRemark& remark : report.remarks)
       Notification("note", Cat(whose, LineOf(remark, {.kernel_path = test.name.empty() ? test.path : ""})));
@@ -141,10 +137,9 @@ class SarifWriter {
   void Write(const Result& result) {
     const ReportedFinding& finding = *result.finding;
     path_ = result.test->path;
-    json_.Open('{').Key("ruleId").String(finding.code);
-    if (const std::optional<FindingCode> code = CodeFromName(finding.code))
-      json_.Key("ruleIndex").Number(static_cast<std::int64_t>(*code));
-    json_.Key("level").String(LevelOf(finding.severity));
+    json_.Open('{').Key("ruleId").String(Code(finding.code));
+    json_.Key("ruleIndex").Number(static_cast<std::int64_t>(finding.code));
+    json_.Key("level").String(WordOf(finding.severity));
     Message("message", finding.message + (finding.why.empty() ? "" : "\nWhy: " + finding.why) +
                            (finding.fix.empty() ? "" : "\nFix: " + finding.fix));
     json_.Key("locations").Open('[');
@@ -156,7 +151,7 @@ class SarifWriter {
     json_.Key("partialFingerprints").Open('{').Key("palladion/v1").String(result.fingerprint).Close('}');
     Suppression(result);
     Fixes(result);
-    json_.Key("properties").Open('{').Key("confidence").String(finding.confidence);
+    json_.Key("properties").Open('{').Key("confidence").String(Name(finding.confidence));
     json_.Key("fix").String(finding.fix).Key("replay").String(finding.replay);
     json_.Key("kernel").String(result.call->report.kernel).Key("target").String(result.call->report.target);
     if (!result.tests.empty()) {

@@ -19,9 +19,14 @@ constexpr std::size_t kLongReport = 10;  // findings; longer ones end with a tab
 
 enum class Style { kBold, kDim, kError, kWarning, kNote, kGood, kPlace };
 
-Style StyleOf(std::string_view severity) {
-  if (severity == "error") return Style::kError;
-  return severity == "warning" ? Style::kWarning : Style::kNote;
+Style StyleOf(Severity severity) {
+  if (severity == Severity::kDefect) return Style::kError;
+  return severity == Severity::kWarning ? Style::kWarning : Style::kNote;
+}
+
+// "error[RACE_RW]".
+std::string HeadOf(const FindingView& finding) {
+  return Cat(finding.suppressed.empty() ? WordOf(finding.severity) : "suppressed", "[", Code(finding.code), "]");
 }
 
 // Columns of a terminal, as far as characters of one column go.
@@ -101,17 +106,17 @@ class TextReport {
   void Full(const FindingView& finding) {
     std::string folded;
     if (!finding.repeated.empty()) folded = Styled(Style::kDim, Cat("  (", finding.repeated, ")"));
-    const std::string head = Cat(finding.severity, "[", finding.code, "]");
-    Line(Styled(StyleOf(finding.severity), head), Styled(Style::kBold, Cat(": ", Indented(finding.message))), folded,
-         finding.allowed ? Styled(Style::kDim, "  (allowed)") : "");
+    Line(Styled(StyleOf(finding.severity), HeadOf(finding)), Styled(Style::kBold, Cat(": ", Indented(finding.message))),
+         folded, finding.allowed ? Styled(Style::kDim, "  (allowed)") : "");
     if (!finding.kernel.empty()) Line("  in kernel ", finding.kernel);
     for (const PlaceView& place : finding.places) Place(place);
     Paragraph("  why: ", finding.why);
     Paragraph("  fix: ", finding.fix);
-    if (!finding.confidence.empty()) Line("  confidence: ", finding.confidence);
+    if (finding.confidence != Confidence::kProved) Line("  confidence: ", WordOf(finding.confidence));
     if (!finding.replay.empty()) Line("  replay: ", finding.replay);
     if (finding.checked && explained_.insert(finding.code).second)
-      Line("  rule: ", finding.rule, Styled(Style::kDim, Cat(" (palladion explain ", finding.code, ")")));
+      Line("  rule: ", RowOf(finding.code).rule,
+           Styled(Style::kDim, Cat(" (palladion explain ", Code(finding.code), ")")));
     Symptoms(finding);
     Line();
   }
@@ -122,8 +127,8 @@ class TextReport {
     Line("  symptoms, which go with it:");
     for (const FindingView& symptom : finding.symptoms) {
       const std::string place = reports::PlaceOf(symptom);
-      Line("    ", Styled(StyleOf(symptom.severity), Cat(symptom.severity, "[", symptom.code, "]")), ": ",
-           Indented(symptom.message), symptom.allowed ? Styled(Style::kDim, "  (allowed)") : "");
+      Line("    ", Styled(StyleOf(symptom.severity), HeadOf(symptom)), ": ", Indented(symptom.message),
+           symptom.allowed ? Styled(Style::kDim, "  (allowed)") : "");
       if (!place.empty()) Line("      at ", Styled(Style::kPlace, place));
       if (!symptom.replay.empty() && symptom.replay != finding.replay) Line("      replay: ", symptom.replay);
     }
@@ -149,7 +154,7 @@ class TextReport {
   }
 
   void Suppressed(const FindingView& finding) {
-    Line(Styled(Style::kDim, Cat("suppressed[", finding.code, "]: ", Indented(finding.message))));
+    Line(Styled(Style::kDim, Cat(HeadOf(finding), ": ", Indented(finding.message))));
     if (!finding.of.source.empty()) Line("  at ", Printable(finding.of.source));
     Line("  reason: ", finding.suppressed);
     Line();
@@ -159,7 +164,7 @@ class TextReport {
   void One(const ReportedCall& call) {
     const Report& report = call.report;
     if (report.error.has_value()) {
-      Line(Styled(Style::kError, Cat("error[", Printable(report.error->kind), "]")), ": ",
+      Line(Styled(Style::kError, Cat("error[", Name(report.error->kind), "]")), ": ",
            PrintableLines(report.error->message));
       if (!report.kernel.empty())
         Line("kernel @", Printable(report.kernel), ": ",
@@ -206,7 +211,7 @@ class TextReport {
   // What several reports end with: the errors, and a table of the kernels.
   void Several() {
     for (const ReportedError& error : view_.errors)
-      Line(Styled(Style::kError, Cat("error[", error.kind, "]")), ": ", Indented(error.message));
+      Line(Styled(Style::kError, Cat("error[", Name(error.kind), "]")), ": ", Indented(error.message));
     bool interrupted = false;
     for (const ReportedCall& call : document_.calls) interrupted |= call.report.interrupted;
     VerdictLine(interrupted);
@@ -226,8 +231,7 @@ class TextReport {
     Line("all ", view_.findings.size(), " findings:");
     Rows rows = {{"finding", "times", "where"}};
     for (const FindingView& finding : view_.findings)
-      rows.push_back({Cat(finding.suppressed.empty() ? finding.severity : "suppressed", "[", finding.code, "]"),
-                      Cat(finding.times), PlaceOf(finding)});
+      rows.push_back({HeadOf(finding), Cat(finding.times), PlaceOf(finding)});
     Table(rows);
     Line();
   }
@@ -280,7 +284,7 @@ class TextReport {
   const RenderOptions& options_;
   const TextLayout& layout_;
   const ReportView view_;
-  std::set<std::string> explained_;
+  std::set<FindingCode> explained_;
   std::string text_;
 };
 

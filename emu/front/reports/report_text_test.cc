@@ -22,8 +22,8 @@ TextOptions Options() {
           .source_line = Python};
 }
 
-ReportedAccess Access(std::string kind, std::string agent, int line) {
-  return {.kind = std::move(kind),
+ReportedAccess Access(AccessKind kind, std::string agent, int line) {
+  return {.kind = kind,
           .agent = std::move(agent),
           .object = "o_ref",
           .box = "[0:8]",
@@ -33,32 +33,30 @@ ReportedAccess Access(std::string kind, std::string agent, int line) {
 }
 
 Report RaceReport() {
-  ReportedFinding race{.code = "RACE_RW",
-                       .severity = "defect",
+  ReportedFinding race{.code = FindingCode::kRaceReadWrite,
+                       .severity = Severity::kDefect,
                        .message = "program (0) writes 'o_ref'[0:8] while program (3) reads it",
-                       .rule = "A read and a write of one element must be ordered by synchronisation.",
                        .count = 12,
-                       .first = Access("write", "program (0)", 41),
-                       .second = Access("read", "program (3)", 58),
+                       .first = Access(AccessKind::kWrite, "program (0)", 41),
+                       .second = Access(AccessKind::kRead, "program (3)", 58),
                        .why =
                            "nothing orders the two: both run along grid dimension 0, which is parallel, and neither "
                            "waits for the other at any place",
                        .fix = "declare dimension 0 \"arbitrary\"",
-                       .confidence = "predicted",
+                       .confidence = Confidence::kPredicted,
                        .replay = "s1:pos:7c2f"};
   ReportedFinding again = race;
   again.count = 1;
   again.first.reset();
-  again.second = Access("read", "program (2)", 58);
+  again.second = Access(AccessKind::kRead, "program (2)", 58);
   again.why = again.fix = again.replay = "";
-  again.confidence = "proved";
-  ReportedFinding note{.code = "SAME_VALUE",
-                       .severity = "note",
+  again.confidence = Confidence::kProved;
+  ReportedFinding note{.code = FindingCode::kSameValue,
+                       .severity = Severity::kNote,
                        .message = "all programs store the same bytes",
-                       .rule = "Equal writes do no harm.",
                        .text_line = 3};
-  ReportedFinding accepted{.code = "OUT_MISSING",
-                           .severity = "warning",
+  ReportedFinding accepted{.code = FindingCode::kOutMissing,
+                           .severity = Severity::kWarning,
                            .message = "output 'o'[7] is never written",
                            .source = "kernels.py:41:9 in body",
                            .suppressed = "the next launch writes it"};
@@ -105,7 +103,7 @@ note[SAME_VALUE]: all programs store the same bytes
   k.pkir:3
      3 |     _ = swap(%or, %v) : f32[8]; // tabs and ?
        |     ^
-  rule: Equal writes do no harm. (palladion explain SAME_VALUE)
+  rule: Unordered writes of one element that all store the same bytes do no harm. (palladion explain SAME_VALUE)
 
 suppressed[OUT_MISSING]: output 'o'[7] is never written
   at kernels.py:41:9 in body
@@ -138,30 +136,34 @@ TEST(ReportText, VerdictsThatAreNone) {
 }
 
 TEST(ReportText, VerdictAndExitCode) {
-  const auto finding = [](std::string code, std::string severity, std::string suppressed = "") {
-    return ReportedFinding{
-        .code = std::move(code), .severity = std::move(severity), .suppressed = std::move(suppressed)};
+  const auto finding = [](FindingCode code, Severity severity, std::string suppressed = "") {
+    return ReportedFinding{.code = code, .severity = severity, .suppressed = std::move(suppressed)};
   };
   const auto expect = [](Verdict verdict, ExitCode code, Report report) {
     report.checked = true;
     EXPECT_EQ(Name(verdict), Name(VerdictOf(report)));
     EXPECT_EQ(code, ExitCodeOf(report));
   };
-  const ReportedFinding race = finding("RACE_WW", "defect"), differs = finding("NONDET", "defect");
-  const ReportedFinding warning = finding("OUT_MISSING", "warning"), note = finding("NONDET", "note");
+  const ReportedFinding race = finding(FindingCode::kRaceWriteWrite, Severity::kDefect),
+                        differs = finding(FindingCode::kNondeterministic, Severity::kDefect);
+  const ReportedFinding warning = finding(FindingCode::kOutMissing, Severity::kWarning),
+                        note = finding(FindingCode::kNondeterministic, Severity::kNote);
   expect(Verdict::kClean, ExitCode::kClean, {});
   EXPECT_EQ("ran", Name(VerdictOf(Report{}))) << "nothing was looked for";
   EXPECT_EQ("warning", Name(VerdictOf(Report{.findings = {warning}})));
   expect(Verdict::kProved, ExitCode::kClean, {.findings = {note}, .proved = true});
   expect(Verdict::kWarning, ExitCode::kClean, {.findings = {warning, note}, .proved = true});
-  expect(Verdict::kClean, ExitCode::kClean, {.findings = {finding("OUT_MISSING", "warning", "accepted")}});
+  expect(Verdict::kClean, ExitCode::kClean,
+         {.findings = {finding(FindingCode::kOutMissing, Severity::kWarning, "accepted")}});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {race}, .proved = true});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {differs, race}});
   expect(Verdict::kNondeterministic, ExitCode::kOutputsDiffer, {.findings = {differs, warning, note}});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {differs, warning}, .strict = true});
   expect(Verdict::kClean, ExitCode::kClean, {.findings = {note}, .strict = true});
-  expect(Verdict::kClean, ExitCode::kClean, {.findings = {finding("RACE_WW", "defect", "accepted")}, .strict = true});
-  expect(Verdict::kNondeterministic, ExitCode::kOutputsDiffer, {.findings = {finding("OOB", "defect", "ok"), differs}});
+  expect(Verdict::kClean, ExitCode::kClean,
+         {.findings = {finding(FindingCode::kRaceWriteWrite, Severity::kDefect, "accepted")}, .strict = true});
+  expect(Verdict::kNondeterministic, ExitCode::kOutputsDiffer,
+         {.findings = {finding(FindingCode::kOutOfBounds, Severity::kDefect, "ok"), differs}});
   expect(Verdict::kClean, ExitCode::kBudget, {.proved = true, .schedules = 1, .interrupted = true});
   expect(Verdict::kRan, ExitCode::kBudget, {.interrupted = true});
   expect(Verdict::kDefect, ExitCode::kDefect, {.findings = {race}, .interrupted = true});
@@ -169,7 +171,7 @@ TEST(ReportText, VerdictAndExitCode) {
   Report refused = ErrorReport(absl::UnimplementedError("m"), "k", "");
   refused.findings = {note};
   expect(Verdict::kUnsupported, ExitCode::kUnsupported, refused);
-  refused.findings = {finding("ILLEGAL", "defect", "")};
+  refused.findings = {finding(FindingCode::kIllegal, Severity::kDefect, "")};
   expect(Verdict::kDefect, ExitCode::kDefect, refused);
   expect(Verdict::kUnsupported, ExitCode::kBudget, ErrorReport(absl::ResourceExhaustedError("m"), "k", ""));
   expect(Verdict::kUnsupported, ExitCode::kMalformed, ErrorReport(absl::InvalidArgumentError("m"), "k", ""));

@@ -18,14 +18,11 @@ namespace {
 
 constexpr std::size_t kExcerptWidth = 96;
 constexpr std::size_t kMaxCallers = 3;
-constexpr std::string_view kSeverities[] = {"defect", "warning", "note"};
-
-std::string SeverityWord(std::string_view severity) { return std::string(severity == "defect" ? "error" : severity); }
+constexpr Severity kSeverities[] = {Severity::kDefect, Severity::kWarning, Severity::kNote};  // the worst first
 
 std::size_t Rank(const ReportedFinding& finding) {
   if (!finding.suppressed.empty()) return std::size(kSeverities);
-  return static_cast<std::size_t>(std::find(std::begin(kSeverities), std::end(kSeverities), finding.severity) -
-                                  std::begin(kSeverities));
+  return static_cast<std::size_t>(Severity::kDefect) - static_cast<std::size_t>(finding.severity);
 }
 
 // Code that came with Python, with a package that is installed, or with us: not the user's own.
@@ -49,14 +46,16 @@ std::string KeyOf(const std::vector<SourceFrame>& frames, int text_line) {
 }
 
 std::string KeyOf(const std::optional<ReportedAccess>& access) {
-  return access.has_value() ? Cat(access->kind, " ", access->object, " ", KeyOf(access->frames, access->text_line))
-                            : "";
+  return access.has_value()
+             ? Cat(Name(access->kind), " ", access->object, " ", KeyOf(access->frames, access->text_line))
+             : "";
 }
 
 // Findings of several calls with one key are shown once. In one report they have been folded before.
 std::string KeyOf(const ReportedFinding& finding, const Report& report) {
-  return Cat(report.kernel, "\n", report.target, "\n", finding.code, finding.severity, "\n", finding.suppressed, "\n",
-             KeyOf(finding.frames, finding.text_line), KeyOf(finding.first), "\n", KeyOf(finding.second));
+  return Cat(report.kernel, "\n", report.target, "\n", Code(finding.code), Name(finding.severity), "\n",
+             finding.suppressed, "\n", KeyOf(finding.frames, finding.text_line), KeyOf(finding.first), "\n",
+             KeyOf(finding.second));
 }
 
 bool SamePlace(const ReportedAccess& a, const ReportedAccess& b) {
@@ -101,7 +100,7 @@ class ViewMaker {
       FindingView& known = view_.findings[place->second];
       known.times += (is_new ? -1 : 0) + finding.count * call.count;
       known.calls += is_new ? call.count - 1 : call.count;
-      codes_[kernel][finding.code + (finding.suppressed.empty() ? "" : " suppressed")].insert(place->second);
+      codes_[kernel][Cat(Code(finding.code), finding.suppressed.empty() ? "" : " suppressed")].insert(place->second);
     }
     causes_.resize(view_.findings.size());
     for (std::size_t i = 0; i < causes.size(); ++i)
@@ -121,7 +120,7 @@ class ViewMaker {
       const std::string whose = document_.calls.size() > 1 && !call.report.kernel.empty()
                                     ? Cat("kernel @", Printable(call.report.kernel), ": ")
                                     : "";
-      const ReportedError error{Printable(call.report.error->kind), whose + PrintableLines(call.report.error->message)};
+      const ReportedError error{call.report.error->kind, whose + PrintableLines(call.report.error->message)};
       const auto same = [&error](const ReportedError& e) { return e.kind == error.kind && e.message == error.message; };
       if (std::none_of(view_.errors.begin(), view_.errors.end(), same)) view_.errors.push_back(error);
     }
@@ -175,8 +174,8 @@ class ViewMaker {
   FindingView One(const ReportedFinding& finding, std::size_t number) const {
     const ReportedCall& call = document_.calls[number];
     FindingView view;
-    view.severity = SeverityWord(finding.severity);
-    view.code = Printable(finding.code);
+    view.severity = finding.severity;
+    view.code = finding.code;
     view.message = PrintableLines(finding.message);
     view.allowed = options_.allowed.count(finding.code) > 0;
     view.kernel = Cat("@", Printable(call.report.kernel), " on ", Printable(call.report.target));
@@ -191,9 +190,8 @@ class ViewMaker {
     }
     view.why = Printable(finding.why);
     view.fix = Printable(finding.fix);
-    view.confidence = finding.confidence == "proved" ? "" : Printable(finding.confidence);
+    view.confidence = finding.confidence;
     if (!finding.replay.empty()) view.replay = Printable(Cat(call.replay_before, finding.replay, call.replay_after));
-    view.rule = Printable(finding.rule);
     view.suppressed = Printable(finding.suppressed);
     view.checked = call.report.checked;
     view.call = number;
@@ -204,8 +202,7 @@ class ViewMaker {
   PlaceView Access(int number, const ReportedAccess& access, const ReportedAccess* other) const {
     PlaceView place;
     place.number = number;
-    place.what = Printable(Cat(access.kind, access.object.empty() ? "" : " of ", access.object, access.box,
-                               access.agent.empty() ? "" : " by ", access.agent));
+    place.what = Printable(TextOf(access));
     place.same_place = other != nullptr && SamePlace(*other, access);
     if (place.same_place) return place;
     Place(access.frames, access.text_line, &place);
@@ -289,7 +286,7 @@ class ViewMaker {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < std::size(kSeverities); ++i) {
       if (numbers[i] == 0) continue;
-      parts.push_back(Plural(numbers[i], kSeverities[i]));
+      parts.push_back(Plural(numbers[i], Name(kSeverities[i])));
       if (symptoms > 0) parts.back() += Cat(" with ", Plural(std::exchange(symptoms, 0), "symptom"));
       if (i == 1 && strict) parts.back() += options_.python ? " (they count: strict)" : " (they count: --strict)";
     }
@@ -306,6 +303,15 @@ class ViewMaker {
 };
 
 }  // namespace
+
+std::string_view WordOf(Severity severity) { return severity == Severity::kDefect ? "error" : Name(severity); }
+
+std::string_view WordOf(Confidence confidence) { return confidence == Confidence::kProved ? "" : Name(confidence); }
+
+std::string TextOf(const ReportedAccess& access) {
+  return Cat(Name(access.kind), access.object.empty() ? "" : " of ", access.object, access.box,
+             access.agent.empty() ? "" : " by ", access.agent);
+}
 
 std::string Plural(std::int64_t n, std::string_view word) { return Cat(n, " ", word, n == 1 ? "" : "s"); }
 

@@ -1,6 +1,6 @@
 // The layout of a report, before rendering: the one structure from which text (report_text.cc) and the pages of
-// notebooks (report_view_json.cc, python/palladion/report/picture.py) are made. It decides the order, what is counted instead
-// of repeated, which frames are folded and which line is shown. All its texts are printable.
+// notebooks (report_view_json.cc, python/palladion/report/picture.py) are made. It decides the order, what is counted
+// instead of repeated, which frames are folded and which line is shown. All its texts are printable.
 //
 //   ReportView view = ViewOf(document, options);      // of a command: one report; of a session: its calls
 #ifndef PALLADION_EMU_FRONT_REPORTS_REPORT_VIEW_H_
@@ -35,7 +35,7 @@ struct ReportDocument {
 
 struct RenderOptions {
   bool python = false;  // the reader calls us from Python: no words about lines of kernel text or options
-  std::set<std::string> allowed = {};  // codes that this reader lets pass
+  std::set<FindingCode> allowed = {};  // that this reader lets pass
   std::string_view kernel_text = {};
   std::string kernel_path = {};
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line = {};
@@ -61,14 +61,16 @@ struct PlaceView {
 };
 
 struct FindingView {
-  std::string severity;  // "error", "warning", "note"
-  std::string code, message;
+  Severity severity = Severity::kDefect;
+  FindingCode code = FindingCode::kOutOfBounds;
+  std::string message;
   std::string repeated;  // "12 times in 3 calls, the first is shown"; "" for once
   std::int64_t times = 1, calls = 1;
   bool allowed = false;
   std::string kernel;  // "@k on triton/h100"
   std::vector<PlaceView> places;
-  std::string why, fix, confidence, replay, rule, suppressed;
+  std::string why, fix, replay, suppressed;
+  Confidence confidence = Confidence::kProved;
   bool checked = true;
   std::size_t call = 0;               // which one has the first of them
   ReportedFinding of;                 // as it came
@@ -99,6 +101,15 @@ ReportView ViewOf(const ReportDocument& document, const RenderOptions& options);
 // The first frame that is the user's own, else the innermost: what came with Python, with a package that is installed,
 // or with us is folded.
 std::size_t UserFrame(const std::vector<SourceFrame>& frames);
+
+// "error", "warning", "note": what a reader sees.
+std::string_view WordOf(Severity severity);
+
+// "" for what is proved, which is not worth a line.
+std::string_view WordOf(Confidence confidence);
+
+// "write of o_ref[0:8] by program (0)".
+std::string TextOf(const ReportedAccess& access);
 
 // The finding's line of a summary: where it is.
 std::string PlaceOf(const FindingView& finding);

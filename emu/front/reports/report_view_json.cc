@@ -28,21 +28,21 @@ void WriteSide(std::string_view name, const std::optional<ReportedAccess>& acces
     json.Null();
     return;
   }
-  json.Open('{').Key("kind").String(access->kind).Key("agent").String(Printable(access->agent));
+  json.Open('{').Key("kind").String(Name(access->kind)).Key("agent").String(Printable(access->agent));
   json.Key("object").String(Printable(access->object)).Key("box").String(access->box).Close('}');
 }
 
 void Write(const FindingView& finding, JsonWriter& json) {
   json.Open('{').Key("symptoms").Open('[');
   for (const FindingView& symptom : finding.symptoms) Write(symptom, json);
-  json.Close(']').Key("severity").String(finding.severity).Key("code").String(finding.code);
+  json.Close(']').Key("severity").String(WordOf(finding.severity)).Key("code").String(Code(finding.code));
   json.Key("message").String(finding.message).Key("repeated").String(finding.repeated);
   json.Key("times").Number(finding.times).Key("allowed").Bool(finding.allowed);
   json.Key("kernel").String(finding.kernel).Key("places").Open('[');
   for (const PlaceView& place : finding.places) Write(place, json);
   json.Close(']').Key("why").String(finding.why).Key("fix").String(finding.fix);
-  json.Key("confidence").String(finding.confidence).Key("replay").String(finding.replay);
-  json.Key("rule").String(finding.rule).Key("suppressed").String(finding.suppressed);
+  json.Key("confidence").String(WordOf(finding.confidence)).Key("replay").String(finding.replay);
+  json.Key("rule").String(RowOf(finding.code).rule).Key("suppressed").String(finding.suppressed);
   json.Key("call").Number(static_cast<std::int64_t>(finding.call));
   WriteSide("first", finding.of.first, json);
   WriteSide("second", finding.of.second, json);
@@ -69,7 +69,7 @@ std::string ReportViewJson(const ReportDocument& document, const RenderOptions& 
   json.Close(']').Key("fidelity").Open('[');
   for (const std::string& line : view.fidelity) json.String(line);
   json.Close(']').Key("errors").Open('[');
-  for (const ReportedError& error : view.errors) json.String(Cat(error.kind, ": ", error.message));
+  for (const ReportedError& error : view.errors) json.String(Cat(Name(error.kind), ": ", error.message));
   return json.Close(']').Close('}').Take();
 }
 

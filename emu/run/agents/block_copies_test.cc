@@ -83,7 +83,7 @@ TEST(BlockCopies, AnotherMachineMayCarryThemOutLater) {
   LateMachine machine(state.memory());
   Frame& frame = state.frame();
   frame.Ask(machine);
-  StartPrograms(frame, {0, 3});
+  frame.BeginPrograms(0, 3);
   const absl::Status ran = frame.Run();
   ASSERT_TRUE(ran.ok()) << ran;
   EXPECT_EQ((std::vector<float>{11, 22, 33, 44, 55}), std::vector<float>(o.begin(), o.begin() + 5));

@@ -64,16 +64,15 @@ LaunchState::LaunchState(const kernel::PreparedKernelState& kernel, const Launch
 }
 
 void LaunchState::Equip(Frame& frame) {
-  frame.back_edge_budget = options_.run.loop_budget;
-  frame.control = options_.run.control;
-  frame.parallel = kernel_.threads();
-  frame.hooks = watchers();
-  frame.ran = options_.ran.empty() ? nullptr : options_.ran.data();
-  frame.tasks_apart = options_.tasks_apart;
-  frame.inspections = program().inspectors == 0 ? nullptr : options_.contracts;
-  if (shadow_rules_ == nullptr) return;
-  shadows_.push_back(std::make_unique<FrameShadow>(program(), *shadow_rules_));
-  frame.shadow = shadows_.back().get();
+  if (shadow_rules_ != nullptr) shadows_.push_back(std::make_unique<FrameShadow>(program(), *shadow_rules_));
+  frame.Equip({.loop_budget = options_.run.loop_budget,
+               .control = options_.run.control,
+               .parallel = kernel_.threads(),
+               .hooks = watchers(),
+               .ran = options_.ran.empty() ? nullptr : options_.ran.data(),
+               .shadow = shadow_rules_ == nullptr ? nullptr : shadows_.back().get(),
+               .inspections = program().inspectors == 0 ? nullptr : options_.contracts,
+               .tasks_apart = options_.tasks_apart});
 }
 
 absl::Status LaunchState::Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs) {
@@ -150,9 +149,7 @@ absl::Status LaunchState::BindOperands(absl::Span<const ConstArray> inputs, absl
 absl::StatusOr<std::unique_ptr<Frame>> LaunchState::NewFrame() {
   auto frame = std::make_unique<Frame>(program(), memory_);
   Equip(*frame);
-  frame->grid_size = frame_.grid_size;
-  frame->grid_index = frame_.grid_index;
-  frame->walk = &walk_;
+  frame->SetGrid(frame_.grid_size(), walk_);
   core_ = frame.get();
   for (std::size_t i = 0; i < program().operand_infos.size(); ++i) {
     const OperandInfo& info = program().operand_infos[i];
@@ -182,28 +179,16 @@ void LaunchState::PutOn(std::int64_t device, Frame& frame) const {
   }
 }
 
-void StartPrograms(Frame& frame, AgentPrograms programs) {
-  frame.pc = 0;
-  frame.first_program = true;
-  frame.new_task = false;
-  frame.BeginProgram();
-  if (frame.shadow != nullptr) frame.shadow->Clear();
-  frame.program_number = programs.first;
-  frame.agent = AgentOfProgram(programs.first);
-  frame.end_program = programs.last;
-  frame.walk->At(programs.first, absl::MakeSpan(frame.grid_index));
-}
-
 absl::Status LaunchState::AtStep(const absl::Status& status, const Frame& frame) const {
   if (IsInterrupted(status)) return status;
   const Program& program = kernel_.program();
   std::string where = Cat("kernel @", program.kernel_name);
-  if (frame.pc > 0) {
-    const Step& step = program.steps[frame.pc - 1];
+  if (frame.pc() > 0) {
+    const Step& step = program.steps[frame.pc() - 1];
     Append(&where, ", at ",
            step.loc.valid() ? Describe(kernel_.module(), step.loc) : PlaceText(kernel_.module(), {}, step.text_line));
   }
-  const std::string at = AtAgent(NamingOf(program), frame.grid_index);
+  const std::string at = AtAgent(NamingOf(program), frame.grid_index());
   const std::string advice =
       IsBudget(status) ? Cat("; raise ", options_.run.budget_name, " if the kernel does end") : std::string();
   Append(&where, at.empty() ? "" : ",", at);
@@ -252,7 +237,7 @@ std::string LaunchState::DeviceNameOf(std::size_t device) const {
   if (program().devices < 2) return "";
   std::vector<std::int64_t> index(program().device_axes.size());
   auto rest = static_cast<std::int64_t>(device);
-  for (std::size_t d = index.size(); d-- > 0; rest /= frame_.grid_size[d]) index[d] = rest % frame_.grid_size[d];
+  for (std::size_t d = index.size(); d-- > 0; rest /= frame_.grid_size()[d]) index[d] = rest % frame_.grid_size()[d];
   return DeviceName(index);
 }
 
@@ -343,12 +328,12 @@ void LaunchState::WatchInFlight() {
 absl::StatusOr<BufferId> LaunchState::AllocScratch(std::size_t i) { return memory_.Alloc(RequestFor(i)); }
 
 absl::Status LaunchState::ResolveGrid() {
-  for (const GridDim& dim : kernel_.program().grid) frame_.grid_size.push_back(dim.size);
-  for (const auto& [axis, bound] : bounds_) frame_.grid_size[axis] = bound;
-  frame_.grid_index.assign(frame_.grid_size.size(), 0);
+  std::vector<std::int64_t> size;
+  for (const GridDim& dim : kernel_.program().grid) size.push_back(dim.size);
+  for (const auto& [axis, bound] : bounds_) size[axis] = bound;
+  frame_.SetGrid(std::move(size), walk_);
   PALLADION_RETURN_IF_ERROR(CheckGrid());
-  walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, options_.order);
-  frame_.walk = &walk_;
+  walk_ = GridWalk(frame_.grid_size(), kernel_.program().dim_order, options_.order);
   return absl::OkStatus();
 }
 
@@ -356,17 +341,17 @@ absl::Status LaunchState::ResolveGrid() {
 absl::Status LaunchState::CheckGrid() const {
   constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
   __int128 programs = 1;
-  for (std::int64_t size : frame_.grid_size) programs = std::min<__int128>(programs * size, std::int64_t{1} << 62);
+  for (std::int64_t size : frame_.grid_size()) programs = std::min<__int128>(programs * size, std::int64_t{1} << 62);
   if (programs == 0) return absl::OkStatus();
   const std::string grid =
-      Cat("kernel @", kernel_.program().kernel_name, ": the grid [", absl::StrJoin(frame_.grid_size, ", "), "]");
+      Cat("kernel @", kernel_.program().kernel_name, ": the grid [", absl::StrJoin(frame_.grid_size(), ", "), "]");
   if (programs > kMaxPrograms) return absl::ResourceExhaustedError(Cat(grid, " has more than 2^48 programs"));
-  for (std::int64_t size : frame_.grid_size) {
+  for (std::int64_t size : frame_.grid_size()) {
     if (size > kMaxSize)
       return absl::InvalidArgumentError(
           Cat(grid, " has a dimension larger than ", kMaxSize, ", the largest that program_id can count"));
   }
-  const std::int64_t budget = frame_.back_edge_budget;
+  const std::int64_t budget = frame_.loop_budget();
   if (budget == 0 || programs <= budget) return absl::OkStatus();
   return absl::ResourceExhaustedError(Cat(grid, " has more programs than the budget of ", budget, "; raise ",
                                           options_.run.budget_name, " if it is meant"));

@@ -135,9 +135,6 @@ class LaunchState {
   std::unique_ptr<ScratchOfTasks> scratch_of_tasks_;
 };
 
-// Puts the frame before the first of the programs.
-void StartPrograms(Frame& frame, AgentPrograms programs);
-
 }  // namespace palladion::agents
 
 #endif  // PALLADION_EMU_RUN_AGENTS_LAUNCH_STATE_H_

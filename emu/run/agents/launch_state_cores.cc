@@ -21,8 +21,8 @@ void LaunchState::KeepScratchApart() {
       std::none_of(infos.begin(), infos.end(), is_scratch))
     return;
   std::vector<memory_model::TaskDim> dims;
-  for (std::size_t d = 0; d < frame_.grid_size.size(); ++d)
-    dims.push_back({frame_.grid_size[d], program().dim_order[d] == DimOrder::kParallel});
+  for (std::size_t d = 0; d < frame_.grid_size().size(); ++d)
+    dims.push_back({frame_.grid_size()[d], program().dim_order[d] == DimOrder::kParallel});
   const auto scratch = [this, &infos, is_scratch] {
     std::vector<BufferId> buffers;
     Frame& core = core_ == nullptr ? frame_ : *core_;
@@ -37,7 +37,7 @@ void LaunchState::KeepScratchApart() {
 
 GridWalk LaunchState::WalkOfDevice() const {
   const std::size_t axes = program().device_axes.size();
-  return {absl::MakeConstSpan(frame_.grid_size).subspan(axes), absl::MakeConstSpan(program().dim_order).subspan(axes),
+  return {absl::MakeConstSpan(frame_.grid_size()).subspan(axes), absl::MakeConstSpan(program().dim_order).subspan(axes),
           WalkOrder::kRowMajor};
 }
 
@@ -47,8 +47,8 @@ void LaunchState::CopyForSecondCore() {
   const GridWalk walk = WalkOfDevice();
   if (own_of_core_.empty() || walk.FirstHalf() == walk.programs()) return;
   std::int64_t indices = 1;
-  for (std::size_t d = program().device_axes.size(); d < frame_.grid_size.size(); ++d)
-    indices *= program().dim_order[d] == DimOrder::kParallel ? frame_.grid_size[d] : 1;
+  for (std::size_t d = program().device_axes.size(); d < frame_.grid_size().size(); ++d)
+    indices *= program().dim_order[d] == DimOrder::kParallel ? frame_.grid_size()[d] : 1;
   if ((options_.tasks_apart || options_.definedness) && indices > kCoresOfMegacore) return;
   second_core_.resize(arrays_.size());
   for (binding_ = 0; binding_ < program().devices; ++binding_) {
@@ -93,14 +93,14 @@ AgentPrograms LaunchState::ProgramsOfAgent(std::int64_t first) const {
     return {first, first == start ? start + FirstCorePrograms() : start + each};
   }
   std::int64_t each = 1;
-  for (std::size_t d = 0; d < frame_.grid_size.size(); ++d) {
-    if (program().dim_order[d] != DimOrder::kParallel) each *= frame_.grid_size[d];
+  for (std::size_t d = 0; d < frame_.grid_size().size(); ++d) {
+    if (program().dim_order[d] != DimOrder::kParallel) each *= frame_.grid_size()[d];
   }
   return {first, first + each};
 }
 
 void LaunchState::WalkInOrder() {
-  walk_ = GridWalk(frame_.grid_size, kernel_.program().dim_order, WalkOrder::kRowMajor);
+  walk_ = GridWalk(frame_.grid_size(), kernel_.program().dim_order, WalkOrder::kRowMajor);
   if (tasks_are_agents_) walk_.TasksFirst();
 }
 

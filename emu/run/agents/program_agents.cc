@@ -86,7 +86,7 @@ ProgramAgent::ProgramAgent(LaunchState& state, std::unique_ptr<Frame> frame, con
       watching_(watching),
       spin_(watching.spins, &frame_->program()),
       spinning_(spin_, std::move(name_of)) {
-  frame_->hooks = this;
+  frame_->Watch(this);
 }
 
 void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal) {
@@ -102,7 +102,7 @@ void ProgramAgent::Start(AgentPrograms programs, scheduler::AgentOrdinal ordinal
 void ProgramAgent::StartNext() {
   const std::int64_t first = next_;
   next_ = state_.program().grid_in_agent ? programs_.last : first + 1;
-  StartPrograms(*frame_, {first, next_});
+  frame_->BeginPrograms(first, next_);
 }
 
 bool ProgramAgent::MayBegin() {
@@ -126,7 +126,7 @@ absl::Status ProgramAgent::Resume(scheduler::Gate& gate) {
   // What a core still does of the program that it has left is that one's; what comes before its first, that one's.
   const bool begun = begun_.id.valid();
   state_.memory().Running(
-      {.id = begun ? begun_.id : frame_->agent, .index = begun ? begun_.index : frame_->grid_index});
+      {.id = begun ? begun_.id : frame_->agent(), .index = begun ? begun_.index : frame_->grid_index()});
   if (!MayBegin()) return absl::OkStatus();
   if (watching_.scratch != nullptr && !std::exchange(has_scratch_, true))
     PALLADION_RETURN_IF_ERROR(watching_.scratch->Begin(*frame_));
@@ -158,7 +158,7 @@ void ProgramAgent::Restore(const void* saved) {
   next_ = state.next;
 }
 
-std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index); }
+std::string ProgramAgent::Name() const { return AgentName(frame_->grid_index()); }
 
 bool ProgramAgent::MayGo(const Step& step, Frame& frame) {
   if (gate_->TakeGrant()) {
@@ -192,7 +192,7 @@ void ProgramAgent::Before(const Step& step, Frame& frame) {
 
 void ProgramAgent::After(const Step& step, Frame& frame) {
   if (watching_.watcher != nullptr) watching_.watcher->After(step, frame);
-  if (step.fn == RunBeginProgram) begun_ = {frame.agent, frame.grid_index};
+  if (step.fn == RunBeginProgram) begun_ = {frame.agent(), frame.grid_index()};
   if (watching_.spins != nullptr) watching_.spins->Settle();
   if (step.lasting) spin_.Changed();
 }
@@ -220,7 +220,7 @@ absl::StatusOr<scheduler::Agent*> ProgramAgents::Next() {
 
 // As ProgramAgent::Name, also of one that is done.
 std::string ProgramAgents::NameOf(scheduler::AgentOrdinal agent) const {
-  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  std::vector<std::int64_t> index(state_.frame().grid_size().size());
   state_.walk().At(ordinals_.Of(agent).value, absl::MakeSpan(index));
   return AgentName(index);
 }

@@ -121,7 +121,7 @@ class ProgramAgents final : public scheduler::AgentSource {
   absl::StatusOr<scheduler::Agent*> Next() override;
   void Retire(scheduler::Agent* agent) override {
     free_.push_back(static_cast<ProgramAgent*>(agent));
-    RunControl* const control = state_.frame().control;
+    RunControl* const control = state_.frame().control();
     if (control == nullptr || state_.program().grid_in_agent) return;
     const AgentPrograms& programs = static_cast<ProgramAgent*>(agent)->programs();
     control->EndPrograms(programs.last - programs.first);

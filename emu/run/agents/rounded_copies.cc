@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "semantics/registry/op_id.h"
+
 namespace palladion::agents {
 namespace {
 
@@ -11,7 +13,7 @@ void CollectRounded(const Region& region, std::set<ValueId>& multiples, std::set
            multiples.count(index.size.value) > 0;
   };
   for (const Instr& op : region.body) {
-    if (op.name == "multiple_of") multiples.insert(op.results.begin(), op.results.end());
+    if (Is(op, OpId::kMultipleOf)) multiples.insert(op.results.begin(), op.results.end());
     for (const Arg& arg : op.args) {
       for (const Transform& transform : arg.transforms) {
         if (op.text_line > 0 && std::any_of(transform.indices.begin(), transform.indices.end(), is_multiple))

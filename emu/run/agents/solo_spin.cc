@@ -17,7 +17,7 @@ SoloSpin::SoloSpin(LaunchState& state, StepHooks* watcher)
 absl::Status SoloSpin::Run(Frame& frame) {
   constexpr std::int64_t kFirst = std::int64_t{1} << 14;
   for (std::int64_t next = kFirst;; next *= 2) {
-    frame.pause_at = std::max(next, frame.back_edges + 1);
+    frame.PauseAt(std::max(next, frame.back_edges() + 1));
     const absl::Status status = frame.Run();
     if (!IsPause(status)) return status;
     const absl::Status looked = Look(frame);
@@ -28,13 +28,13 @@ absl::Status SoloSpin::Run(Frame& frame) {
 // Some times round, with all that it does looked at.
 absl::Status SoloSpin::Look(Frame& frame) {
   constexpr std::int64_t kTimes = 64;
-  frame.pause_at = frame.back_edges + kTimes;
-  frame.hooks = this;
+  frame.PauseAt(frame.back_edges() + kTimes);
+  frame.Watch(this);
   spin_.Start(scheduler::AgentOrdinal{0});
   watch_.SetCurrent(&spin_, spin_.agent());
   const absl::Status status = frame.Run();
   watch_.SetCurrent(nullptr, {});
-  frame.hooks = watcher_;
+  frame.Watch(watcher_);
   return status;
 }
 
@@ -44,7 +44,7 @@ bool SoloSpin::MayGo(const Step& step, Frame& frame) {
   const auto no_name = [](scheduler::AgentOrdinal) { return std::string("it"); };
   stuck_ = Finding{.code = FindingCode::kDeadlock,
                    .severity = RowOf(FindingCode::kDeadlock).severity,
-                   .message = Cat(AgentName(NamingOf(frame.program()), frame.grid_index), " waits for ",
+                   .message = Cat(AgentName(NamingOf(frame.program()), frame.grid_index()), " waits for ",
                                   spin_.Describe(no_name), " in a loop, and no program runs at the same time"),
                    .loc = step.loc,
                    .text_line = step.text_line,

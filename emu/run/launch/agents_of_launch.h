@@ -69,7 +69,7 @@ class AgentsOfLaunch {
 // The step that a frame is at; of one that has ended, the last.
 inline const Step& StepAt(const Frame& frame) {
   const std::vector<Step>& steps = frame.program().steps;
-  return steps[std::min(frame.pc, steps.size() - 1)];
+  return steps[std::min(frame.pc(), steps.size() - 1)];
 }
 
 // Both outlive the agents.

@@ -17,7 +17,7 @@ struct SkipParams {
 };
 
 absl::Status RunSkip(const void* params, const Step&, Frame& frame) {
-  frame.pc = static_cast<const SkipParams*>(params)->next;
+  frame.JumpTo(static_cast<const SkipParams*>(params)->next);
   return absl::OkStatus();
 }
 

@@ -1,5 +1,5 @@
-// One launch: operands become buffers, the grid becomes agents, the agents run. A plain run is one
-// (emu/check/plain_run.h); a check runs one for each schedule, with observers, hooks and another order.
+// After a launch (run.h): what it leaves to the session, and its findings in the words of a report. Not here: which of
+// them follow from others (emu/check/causes.h).
 #ifndef PALLADION_EMU_RUN_LAUNCH_LAUNCH_H_
 #define PALLADION_EMU_RUN_LAUNCH_LAUNCH_H_
 
@@ -17,7 +17,7 @@ absl::Status LeaveTo(Session* session, const agents::SessionState::Launched& lau
 // How the run of a report ended: its error, Cancelled where it was interrupted, else OK.
 absl::Status EndOf(const Report& report);
 
-// A finding in the words of a report: places as the user's source lines (report_finding.cc).
+// A finding in the words of a report: places as the user's source lines (reported.cc).
 ReportedFinding Reported(const Finding& finding, const Module& module);
 
 // The user's frames of a place, innermost first; none for an invalid id.

@@ -18,7 +18,7 @@ namespace {
 // Runs programs one after another. Where a kernel has loops that may wait, `solo` is there.
 absl::Status RunPrograms(agents::LaunchState& state, Frame& frame, agents::AgentPrograms programs,
                          agents::SoloSpin* solo) {
-  agents::StartPrograms(frame, programs);
+  frame.BeginPrograms(programs.first, programs.last);
   const absl::Status status = solo == nullptr ? frame.Run() : solo->Run(frame);
   return status.ok() ? status : state.AtStep(status, frame);
 }
@@ -28,7 +28,7 @@ absl::Status RunPrograms(agents::LaunchState& state, Frame& frame, agents::Agent
 absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* solo) {
   const std::int64_t programs = state.walk().programs();
   const std::int64_t each = state.program().grid_in_agent ? state.FirstCorePrograms() : 1;
-  RunControl* const control = state.frame().control;
+  RunControl* const control = state.frame().control();
   if (control != nullptr) control->BeginLaunch(programs);
   for (std::int64_t next = 0; next < programs; next += each) {
     if (Interrupted(control)) return InterruptedStatus();
@@ -48,7 +48,7 @@ absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* sol
 
 // Of the walk, which is row-major.
 absl::StatusOr<std::int64_t> NumberOf(absl::Span<const std::int64_t> index, agents::LaunchState& state) {
-  const std::vector<std::int64_t>& size = state.frame().grid_size;
+  const std::vector<std::int64_t>& size = state.frame().grid_size();
   std::int64_t number = 0;
   bool inside = index.size() == size.size();
   for (std::size_t d = 0; inside && d < size.size(); ++d) {

@@ -52,13 +52,14 @@ Report Checked(const Kernel& kernel, const CheckOptions& options = {.threads = 1
 
 std::string Codes(const Report& report) {
   std::string codes(Name(report.verdict));
-  for (const ReportedFinding& finding : report.findings) Append(&codes, " ", finding.code, " ", finding.severity);
+  for (const ReportedFinding& finding : report.findings)
+    Append(&codes, " ", Code(finding.code), " ", Name(finding.severity));
   return codes;
 }
 
 const ReportedFinding* AliasOf(const Report& report) {
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "ALIAS") return &finding;
+    if (finding.code == FindingCode::kAlias) return &finding;
   }
   return nullptr;
 }
@@ -68,10 +69,10 @@ TEST(MeetingBlocks, WhatIsBeingFlushedIsNotFetched) {
     const Report report = Checked({.distance = distance});
     const ReportedFinding* const alias = AliasOf(report);
     ASSERT_NE(nullptr, alias) << distance;
-    EXPECT_EQ("defect", alias->severity);
+    EXPECT_EQ("defect", Name(alias->severity));
     EXPECT_EQ("o_ref", alias->first->object);
     EXPECT_EQ("x_ref", alias->second->object);
-    EXPECT_EQ("write", alias->first->kind);
+    EXPECT_EQ(AccessKind::kWrite, alias->first->kind);
   }
   EXPECT_EQ("proved", Codes(Checked({.distance = "3"}))) << "the flush has been awaited";
   EXPECT_EQ("proved", Codes(Checked({.distance = "0"}))) << "each program has its own block";

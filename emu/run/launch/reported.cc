@@ -1,4 +1,4 @@
-// A finding in the words of a report: what the module's tables know is looked up here, so that a report needs none.
+// A finding as a report has it: what the module's tables know is looked up here, so that a report needs none.
 #include <utility>
 
 #include "emu/run/launch/launch.h"
@@ -13,7 +13,7 @@ std::string SourceOf(const Module& module, LocId loc) { return loc.valid() ? Des
 
 std::optional<ReportedAccess> Reported(const std::optional<FindingAccess>& access, const Module& module) {
   if (!access.has_value()) return std::nullopt;
-  return ReportedAccess{.kind = std::string(Name(access->kind)),
+  return ReportedAccess{.kind = access->kind,
                         .agent = access->agent,
                         .object = access->object,
                         .box = access->box,
@@ -36,10 +36,9 @@ std::vector<SourceFrame> FramesOf(const Module& module, LocId loc) {
 
 ReportedFinding Reported(const Finding& finding, const Module& module) {
   Mended mended = MendedIn(module, finding);
-  return {.code = std::string(Code(finding.code)),
-          .severity = std::string(Name(finding.severity)),
+  return {.code = finding.code,
+          .severity = finding.severity,
           .message = finding.message,
-          .rule = std::string(RowOf(finding.code).rule),
           .source = SourceOf(module, finding.loc),
           .text_line = finding.text_line,
           .count = finding.count,
@@ -47,7 +46,7 @@ ReportedFinding Reported(const Finding& finding, const Module& module) {
           .second = Reported(finding.second, module),
           .why = finding.why,
           .fix = std::move(mended.fix),
-          .confidence = std::string(Name(finding.confidence)),
+          .confidence = finding.confidence,
           .frames = FramesOf(module, finding.loc),
           .edits = std::move(mended.edits)};
 }

@@ -77,7 +77,7 @@ class Threads final : public AgentsOfLaunch {
     if (options_.clusters_at_once > 0) {
       residency.clusters = options_.clusters_at_once;
     } else if (!search && !at_once) {
-      residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size);
+      residency = threads::ResidencyOf(state_.program(), kernel_, state_.frame().grid_size());
     }
     const std::int64_t of_device = state_.walk().programs() / state_.program().devices;
     if (residency.Limits(of_device) && !options_.begin_backwards) state_.WalkInOrder();
@@ -141,7 +141,7 @@ class Threads final : public AgentsOfLaunch {
 
  private:
   void MakeMachine(memory_model::Memory& memory) {
-    machine_.emplace(state_.program(), memory, state_.frame().grid_size,
+    machine_.emplace(state_.program(), memory, state_.frame().grid_size(),
                      threads::ThreadMachineOptions{.policy = options_.fences,
                                                    .automatic_barriers = state_.kernel().automatic_barriers(),
                                                    .races = options_.races,

@@ -8,8 +8,20 @@ namespace {
 
 class OfBarriers final : public Waitable {
  public:
-  OfBarriers(const MachineBase& base, const SyncArrays& syncs) : base_(base), syncs_(syncs) {}
+  OfBarriers(const MachineBase& base, SyncArrays& syncs) : base_(base), syncs_(syncs) {}
 
+  absl::Status Arrive(const Asker& asker, const Arrival& arrival) override {
+    if (asker.touches != nullptr) asker.touches->Arrives(arrival.at.object);
+    syncs_.Arrive(asker.agent, arrival.at.object, asker.site, &asker.changes);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::int64_t> Poll(const Asker& asker, const WaitTarget& target) override {
+    if (asker.touches != nullptr) asker.touches->Looks(target.object);
+    if (!CanWait(asker.agent, target)) return 0;
+    asker.changes.Add(Object(asker.agent, target));
+    Wait(asker.agent, target, asker.site);
+    return 1;
+  }
   bool CanWait(AgentId thread, const WaitTarget& target) const override {
     return base_.model.CanWait(thread, syncs_.BarrierOf(target.object));
   }
@@ -49,13 +61,13 @@ class OfBarriers final : public Waitable {
   }
 
   const MachineBase base_;
-  const SyncArrays& syncs_;
+  SyncArrays& syncs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Waitable> BarrierWaits(const MachineBase& base, const SyncArrays& syncs) {
-  return std::make_unique<OfBarriers>(base, syncs);
+std::unique_ptr<Waitable> BarrierWaits(const WaitableParts& parts) {
+  return std::make_unique<OfBarriers>(parts.base, parts.syncs);
 }
 
 }  // namespace palladion::threads

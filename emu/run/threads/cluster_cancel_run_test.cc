@@ -1,5 +1,5 @@
 // Work that blocks take from each other, as schedules decide it: in every schedule of two blocks each row is done once,
-// and a replay takes what was taken. What is wrong on purpose: conformance/cases/gpu/cluster_cancel_*.
+// and a replay takes what was taken. What is wrong on purpose: conformance/cases/gpu/cluster_cancel.case.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST(ClusterCancel, SchedulesDifferInWhoDoesIt) {
   EXPECT_EQ(CodesOf(report), Codes{"NONDET"});
 }
 
-// As from JAX 0.12 on. What a thread asks for by itself: conformance/cases/gpu/cluster_cancel_each_thread.
+// As from JAX 0.12 on. What a thread asks for by itself: the case gpu/cluster_cancel_each_thread.
 TEST(ClusterCancel, ARequestOfEachBlockOfAClusterIsADefect) {
   const auto said = [](const std::string& axes) {
     return CheckOn(
@@ -66,7 +66,7 @@ TEST(ClusterCancel, ARequestOfEachBlockOfAClusterIsADefect) {
   };
   const auto count = [](const Report& report) {
     return std::count_if(report.findings.begin(), report.findings.end(), [](const ReportedFinding& finding) {
-      return finding.code == "LAUNCH_CONTROL" &&
+      return finding.code == FindingCode::kLaunchControl &&
              finding.message.find("each block of a cluster along \"c\"") != std::string::npos;
     });
   };

@@ -59,8 +59,8 @@ class OfGroups final : public Waitable {
 
 }  // namespace
 
-std::unique_ptr<Waitable> GroupWaits(const MachineBase& base, AsyncQueues& queues) {
-  return std::make_unique<OfGroups>(base, queues);
+std::unique_ptr<Waitable> GroupWaits(const WaitableParts& parts) {
+  return std::make_unique<OfGroups>(parts.base, parts.queues);
 }
 
 }  // namespace palladion::threads

@@ -28,8 +28,8 @@ class Listener final : public run::Watcher {
     index[now.id].assign(now.index.begin(), now.index.end());
   }
   void Before(const Step&, Frame& frame) override {
-    if (frame.forked_by.valid()) forked_by[frame.agent] = frame.forked_by;
-    seen[frame.agent].assign(frame.grid_index.begin(), frame.grid_index.end());
+    if (frame.warp().has_value()) forked_by[frame.agent()] = frame.warp()->thread;
+    seen[frame.agent()].assign(frame.grid_index().begin(), frame.grid_index().end());
   }
   std::vector<AgentId> begun;
   std::map<AgentId, std::vector<std::int64_t>> index, seen;

@@ -26,9 +26,6 @@ inline std::int64_t QueueObjectOf(AgentId thread, AsyncQueue queue) {
 inline std::int64_t ObjectOf(memory_model::RendezvousId meeting) { return 4 * kObjectsOfAKind + meeting.value; }
 inline std::int64_t WarpsObjectOf(AgentId thread) { return 5 * kObjectsOfAKind + thread.value; }
 inline std::int64_t LinkObjectOf(QueueId link) { return 6 * kObjectsOfAKind + link.value; }
-inline std::int64_t NamedBarrierObjectOf(BlockId block, std::int64_t number) {
-  return 8 * kObjectsOfAKind + block.value * kNamedBarriers + number;
-}
 // What a block's threads have given to its tensor core: products follow those of other threads, too. Blocks of clusters
 // that have the same number share it.
 inline std::int64_t TensorCoreObjectOf(std::int64_t block) { return 9 * kObjectsOfAKind + block; }
@@ -39,6 +36,11 @@ inline std::int64_t EndsObjectOf(std::int64_t cluster) { return 13 * kObjectsOfA
 inline constexpr std::int64_t kGridScopesObject = 12 * kObjectsOfAKind;  // what is found by all blocks of a device
 // Which copies of the kernel's own a block of a TPU's pipeline has (Machine::Turn), by its memory.
 inline std::int64_t TurnsObjectOf(BufferId buffer) { return 14 * kObjectsOfAKind + buffer.value; }
+// Of a kind of thing to wait for that has no line above: `number` among its kind.
+inline std::int64_t ObjectOfKind(WaitTarget::Kind kind, std::int64_t number) {
+  constexpr std::int64_t kBefore = 16;
+  return (kBefore + static_cast<std::int64_t>(kind)) * kObjectsOfAKind + number;
+}
 // Which clusters have begun.
 inline constexpr std::int64_t kLaunchControlObject = 7 * kObjectsOfAKind;
 

@@ -11,6 +11,18 @@ class OfSemaphores final : public Waitable {
  public:
   OfSemaphores(const MachineBase& base, const SyncArrays& syncs) : base_(base), syncs_(syncs) {}
 
+  absl::Status Arrive(const Asker& asker, const Arrival& arrival) override {
+    const SyncElement& semaphore = arrival.at.object;
+    if (asker.touches != nullptr) asker.touches->Signals(semaphore);
+    syncs_.ExpectEntered(asker.agent, semaphore, asker.site);
+    asker.changes.Add(syncs_.ObjectOf(semaphore));
+    base_.model.Signal(asker.agent, syncs_.SemaphoreOf(semaphore), CodeSite::Of(asker.site), arrival.amount);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::int64_t> Poll(const Asker& asker, const WaitTarget& target) override {
+    if (asker.touches != nullptr) asker.touches->Looks(target.object);
+    return base_.model.Read(asker.agent, syncs_.SemaphoreOf(target.object));
+  }
   bool CanWait(AgentId, const WaitTarget& target) const override {
     return base_.model.CanWait(syncs_.SemaphoreOf(target.object), target.value);
   }
@@ -53,8 +65,8 @@ class OfSemaphores final : public Waitable {
 
 }  // namespace
 
-std::unique_ptr<Waitable> SemaphoreWaits(const MachineBase& base, const SyncArrays& syncs) {
-  return std::make_unique<OfSemaphores>(base, syncs);
+std::unique_ptr<Waitable> SemaphoreWaits(const WaitableParts& parts) {
+  return std::make_unique<OfSemaphores>(parts.base, parts.syncs);
 }
 
 }  // namespace palladion::threads

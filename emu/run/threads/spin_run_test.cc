@@ -102,8 +102,8 @@ TEST(StartOrder, IsANoteWhereBlocksEndOnlyBecauseTheyBeginInOrder) {
   const Report report = Chain(140, 40000);
   EXPECT_EQ(Codes{"START_ORDER"}, CodesOf(report)) << ToText(report);
   ASSERT_EQ(1u, report.findings.size());
-  EXPECT_EQ("note", report.findings[0].severity);
-  EXPECT_EQ("policy-dependent", report.findings[0].confidence);
+  EXPECT_EQ("note", Name(report.findings[0].severity));
+  EXPECT_EQ("policy-dependent", Name(report.findings[0].confidence));
   EXPECT_TRUE(Has(report.findings[0].message, "132 SMs hold 1 block each")) << ToText(report);
   EXPECT_EQ(Codes{}, CodesOf(Chain(132, 40000)));  // all fit
   EXPECT_EQ(Codes{}, CodesOf(Chain(140, 20000)));

@@ -6,9 +6,7 @@ namespace palladion::threads {
 namespace {
 
 // A core of a TPU runs the body once more for each further program of its part of the grid.
-bool RunsBodyAgain(const Frame& frame) {
-  return frame.program().grid_in_agent && frame.program_number + 1 < frame.end_program;
-}
+bool RunsBodyAgain(const Frame& frame) { return frame.program().grid_in_agent && frame.has_next_program(); }
 
 }  // namespace
 
@@ -37,7 +35,7 @@ const StartedAgents::Started* StartedAgents::StartedAs(AgentId agent) const {
 }
 
 std::vector<std::int64_t> StartedAgents::IndexOf(const Started& started) const {
-  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  std::vector<std::int64_t> index(state_.frame().grid_size().size());
   state_.walk().At(started.program, absl::MakeSpan(index));
   return index;
 }
@@ -74,7 +72,7 @@ bool StartedAgents::MayTell(const Frame* frame, const WaitTarget& target, absl::
   if (!machine().syncs().Sees(index, target.object.array)) return false;
   if (frame == nullptr || (RunsBodyAgain(*frame) && reach_.MayComeFromStart(object)))
     return reach_.MayComeFromStart(object);
-  return reach_.MayCome(frame->program().steps[frame->pc].text_line, object);
+  return reach_.MayCome(frame->program().steps[frame->pc()].text_line, object);
 }
 
 }  // namespace palladion::threads

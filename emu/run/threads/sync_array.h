@@ -27,6 +27,10 @@ struct SyncArray {
 
   BarrierId barrier(std::int64_t element) const { return barriers[static_cast<std::size_t>(element)]; }
   SemaphoreId semaphore(std::int64_t element) const { return semaphores[static_cast<std::size_t>(element)]; }
+  Completion CompletionAt(std::int64_t element) const {
+    if (barriers.empty()) return {.object = semaphore(element)};
+    return {.object = barrier(element)};
+  }
   std::int64_t ObjectOf(std::int64_t element) const {
     return barriers.empty() ? threads::ObjectOf(semaphore(element)) : threads::ObjectOf(barrier(element));
   }

@@ -47,6 +47,7 @@ class SyncArrays {
   bool Lives(SyncId id) const { return arrays_.Has(id); }
   BarrierId BarrierOf(SyncElement element) const { return arrays_[element.array].barrier(element.element); }
   SemaphoreId SemaphoreOf(SyncElement element) const { return arrays_[element.array].semaphore(element.element); }
+  Completion CompletionAt(SyncElement element) const { return arrays_[element.array].CompletionAt(element.element); }
   std::int64_t ObjectOf(SyncElement element) const { return arrays_[element.array].ObjectOf(element.element); }
   // Is it the cluster's of the block with this index, which may have been retired, or the grid's?
   bool Sees(absl::Span<const std::int64_t> index, SyncId id) const;

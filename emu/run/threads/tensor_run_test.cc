@@ -59,7 +59,7 @@ TEST(Products, TheThirdRacesWithTheOneThatItsThreadDoesNotKnowAndWithNoOther) {
   const auto first = static_cast<int>(std::count(text.begin(), text.begin() + text.find("tcgen05_mma"), '\n')) + 1;
   EXPECT_EQ((Codes{"OUT_MISSING", "RACE_RW", "RACE_WW"}), CodesOf(report)) << ToText(report);
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.code == "OUT_MISSING") continue;
+    if (finding.code == FindingCode::kOutMissing) continue;
     EXPECT_NE(std::string::npos, finding.message.find("issued by thread 0")) << finding.message;
     EXPECT_NE(std::string::npos, finding.message.find("issued by thread 1")) << finding.message;
     EXPECT_NE(first, finding.text_line) << ToText(report);

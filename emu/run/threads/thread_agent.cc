@@ -20,14 +20,14 @@ ThreadAgent::ThreadAgent(agents::LaunchState& state, ThreadMachine& machine, std
       spin_(all.spins(), &frame_->program(), &port_),
       spinning_(spin_, [this](scheduler::AgentOrdinal other) { return all_.NameOf(other); }),
       wait_(machine, all) {
-  frame_->hooks = this;
+  frame_->Watch(this);
   frame_->Ask(machine);
 }
 
 void ThreadAgent::Begin(AgentId thread, agents::AgentPrograms programs) {
   id_ = thread;
-  agents::StartPrograms(*frame_, programs);
-  frame_->agent = thread;
+  frame_->BeginPrograms(programs.first, programs.last);
+  frame_->RunsAs(thread);
   started_ = false;
 }
 
@@ -42,11 +42,9 @@ void ThreadAgent::BeginWarp(AgentId warp, std::int64_t number, std::size_t first
   is_warp_ = true;
   started_ = false;
   parent.frame_->CopyTo(*frame_);
-  if (frame_->shadow != nullptr) frame_->shadow->CopyFrom(*parent.frame_->shadow);
-  frame_->pc = first;
-  frame_->agent = warp;
-  frame_->forked_by = parent.id_;
-  frame_->warp = number;
+  if (frame_->shadow() != nullptr) frame_->shadow()->CopyFrom(*parent.frame_->shadow());
+  frame_->JumpTo(first);
+  frame_->RunsAs(warp, {.thread = parent.id_, .number = number});
 }
 
 absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
@@ -57,7 +55,7 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
   if (is_warp_ && !started_) gate.TakeGrant();  // to begin
   if (!started_ && !is_warp_ && !MayBegin()) return absl::OkStatus();
   if (started_ || is_warp_ || machine_.launch_control().used())
-    state_.memory().Running({.id = id_, .index = frame_->grid_index});
+    state_.memory().Running({.id = id_, .index = frame_->grid_index()});
   started_ = true;
   const absl::Status status = frame_->Run();
   if (is_warp_ && frame_->done()) {
@@ -76,7 +74,7 @@ bool ThreadAgent::MayBegin() {
   if (!gate_->TakeGrant() && !gate_->MayGo({.footprint = FootprintOf(BeginRequest{})})) return false;
   if (machine_.touches() != nullptr) machine_.touches()->Object(kLaunchControlObject, /*writes=*/false);
   if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
-  frame_->pc = frame_->program().steps.size();
+  frame_->JumpToEnd();
   return false;
 }
 

@@ -59,7 +59,7 @@ void ThreadAgents::EnterDevices(const Kernel& kernel) {
 }
 
 std::vector<std::int64_t> ThreadAgents::IndexOf(std::int64_t program) const {
-  std::vector<std::int64_t> index(state_.frame().grid_size.size());
+  std::vector<std::int64_t> index(state_.frame().grid_size().size());
   state_.walk().At(program, absl::MakeSpan(index));
   return index;
 }
@@ -138,12 +138,12 @@ void ThreadAgents::Spawn(AgentId operation) {
 }
 
 void ThreadAgents::Retire(scheduler::Agent* agent) {
-  RunControl* const control = state_.frame().control;
+  RunControl* const control = state_.frame().control();
   if (control != nullptr && !state_.program().grid_in_agent) control->EndPrograms(1);
   auto* thread = static_cast<ThreadAgent*>(agent);
   started_.Ends(thread->id());
   if (!order_.AllHaveBegun() && machine_.touches() != nullptr) machine_.touches()->Everything();  // others may begin
-  if (machine_.EndThread(thread->id())) order_.ClusterEnds(thread->frame().program_number);
+  if (machine_.EndThread(thread->id())) order_.ClusterEnds(thread->frame().program_number());
   free_.push_back(thread);
 }
 

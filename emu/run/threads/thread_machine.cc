@@ -24,9 +24,8 @@ ThreadMachine::ThreadMachine(const Program& program, memory_model::Memory& memor
       operands_(base_, peers_, program.operand_infos.size(), options.races),
       block_memory_(base_, peers_, operands_, syncs_, options.races),
       collectives_(base_),
-      named_(base_),
       queues_(base_),
-      waitables_(base_, syncs_, queues_, named_),
+      waitables_({base_, syncs_, queues_}),
       operations_(base_, queues_, block_memory_, session_),
       control_(base_, syncs_, block_memory_, operations_) {
   if (options.definedness) model_.TrackDefinedness();
@@ -51,11 +50,6 @@ BufferId ThreadMachine::PeerBuffer(BufferId buffer, absl::Span<const PeerCoordin
 }
 
 // ---- barriers and semaphores
-
-void ThreadMachine::TellArrival(const memory_model::Arrival& arrival) const {
-  memory_.watchers().Each(memory_model::EventKind::kArrive,
-                          [&](memory_model::MemoryWatcher& watcher) { watcher.Arrives(memory_.who(), arrival); });
-}
 
 absl::StatusOr<SyncId> ThreadMachine::AllocSync(const SyncRequest& request) {
   const auto alloc = [&] { return syncs_.Alloc(current_, request); };
@@ -91,42 +85,14 @@ SyncElement ThreadMachine::PeerSync(SyncElement element, absl::Span<const PeerCo
   return touches_ == nullptr ? find() : touches_->Reaches(current_, find);
 }
 
-absl::Status ThreadMachine::Arrive(SyncElement barrier, const Site& site) {
-  if (touches_ != nullptr) touches_->Arrives(barrier);
-  TellArrival({.at = barrier});
-  syncs_.Arrive(current_, barrier, site, &changes_);
-  return absl::OkStatus();
+absl::Status ThreadMachine::Arrive(const Arrival& arrival, const Site& site) {
+  memory_.watchers().Each(memory_model::EventKind::kArrive,
+                          [&](memory_model::MemoryWatcher& watcher) { watcher.Arrives(memory_.who(), arrival); });
+  return waitables_.Of(arrival.at).Arrive(Asking(site), arrival);
 }
 
-absl::StatusOr<bool> ThreadMachine::Test(SyncElement barrier, const Site& site) {
-  if (touches_ != nullptr) touches_->Looks(barrier);
-  const BarrierId id = syncs_.BarrierOf(barrier);
-  if (!model_.CanWait(current_, id)) return false;
-  changes_.Add(threads::ObjectOf(id));
-  memory_.TellLanesMetUntil(model_.Of(id).TellsOf(current_));
-  model_.Wait(current_, id, CodeSite::Of(site));
-  return true;
-}
-
-absl::Status ThreadMachine::Signal(SyncElement semaphore, std::int64_t amount, const Site& site) {
-  if (touches_ != nullptr) touches_->Signals(semaphore);
-  TellArrival({.at = semaphore, .semaphore = true, .amount = amount});
-  syncs_.ExpectEntered(current_, semaphore, site);
-  changes_.Add(syncs_.ObjectOf(semaphore));
-  model_.Signal(current_, syncs_.SemaphoreOf(semaphore), CodeSite::Of(site), amount);
-  return absl::OkStatus();
-}
-
-absl::StatusOr<std::int64_t> ThreadMachine::Read(SyncElement semaphore, const Site&) {
-  if (touches_ != nullptr) touches_->Looks(semaphore);
-  return model_.Read(current_, syncs_.SemaphoreOf(semaphore));
-}
-
-absl::Status ThreadMachine::ArriveNamed(const NamedArrival& arrival, const Site& site) {
-  if (touches_ != nullptr) touches_->Object(named_.ObjectOf(current_, arrival.barrier));
-  changes_.Add(named_.ObjectOf(current_, arrival.barrier));
-  named_.Arrive(current_, arrival, site);
-  return absl::OkStatus();
+absl::StatusOr<std::int64_t> ThreadMachine::Poll(const WaitTarget& target, const Site& site) {
+  return waitables_.Of(target).Poll(Asking(site), target);
 }
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
@@ -153,16 +119,6 @@ absl::Status ThreadMachine::Make(Fence fence, const Site& site) {
   return absl::OkStatus();
 }
 
-absl::Status ThreadMachine::Meet(std::string what, const Site& site) {
-  changes_.Add(threads::ObjectOf(MeetingOf(current_)));
-  std::string& words = meeting_words_[{what, site.loc.value, site.text_line}];
-  if (words.empty()) words = Cat(what, " at ", model_.PlaceOf(CodeSite::Of(site)));
-  model_.Enter(current_, MeetingOf(current_), {words, site.text_line}, CodeSite::Of(site));
-  if (touches_ != nullptr)
-    touches_->Meets(current_, Cat(words, site.text_line), model_.CanLeave(current_, MeetingOf(current_)));
-  return absl::OkStatus();
-}
-
 absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& site) {
   if (touches_ != nullptr) touches_->Everything();
   collectives_.Enter(current_, step, CodeSite::Of(site));
@@ -170,12 +126,6 @@ absl::Status ThreadMachine::Collective(const CollectiveStep& step, const Site& s
 }
 
 // ---- operations of engines
-
-Completion ThreadMachine::ArrivalAt(SyncElement barrier) { return {.object = syncs_.BarrierOf(barrier)}; }
-
-Completion ThreadMachine::SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) {
-  return {.object = syncs_.SemaphoreOf(semaphore), .amount = amount, .unit = unit};
-}
 
 QueueId ThreadMachine::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kBlocks ? memory_.QueueOf(queue) : queues_.ForIssue(current_, queue);

@@ -10,10 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/run/threads/async_operations.h"
@@ -22,7 +20,6 @@
 #include "emu/run/threads/collectives.h"
 #include "emu/run/threads/launch_control.h"
 #include "emu/run/threads/launch_shape.h"
-#include "emu/run/threads/named_barriers.h"
 #include "emu/run/threads/operand_arrays.h"
 #include "emu/run/threads/peers.h"
 #include "emu/run/threads/residents.h"
@@ -144,30 +141,24 @@ class ThreadMachine final : public memory_model::OverMemory {
     return queue == AsyncQueue::kMma && model_.rule().WgmmaCompletesEarlier();
   }
   absl::Status Collective(const CollectiveStep& step, const Site& site) override;
+  absl::Status Arrive(const Arrival& arrival, const Site& site) override;
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
+  absl::StatusOr<std::int64_t> Poll(const WaitTarget& target, const Site& site) override;
   absl::StatusOr<SyncId> AllocSync(const SyncRequest& request) override;
   void LeaveSync(SyncId array, const Site& site) override {
     if (touches_ != nullptr) touches_->LeavesScope(current_);
     syncs_.Leave(array, site);
   }
   SyncElement PeerSync(SyncElement element, absl::Span<const PeerCoordinate> where, const Site& site) override;
-  absl::Status Arrive(SyncElement barrier, const Site& site) override;
-  absl::StatusOr<bool> Test(SyncElement barrier, const Site& site) override;
-  absl::Status Signal(SyncElement semaphore, std::int64_t amount, const Site& site) override;
-  absl::StatusOr<std::int64_t> Read(SyncElement semaphore, const Site& site) override;
   absl::Status TryCancel(const CancelRequest& request, const Site& site) override;
   absl::StatusOr<CancelAnswer> ReadAnswer(const std::byte* answer, const Site& site) override;
-  Completion ArrivalAt(SyncElement barrier) override;
-  Completion SignalAt(SyncElement semaphore, std::int64_t amount, CompletionUnit unit) override;
-  absl::Status ArriveNamed(const NamedArrival& arrival, const Site& site) override;
+  Completion CompletionAt(SyncElement element) override { return syncs_.CompletionAt(element); }
   absl::Status Make(Fence fence, const Site& site) override;
-  absl::Status Meet(std::string what, const Site& site) override;
   absl::Status Spawn(const SpawnRequest& request, const Site& site) override;
 
  private:
-  memory_model::RendezvousId MeetingOf(AgentId thread) const { return residents_.BlockOf(thread).meeting; }
+  Asker Asking(const Site& site) { return {current_, site, changes_, touches_}; }
   absl::Status Resume(const SyncArray& array);
-  void TellArrival(const memory_model::Arrival& arrival) const;
   void EndBlock(BlockId block);
   void RetireIfIdle(std::int64_t cluster);
 
@@ -182,13 +173,10 @@ class ThreadMachine final : public memory_model::OverMemory {
   OperandArrays operands_;
   BlockMemory block_memory_;
   Collectives collectives_;
-  NamedBarriers named_;
   AsyncQueues queues_;
   Waitables waitables_;
   AsyncOperations operations_;
   LaunchControl control_;
-  // What threads meet for, in words, by what and where: every thread of every block comes there.
-  absl::flat_hash_map<std::tuple<std::string, std::int32_t, int>, std::string> meeting_words_;
   std::function<absl::Status(AgentId, std::int64_t, std::size_t)> fork_;
   ThreadTouches* touches_ = nullptr;  // of a search
   AgentId current_;

@@ -53,13 +53,13 @@ inline Report CheckThreads(const std::string& text, const CheckOptions& options 
 
 inline std::set<std::string> CodesOf(const Report& report) {
   std::set<std::string> codes;
-  for (const ReportedFinding& finding : report.findings) codes.insert(finding.code);
+  for (const ReportedFinding& finding : report.findings) codes.insert(std::string(Code(finding.code)));
   return codes;
 }
 
 inline std::string MessageOf(const Report& report, const std::string& code) {
   const auto found = std::find_if(report.findings.begin(), report.findings.end(),
-                                  [&](const ReportedFinding& finding) { return finding.code == code; });
+                                  [&](const ReportedFinding& finding) { return Code(finding.code) == code; });
   return found == report.findings.end() ? "" : found->message;
 }
 

@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "memory_model/sync/wait_record.h"
 #include "scheduler/operation.h"
@@ -22,10 +24,22 @@ namespace palladion::threads {
 
 class ThreadTouches;
 
+// An agent's request of something that one can wait for, as it is carried out.
+struct Asker {
+  AgentId agent;
+  const Site& site;
+  scheduler::Changes& changes;  // is given the objects that it changes
+  ThreadTouches* touches;       // is told what it touches; nullptr: no search
+};
+
 class Waitable {
  public:
   virtual ~Waitable() = default;
 
+  // The agent's part in what others wait for. Of a kind that only engines or the ends of agents bring about, an error.
+  virtual absl::Status Arrive(const Asker& asker, const Arrival& arrival);
+  // What Machine::Poll says. Of a kind that is only waited for, an error.
+  virtual absl::StatusOr<std::int64_t> Poll(const Asker& asker, const WaitTarget& target);
   // May the thread go on?
   virtual bool CanWait(AgentId thread, const WaitTarget& target) const = 0;
   // It goes on: takes what it waited for, and knows what that tells.

@@ -11,10 +11,12 @@ namespace {
 
 // Of ids with nothing behind them: an element that is not there, which a finding has told, and copies of blocks, which
 // the memory has completed where they were asked for. A loop that looks there never sees a change.
-class AlwaysThere final : public Waitable {
+class NoObject final : public Waitable {
  public:
   bool CanWait(AgentId, const WaitTarget&) const override { return true; }
   void Wait(AgentId, const WaitTarget&, const Site&) override {}
+  absl::Status Arrive(const Asker&, const Arrival&) override { return absl::OkStatus(); }
+  absl::StatusOr<std::int64_t> Poll(const Asker&, const WaitTarget&) override { return 0; }
   std::string Describe(AgentId, const WaitTarget&) const override { return "an element that does not exist"; }
   std::int64_t Object(AgentId, const WaitTarget&) const override { return kNoObject; }
   std::optional<bool> ThreadMaySignal(AgentId, const Other&) const override { return false; }
@@ -24,6 +26,15 @@ class AlwaysThere final : public Waitable {
 };
 
 }  // namespace
+
+absl::Status Waitable::Arrive(const Asker& asker, const Arrival& arrival) {
+  return absl::InternalError(
+      ToAbsl(Cat("no agent arrives at what ", Describe(asker.agent, arrival.at), " stands for")));
+}
+
+absl::StatusOr<std::int64_t> Waitable::Poll(const Asker& asker, const WaitTarget& target) {
+  return absl::InternalError(ToAbsl(Cat(Describe(asker.agent, target), " can only be waited for")));
+}
 
 void Waitable::TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const {
   touches->Object(Object(thread, target));
@@ -38,25 +49,10 @@ std::string WordsFor(const memory_model::WaitRecord& wait) {
   return Cat(wait.object, " (needs ", wait.needs, ", has ", wait.has, ")");
 }
 
-Waitables::Waitables(const MachineBase& base, const SyncArrays& syncs, AsyncQueues& queues, NamedBarriers& named) {
-  using Kind = WaitTarget::Kind;
-  constexpr std::size_t kMost = 8;  // made for every schedule of a check: as few allocations as can be
-  own_.reserve(kMost);
-  rows_.reserve(kMost);
-  Add(Kind::kNothing, std::make_unique<AlwaysThere>());
-  Add(Kind::kQueue, *own_.back());
-  Add(Kind::kBarrier, BarrierWaits(base, syncs));
-  Add(Kind::kSemaphore, SemaphoreWaits(base, syncs));
-  Add(Kind::kGroups, GroupWaits(base, queues));
-  Add(Kind::kMeeting, MeetingWaits(base));
-  Add(Kind::kSpawned, WarpWaits(base));
-  Add(Kind::kNamedBarrier, named);
-}
+std::unique_ptr<Waitable> AlwaysThere(const WaitableParts&) { return std::make_unique<NoObject>(); }
 
-void Waitables::Add(WaitTarget::Kind id, Waitable& row) {
-  const auto at = static_cast<std::size_t>(id);
-  if (rows_.size() <= at) rows_.resize(at + 1);
-  rows_[at] = &row;
+Waitables::Waitables(const WaitableParts& parts) {
+  for (const WaitableRow& row : kWaitables) of_[static_cast<std::size_t>(row.id)] = row.make(parts);
 }
 
 }  // namespace palladion::threads

@@ -34,6 +34,6 @@ class OfWarps final : public Waitable {
 
 }  // namespace
 
-std::unique_ptr<Waitable> WarpWaits(const MachineBase& base) { return std::make_unique<OfWarps>(base); }
+std::unique_ptr<Waitable> WarpWaits(const WaitableParts& parts) { return std::make_unique<OfWarps>(parts.base); }
 
 }  // namespace palladion::threads

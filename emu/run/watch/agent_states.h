@@ -26,7 +26,7 @@ class AgentStates {
 
   // StepHooks::Before.
   void Before(const Frame& frame) {
-    const auto found = states_.find(frame.agent);
+    const auto found = states_.find(frame.agent());
     current_ = found == states_.end() ? nullptr : &found->second;
   }
 
@@ -37,14 +37,14 @@ class AgentStates {
     const Mark* mark = MarkOf(step);
     if (mark == nullptr) return;
     const bool of_kernel = mark->instr == nullptr;
-    const bool of_warp = !of_kernel && frame.forked_by.valid() && IsFork(*mark->instr);
-    State& state = mark->kind == Mark::Kind::kEnter && of_kernel ? Begin(frame.agent, fresh_)
+    const bool of_warp = !of_kernel && frame.warp().has_value() && IsFork(*mark->instr);
+    State& state = mark->kind == Mark::Kind::kEnter && of_kernel ? Begin(frame.agent(), fresh_)
                    : mark->kind == Mark::Kind::kEnter && of_warp
                        ? BeginWarp(frame)
-                       : states_.try_emplace(frame.agent, fresh_).first->second;
+                       : states_.try_emplace(frame.agent(), fresh_).first->second;
     state.walk.Pass(*mark);
     handle(*mark, state);
-    if (mark->kind == Mark::Kind::kLeave && (of_kernel || of_warp)) states_.erase(frame.agent);
+    if (mark->kind == Mark::Kind::kLeave && (of_kernel || of_warp)) states_.erase(frame.agent());
   }
 
   // Whose step is running; nullptr between steps, and outside the regions of kernels.
@@ -55,8 +55,8 @@ class AgentStates {
 
   State& Begin(AgentId agent, const State& as) { return states_.insert_or_assign(agent, as).first->second; }
   State& BeginWarp(const Frame& frame) {
-    const auto thread = states_.find(frame.forked_by);
-    return Begin(frame.agent, thread == states_.end() ? fresh_ : State(thread->second));
+    const auto thread = states_.find(frame.warp()->thread);
+    return Begin(frame.agent(), thread == states_.end() ? fresh_ : State(thread->second));
   }
 
   State fresh_;

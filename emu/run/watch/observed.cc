@@ -8,8 +8,8 @@
 namespace palladion::watch {
 
 std::string NameOfAgent(const Frame& frame) {
-  const std::string warp = frame.warp < 0 ? "" : Cat("warp ", frame.warp, " of ");
-  return warp + AgentName(NamingOf(frame.program()), frame.grid_index);
+  const std::string warp = !frame.warp().has_value() ? "" : Cat("warp ", frame.warp()->number, " of ");
+  return warp + AgentName(NamingOf(frame.program()), frame.grid_index());
 }
 
 std::string SourceText(const Module& module, LocId loc) {

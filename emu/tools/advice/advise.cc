@@ -18,12 +18,17 @@ namespace {
 
 constexpr std::string_view kChangedPath = "the changed kernel";
 
+// By the codes' names: of several, the first is reported.
+struct ByName {
+  bool operator()(FindingCode a, FindingCode b) const { return Code(a) < Code(b); }
+};
+
 // What was found of a kind, other than notes.
-using Counts = std::map<std::string, std::int64_t>;
+using Counts = std::map<FindingCode, std::int64_t, ByName>;
 Counts CountsOf(const Report& report) {
   Counts counts;
   for (const ReportedFinding& finding : report.findings) {
-    if (finding.severity != "note") counts[finding.code] += finding.count;
+    if (finding.severity != Severity::kNote) counts[finding.code] += finding.count;
   }
   return counts;
 }
@@ -35,7 +40,7 @@ std::string NewIn(const Report& report, const Report& before) {
     if (count <= old[code]) continue;
     const auto first = std::find_if(report.findings.begin(), report.findings.end(),
                                     [&of = code](const ReportedFinding& one) { return one.code == of; });
-    return Cat(code, ", which the kernel as it is has not: ", first->message);
+    return Cat(Code(code), ", which the kernel as it is has not: ", first->message);
   }
   if (report.verdict == Verdict::kNondeterministic && before.verdict != Verdict::kNondeterministic)
     return "its outputs differ between schedules";

@@ -7,6 +7,7 @@
 #include "emu/tools/advice/change.h"
 #include "emu/tools/edit/edit.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::advice {
 namespace {
@@ -63,7 +64,7 @@ void SwapOfGrid(Kernel& kernel, std::size_t a, std::size_t b) {
     if (operand.block.has_value()) std::swap(operand.block->map.params[a], operand.block->map.params[b]);
   }
   edit::ForEachInstr(kernel, [&](Instr& instr) {
-    if (instr.name != "program_id" && instr.name != "num_programs") return;
+    if (!Is(instr, OpId::kProgramId) && !Is(instr, OpId::kNumPrograms)) return;
     for (AttrEntry& entry : instr.attrs) {
       auto* axis = entry.first == "axis" ? std::get_if<std::int64_t>(&entry.second.value) : nullptr;
       if (axis == nullptr) continue;

@@ -10,6 +10,7 @@
 #include "emu/tools/advice/origins.h"
 #include "emu/tools/edit/edit.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::advice {
@@ -128,7 +129,7 @@ class Waits0 {
     const Instr* giver = index->kind == Arg::Kind::kValue ? origins_.Giver(index->value) : nullptr;
     std::optional<NumberRef> slots;
     std::optional<Affine> step;
-    if (giver != nullptr && giver->dialect.empty() && giver->name == "rem" && giver->args.size() == 2) {
+    if (giver != nullptr && Is(*giver, OpId::kRem) && giver->args.size() == 2) {
       slots = NumberOf(const_cast<Instr*>(giver)->args[1]);
       step = origins_.AffineOf(giver->args[0]);
     }
@@ -179,9 +180,9 @@ void Delay(Kernel& kernel, const Place& place) {
     const auto& [at, slot] = place.arrivals[i];
     const Instr arrival = body.body[at];
     Maker before(kernel, arrival), maker(kernel, arrival);
-    const Arg condition = maker.Value("ge", {maker.Of(place.turn), edit::LiteralArg(1, step)}, truth);
-    const Arg last = before.Value("add", {before.Of(place.turn), edit::LiteralArg(slot.offset - 1, step)}, step);
-    const Arg index = before.Value("rem", {last, edit::LiteralArg(slot.slots, step)}, step);
+    const Arg condition = maker.Value(OpId::kGe, {maker.Of(place.turn), edit::LiteralArg(1, step)}, truth);
+    const Arg last = before.Value(OpId::kAdd, {before.Of(place.turn), edit::LiteralArg(slot.offset - 1, step)}, step);
+    const Arg index = before.Value(OpId::kRem, {last, edit::LiteralArg(slot.slots, step)}, step);
     std::vector<Instr> inside = before.Take();
     inside.push_back(Later(arrival, index));
     maker.If(condition, std::move(inside));

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "emu/tools/edit/edit.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::advice {
@@ -19,21 +20,33 @@ std::int64_t Wrapped(std::int64_t number) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(static_cast<std::uint64_t>(number)));
 }
 
-std::optional<std::int64_t> OfTwo(std::string_view name, std::int64_t a, std::int64_t b) {
-  if (name == "add") return Wrapped(a + b);
-  if (name == "sub") return Wrapped(a - b);
-  if (name == "mul") return Wrapped(a * b);
-  if (name == "eq") return a == b;
-  if (name == "ne") return a != b;
-  if (name == "lt") return a < b;
-  if (name == "le") return a <= b;
-  if (name == "gt") return a > b;
-  if (name == "ge") return a >= b;
-  return std::nullopt;
+std::optional<std::int64_t> OfTwo(OpId op, std::int64_t a, std::int64_t b) {
+  switch (op) {
+    case OpId::kAdd:
+      return Wrapped(a + b);
+    case OpId::kSub:
+      return Wrapped(a - b);
+    case OpId::kMul:
+      return Wrapped(a * b);
+    case OpId::kEq:
+      return a == b;
+    case OpId::kNe:
+      return a != b;
+    case OpId::kLt:
+      return a < b;
+    case OpId::kLe:
+      return a <= b;
+    case OpId::kGt:
+      return a > b;
+    case OpId::kGe:
+      return a >= b;
+    default:
+      return std::nullopt;
+  }
 }
 
 bool AddsOneTo(const Instr& instr, ValueId to) {
-  if (!instr.dialect.empty() || instr.name != "add" || instr.args.size() != 2) return false;
+  if (!Is(instr, OpId::kAdd) || instr.args.size() != 2) return false;
   for (std::size_t side = 0; side < 2; ++side) {
     const Arg &one = instr.args[side], &other = instr.args[1 - side];
     if (other.kind == Arg::Kind::kValue && other.value == to && one.kind == Arg::Kind::kLiteral &&
@@ -50,7 +63,7 @@ bool ComesFromOneMore(const Origins& origins, const Arg& arg, ValueId of, int de
   const Instr* giver = origins.Giver(arg.value);
   if (giver == nullptr) return false;
   if (AddsOneTo(*giver, of)) return true;
-  if (!giver->dialect.empty() || giver->name != "select_n") return false;
+  if (!Is(*giver, OpId::kSelectN)) return false;
   for (std::size_t i = 1; i < giver->args.size(); ++i) {
     if (ComesFromOneMore(origins, giver->args[i], of, depth + 1)) return true;
   }
@@ -73,17 +86,18 @@ std::optional<std::int64_t> KnownNumbers::Of(const Arg& arg) {
 }
 
 std::optional<std::int64_t> KnownNumbers::OfInstr(const Instr& instr) {
-  if (!instr.dialect.empty() || !instr.regions.empty() || instr.args.empty()) return std::nullopt;
+  const std::optional<OpId> op = IdOf(instr);
+  if (!op.has_value() || !instr.regions.empty() || instr.args.empty()) return std::nullopt;
   const std::optional<std::int64_t> first = Of(instr.args[0]);
   if (!first.has_value()) return std::nullopt;
-  if (instr.name == "convert_element_type") return first;
-  if (instr.name == "select_n") {
+  if (op == OpId::kConvertElementType) return first;
+  if (op == OpId::kSelectN) {
     const auto chosen = static_cast<std::size_t>(*first) + 1;
     return chosen < instr.args.size() ? Of(instr.args[chosen]) : std::nullopt;
   }
   if (instr.args.size() != 2) return std::nullopt;
   const std::optional<std::int64_t> second = Of(instr.args[1]);
-  return second.has_value() ? OfTwo(instr.name, *first, *second) : std::nullopt;
+  return second.has_value() ? OfTwo(*op, *first, *second) : std::nullopt;
 }
 
 void WriteKnownStarts(Kernel& kernel, const Origins& origins) {

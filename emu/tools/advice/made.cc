@@ -6,18 +6,15 @@
 
 namespace palladion::advice {
 
-Instr& Maker::Add(std::string_view op, std::vector<Arg> args) {
-  Instr instr;
-  instr.name = op;
-  instr.loc = loc_;
+Instr& Maker::Add(OpId op, std::vector<Arg> args) {
+  Instr instr = MakeInstr(op, std::move(args), loc_);
   instr.text_line = text_line_;
-  instr.args = std::move(args);
   for (Arg& arg : instr.args) arg.name.clear();
   made_.push_back(std::move(instr));
   return made_.back();
 }
 
-Arg Maker::Value(std::string_view op, std::vector<Arg> args, const Type& type) {
+Arg Maker::Value(OpId op, std::vector<Arg> args, const Type& type) {
   Instr& instr = Add(op, std::move(args));
   const ValueId id{static_cast<std::int32_t>(kernel_.values.size())};
   kernel_.values.push_back({.name = Cat("advised_", id.value), .type = type, .label = ""});
@@ -27,7 +24,7 @@ Arg Maker::Value(std::string_view op, std::vector<Arg> args, const Type& type) {
 }
 
 Arg Maker::ToI32(Arg arg) {
-  const Arg made = Value("convert_element_type", {std::move(arg)}, ArrayType(DType::kI32, {}));
+  const Arg made = Value(OpId::kConvertElementType, {std::move(arg)}, ArrayType(DType::kI32, {}));
   made_.back().attrs.emplace_back("to", Attr{AttrIdent{"i32"}});
   return made;
 }
@@ -41,7 +38,7 @@ Arg Maker::Of(ValueId id) const {
 
 void Maker::If(const Arg& condition, std::vector<Instr> body) {
   const Arg chosen = ToI32(condition);
-  Instr& cond = Add("cond", {chosen});
+  Instr& cond = Add(OpId::kCond, {chosen});
   cond.regions.resize(2);
   cond.regions[1].body = std::move(body);
 }

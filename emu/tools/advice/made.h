@@ -2,10 +2,10 @@
 #ifndef PALLADION_EMU_TOOLS_ADVICE_MADE_H_
 #define PALLADION_EMU_TOOLS_ADVICE_MADE_H_
 
-#include <string_view>
 #include <vector>
 
 #include "semantics/ir/module.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::advice {
 
@@ -16,7 +16,7 @@ class Maker {
   Maker(Kernel& kernel, const Instr& like) : kernel_(kernel), loc_(like.loc), text_line_(like.text_line) {}
 
   // An operation on scalars that gives a value of the type; appended to what is made.
-  Arg Value(std::string_view op, std::vector<Arg> args, const Type& type);
+  Arg Value(OpId op, std::vector<Arg> args, const Type& type);
   // The same with an attribute: to=i32.
   Arg ToI32(Arg arg);
   Arg Of(ValueId id) const;
@@ -26,7 +26,7 @@ class Maker {
   std::vector<Instr> Take() { return std::move(made_); }
 
  private:
-  Instr& Add(std::string_view op, std::vector<Arg> args);
+  Instr& Add(OpId op, std::vector<Arg> args);
 
   Kernel& kernel_;
   const LocId loc_;

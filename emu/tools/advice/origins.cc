@@ -1,6 +1,7 @@
 #include "emu/tools/advice/origins.h"
 
 #include "emu/tools/edit/edit.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::advice {
@@ -15,9 +16,7 @@ bool IsNumber(const Arg& arg, std::int64_t number) {
 
 bool IsScalarI32(const Type& type) { return type.is_array() && type.shape.empty() && type.dtype == DType::kI32; }
 
-bool IsOne(const Instr& instr, std::string_view name, std::size_t args) {
-  return instr.dialect.empty() && instr.name == name && instr.args.size() == args;
-}
+bool IsOne(const Instr& instr, OpId op, std::size_t args) { return Is(instr, op) && instr.args.size() == args; }
 
 }  // namespace
 
@@ -68,8 +67,9 @@ std::optional<Affine> Origins::AffineOf(const Arg& arg) const {
     const Origin& origin = Of(at->value);
     if (origin.instr == nullptr || origin.region != nullptr) return affine;
     Instr& instr = *origin.instr;
-    const bool sum = IsOne(instr, "add", 2), difference = IsOne(instr, "sub", 2), product = IsOne(instr, "mul", 2);
-    if (IsOne(instr, "convert_element_type", 1)) {
+    const bool sum = IsOne(instr, OpId::kAdd, 2), difference = IsOne(instr, OpId::kSub, 2),
+               product = IsOne(instr, OpId::kMul, 2);
+    if (IsOne(instr, OpId::kConvertElementType, 1)) {
       at = &instr.args[0];
       continue;
     }
@@ -108,7 +108,7 @@ std::optional<Counter> Origins::CounterOf(ValueId id) const {
   const Arg& next = origin.region->results[origin.number];
   if (next.kind != Arg::Kind::kValue || !next.value.valid()) return std::nullopt;
   const Instr* giver = Giver(next.value);
-  if (giver == nullptr || !IsOne(*giver, "add", 2)) return std::nullopt;
+  if (giver == nullptr || !IsOne(*giver, OpId::kAdd, 2)) return std::nullopt;
   const bool one_more = (giver->args[0].value == id && IsNumber(giver->args[1], 1)) ||
                         (giver->args[1].value == id && IsNumber(giver->args[0], 1));
   return one_more ? std::optional(counter) : std::nullopt;

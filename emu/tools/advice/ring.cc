@@ -8,15 +8,16 @@
 #include "emu/tools/advice/known_numbers.h"
 #include "emu/tools/advice/slot_uses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::advice {
 namespace {
 
-constexpr std::string_view kComparisons[] = {"lt", "le", "gt", "ge", "eq", "ne"};
+constexpr OpId kComparisons[] = {OpId::kLt, OpId::kLe, OpId::kGt, OpId::kGe, OpId::kEq, OpId::kNe};
 
 bool IsComparison(const Instr& instr) {
-  return instr.dialect.empty() && instr.args.size() == 2 &&
-         std::find(std::begin(kComparisons), std::end(kComparisons), instr.name) != std::end(kComparisons);
+  return instr.args.size() == 2 && std::any_of(std::begin(kComparisons), std::end(kComparisons),
+                                               [&](OpId comparison) { return Is(instr, comparison); });
 }
 
 // The arrays that share what indexes them, before the numbers are known.
@@ -252,7 +253,7 @@ class RingNumbers {
     if (step.offset == ring_.slots) Add(*step.number, step.negated ? -1 : 1);
     if (step.offset != 0) return;
     const bool slots = with.Get() == ring_.slots, rest = with.Get() == this->rest();
-    if (slots && rest && instr.name != "ge") {
+    if (slots && rest && !Is(instr, OpId::kGe)) {
       Unsure(instr, Cat("compares a step with ", with.Get(), ", which may be slots or steps"));
     } else if (slots) {
       Add(with, 1);
@@ -290,7 +291,7 @@ class Grouping {
     if (use.slot == nullptr || use.slot->kind != Arg::Kind::kValue || !use.slot->value.valid()) return;
     const ValueId id = use.slot->value;
     const Instr* giver = origins_.Giver(id);
-    if (giver != nullptr && giver->dialect.empty() && giver->name == "rem" && giver->args.size() == 2 &&
+    if (giver != nullptr && Is(*giver, OpId::kRem) && giver->args.size() == 2 &&
         giver->args[1].kind == Arg::Kind::kLiteral && giver->args[1].literal.dtype == DType::kI32) {
       own.remainders.insert(id);
     } else if (origins_.CounterOf(id).has_value()) {

@@ -29,6 +29,12 @@ class Dump final : public run::Watcher {
   using Keep = std::function<absl::StatusOr<std::string>(const std::string& name, const Tensor& tensor)>;
   void SetKeep(Keep keep) { keep_ = std::move(keep); }
 
+  // An array as the text and the JSON have it, in the order in which they were kept.
+  struct Written {
+    std::string what, path, type, first;  // path: "" where nobody keeps it; first: its first elements
+  };
+  const std::vector<Written>& written() const { return written_; }
+
   // Of writing the files; the run goes on without them.
   const absl::Status& status() const { return status_; }
 
@@ -46,10 +52,6 @@ class Dump final : public run::Watcher {
     std::vector<RefId> ids;  // those of that name; the one that has memory is meant
     std::set<const Instr*> after;
   };
-  struct Written {
-    std::string what, path, type, first;  // path: "" where nobody keeps it; first: its first elements
-  };
-
   struct Agent {
     watch::MarkWalk walk;
   };

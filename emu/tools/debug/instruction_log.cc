@@ -56,7 +56,8 @@ class LogWriter final : public run::Watcher {
   // What was found, as comments, and the mark without which a log is known to be cut off.
   void End(const Report& report) {
     for (const ReportedFinding& finding : report.findings)
-      out_ << "# " << finding.severity << " " << finding.code << ": " << Printable(Field(finding.message)) << "\n";
+      out_ << "# " << Name(finding.severity) << " " << Code(finding.code) << ": " << Printable(Field(finding.message))
+           << "\n";
     out_ << "end " << records_ << "\n";
   }
 
@@ -151,8 +152,8 @@ class LogWriter final : public run::Watcher {
           Cat(Named(mark.in[i]), "=", HashOf(mark.in[i], watch::OperandType(kernel_, mark, i), agent, frame)));
     }
     ++records_;
-    std::string program = absl::StrJoin(frame.grid_index, ",");
-    if (frame.warp >= 0) Append(&program, "/", frame.warp);
+    std::string program = absl::StrJoin(frame.grid_index(), ",");
+    if (frame.warp().has_value()) Append(&program, "/", frame.warp()->number);
     out_ << Field(std::move(program)) << '\t' << Field(agent.walk.Iterations()) << '\t' << instr.text_line << '\t'
          << watch::OpName(instr) << '\t' << Field(absl::StrJoin(results, " ")) << '\t'
          << Field(absl::StrJoin(operands, " ")) << '\t' << Field(absl::StrJoin(agent.accesses.back(), "; ")) << '\t'

@@ -275,10 +275,10 @@ std::size_t Provenance::Keep(ProgramRecord& record, const std::byte* value, std:
 
 RecordId Provenance::ProgramOf(const Frame& frame) {
   const RecordId next{static_cast<std::int32_t>(programs_.size())};
-  const auto [found, is_new] = program_at_.emplace(frame.grid_index, next);
+  const auto [found, is_new] = program_at_.emplace(frame.grid_index(), next);
   if (is_new) {
     const bool wanted = only_.valid() ? next == only_ : value_bytes_left_ > 0;
-    programs_.push_back({.index = frame.grid_index, .nodes = {}, .bytes = {}, .has_values = wanted});
+    programs_.push_back({.index = frame.grid_index(), .nodes = {}, .bytes = {}, .has_values = wanted});
   }
   return found->second;
 }

@@ -93,14 +93,14 @@ class PageData {
 
   static void AppendSide(std::string_view name, const std::optional<ReportedAccess>& side, std::string* json) {
     if (!side.has_value()) return;
-    Append(json, ",\"", name, "\":{\"kind\":", JsonString(side->kind), ",\"agent\":", JsonString(side->agent),
+    Append(json, ",\"", name, "\":{\"kind\":", JsonString(Name(side->kind)), ",\"agent\":", JsonString(side->agent),
            ",\"object\":", JsonString(side->object), ",\"box\":", JsonString(side->box),
            ",\"source\":", JsonString(side->source), ",\"text_line\":", side->text_line, "}");
   }
 
   static void AppendFinding(const ReportedFinding& finding, bool first, std::string* json) {
-    Append(json, first ? "" : ",", "{\"code\":", JsonString(finding.code),
-           ",\"severity\":", JsonString(finding.severity), ",\"message\":", JsonString(finding.message),
+    Append(json, first ? "" : ",", "{\"code\":", JsonString(Code(finding.code)),
+           ",\"severity\":", JsonString(Name(finding.severity)), ",\"message\":", JsonString(finding.message),
            ",\"source\":", JsonString(finding.source), ",\"text_line\":", finding.text_line);
     AppendSide("first", finding.first, json);
     AppendSide("second", finding.second, json);

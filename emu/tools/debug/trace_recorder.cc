@@ -130,7 +130,7 @@ std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
 }
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
-  Resume(frame.grid_index);
+  Resume(frame.grid_index());
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
     elements_ += static_cast<std::int64_t>(kernel_.program().slots[frame.out(step, i).index()].bytes / 4);

@@ -94,7 +94,8 @@ TEST_F(TraceTest, ThePageHoldsItsDataAndNoWayOut) {
   Record("triton/h100", {});
   absl::StatusOr<Report> report = Check(*kernel_, inputs_, {.seeds = 1});
   ASSERT_TRUE(report.ok()) << report.status();
-  report->findings.push_back({.code = "OOB", .severity = "defect", .message = "</script><b>no"});
+  report->findings.push_back(
+      {.code = FindingCode::kOutOfBounds, .severity = Severity::kDefect, .message = "</script><b>no"});
   const std::string page = TracePage(*recorder_, kernel_->state(), &*report);
   EXPECT_EQ(std::string::npos, page.find("{{DATA}}"));
   EXPECT_EQ(std::string::npos, page.find("</script><b>no"));

@@ -53,6 +53,15 @@ class UndefinedOutputs final : public run::Watcher {
 
 }  // namespace
 
+std::vector<FindingCode> DefectsOf(const Report& report) {
+  std::vector<FindingCode> codes;
+  for (const ReportedFinding& finding : report.findings) {
+    if (Counts(finding, report) && std::find(codes.begin(), codes.end(), finding.code) == codes.end())
+      codes.push_back(finding.code);
+  }
+  return codes;
+}
+
 absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tensor>& inputs,
                                   const GoldenOptions& options, ReportText json_of) {
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(text, options.prepare));
@@ -71,11 +80,7 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
                 .outputs = {},
                 .report = json_of(report),
                 .defect = ExitCodeOf(report) != ExitCode::kClean};
-  for (const ReportedFinding& finding : report.findings) {
-    const std::vector<std::string>& known = bundle.defects;
-    if (Counts(finding, report) && std::find(known.begin(), known.end(), finding.code) == known.end())
-      bundle.defects.push_back(finding.code);
-  }
+  bundle.defects = DefectsOf(report);
   for (std::size_t i = 0; i < result.outputs.size(); ++i) {
     bundle.outputs.push_back({.operand = kernel.outputs()[i],
                               .values = std::move(result.outputs[i]),

@@ -35,7 +35,7 @@ struct Bundle {
   std::vector<GoldenOutput> outputs;
   std::string report;                // of a check, as JSON
   bool defect = false;               // that check found one: another order, or another fill, may give other outputs
-  std::vector<std::string> defects;  // the codes of its findings that are defects, each once
+  std::vector<FindingCode> defects;  // the codes of its findings that are defects, each once
 };
 
 struct GoldenOptions {
@@ -44,7 +44,9 @@ struct GoldenOptions {
   std::int64_t seeds = 16;  // schedules of the check
 };
 
-using ReportText = std::string (*)(const Report& report);  // its JSON: how reports are written is not known here
+// The JSON of a report, and a report of its JSON: how reports are written is not known here.
+using ReportText = std::string (*)(const Report& report);
+using ReportOfText = absl::StatusOr<Report> (*)(std::string_view json);
 
 // Runs and checks the kernel. InvalidArgument, Unimplemented, ResourceExhausted: as palladion::Run.
 absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tensor>& inputs,
@@ -54,7 +56,10 @@ absl::StatusOr<Bundle> MakeBundle(std::string_view text, const std::vector<Tenso
 absl::Status WriteBundle(const Bundle& bundle, const std::string& directory);
 
 // InvalidArgument: no bundle, a file that is missing, or is another than the manifest says.
-absl::StatusOr<Bundle> ReadBundle(const std::string& directory);
+absl::StatusOr<Bundle> ReadBundle(const std::string& directory, ReportOfText report_of);
+
+// The findings of the report that are defects: their codes, each once.
+std::vector<FindingCode> DefectsOf(const Report& report);
 
 }  // namespace palladion::golden
 

@@ -109,7 +109,7 @@ absl::StatusOr<std::string> ReadWhole(const fs::path& path) {
 // The files of a bundle's folder, each held against the manifest.
 class Reader {
  public:
-  explicit Reader(const std::string& directory) : directory_(directory) {}
+  Reader(const std::string& directory, ReportOfText report_of) : directory_(directory), report_of_(report_of) {}
 
   absl::StatusOr<Bundle> Read() {
     const fs::path path = directory_ / kManifest;
@@ -124,16 +124,10 @@ class Reader {
   }
 
  private:
-  // A report that says nothing of findings has none.
-  static void ReadDefects(Bundle& bundle) {
-    const Json report = Json::parse(bundle.report, nullptr, /*allow_exceptions=*/false);
-    if (!report.is_object() || !report.contains("findings") || !report["findings"].is_array()) return;
-    for (const Json& finding : report["findings"]) {
-      if (finding.value("severity", "") != "defect" || !finding.value("suppressed", "").empty()) continue;
-      const std::string code = finding.value("code", "");
-      if (std::find(bundle.defects.begin(), bundle.defects.end(), code) == bundle.defects.end())
-        bundle.defects.push_back(code);
-    }
+  // A report that cannot be read, of another version, says nothing of findings.
+  void ReadDefects(Bundle& bundle) const {
+    const absl::StatusOr<Report> report = report_of_(bundle.report);
+    if (report.ok()) bundle.defects = DefectsOf(*report);
     bundle.defect = !bundle.defects.empty();
   }
 
@@ -232,6 +226,7 @@ class Reader {
   }
 
   fs::path directory_;
+  ReportOfText report_of_;
   Json manifest_;
 };
 
@@ -268,6 +263,8 @@ absl::Status WriteBundle(const Bundle& bundle, const std::string& directory) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Bundle> ReadBundle(const std::string& directory) { return Reader(directory).Read(); }
+absl::StatusOr<Bundle> ReadBundle(const std::string& directory, ReportOfText report_of) {
+  return Reader(directory, report_of).Read();
+}
 
 }  // namespace palladion::golden

@@ -18,7 +18,6 @@
 #include "emu/tools/golden/error_kernel.h"
 #include "emu/tools/golden/tolerance.h"
 #include "emu/values.h"
-#include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/base/status.h"
@@ -56,8 +55,7 @@ absl::StatusOr<std::vector<Dumped>> DumpsOf(const std::string& text, const Bundl
   PALLADION_ASSIGN_OR_RETURN(const RunResult result, check::RunWatched(kernel, inputs, launch));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   PALLADION_RETURN_IF_ERROR(dump.status());
-  const nlohmann::json told = nlohmann::json::parse(dump.Json());
-  for (std::size_t i = 0; i < dumps.size(); ++i) dumps[i].what = told.at(i).at("what").get<std::string>();
+  for (std::size_t i = 0; i < dumps.size(); ++i) dumps[i].what = dump.written()[i].what;
   return dumps;
 }
 

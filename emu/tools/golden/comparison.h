@@ -35,7 +35,7 @@ struct ElementStory {
 
 struct Comparison {
   std::string kernel, target;
-  std::vector<std::string> defects;  // codes of what the check of the bundle's kernel found
+  std::vector<FindingCode> defects;  // of what the check of the bundle's kernel found
   std::vector<OutputComparison> outputs;
   std::vector<std::string> derivations;            // of each output's tolerance
   std::vector<std::vector<ElementStory>> stories;  // of each output: the first, and the worst where it is another
@@ -49,6 +49,9 @@ absl::StatusOr<Comparison> Compare(const Bundle& bundle, std::vector<FoundOutput
 
 // kClean: within tolerance. kDefect: an output differs by more. kMalformed: one is missing, or is no such output.
 ExitCode ExitCodeOf(const Comparison& comparison);
+
+// "RACE_WW, OOB".
+std::string CodesText(const std::vector<FindingCode>& codes);
 
 std::string ToText(const Comparison& comparison);
 std::string ToJson(const Comparison& comparison);  // docs/compare.md

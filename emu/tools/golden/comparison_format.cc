@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "emu/tools/golden/comparison.h"
 #include "semantics/base/cat.h"
@@ -115,11 +114,17 @@ void Write(const Causes& causes, JsonWriter& json) {
 
 }  // namespace
 
+std::string CodesText(const std::vector<FindingCode>& codes) {
+  std::string text;
+  for (const FindingCode code : codes) Append(&text, text.empty() ? "" : ", ", Code(code));
+  return text;
+}
+
 std::string ToText(const Comparison& comparison) {
   std::string out = Cat("kernel @", comparison.kernel, " on ", comparison.target, "\n");
   if (!comparison.defects.empty()) {
     Append(
-        &out, "warning: the bundle's kernel has a defect (", absl::StrJoin(comparison.defects, ", "),
+        &out, "warning: the bundle's kernel has a defect (", CodesText(comparison.defects),
         "; report.json): its outputs are those of one order, and a backend may rightly give others; mend it first, and "
         "write the bundle again\n");
   }
@@ -140,7 +145,7 @@ std::string ToJson(const Comparison& comparison) {
   JsonWriter json;
   json.Open('{').Key("kernel").String(comparison.kernel).Key("target").String(comparison.target);
   json.Key("kernel_defects").Open('[');
-  for (const std::string& code : comparison.defects) json.String(code);
+  for (const FindingCode code : comparison.defects) json.String(Code(code));
   json.Close(']').Key("outputs").Open('[');
   for (std::size_t i = 0; i < comparison.outputs.size(); ++i) {
     json.Open('{');

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "emu/tools/golden/error_map.h"
 #include "emu/tools/golden/hypotheses.h"
@@ -31,7 +30,7 @@ class PageData {
     json_.Open('{').Key("kernel").String(comparison_.kernel).Key("target").String(comparison_.target);
     json_.Key("defect").String(comparison_.defects.empty()
                                    ? ""
-                                   : Cat("The bundle's kernel has a defect (", absl::StrJoin(comparison_.defects, ", "),
+                                   : Cat("The bundle's kernel has a defect (", CodesText(comparison_.defects),
                                          "): a backend may rightly give other outputs."));
     json_.Key("report").String(PrintableLines(ToText(comparison_)));
     json_.Key("legends").Open('{').Key("held").Open('[');

@@ -8,6 +8,7 @@
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/ir/printer.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::golden {
@@ -255,11 +256,11 @@ class Doubler {
     Arg twin = view;
     twin.value = twins_[view.value.index()];
     const Type wide = ArrayType(DType::kF64, type.shape);
-    const Arg sum = writer.Convert(writer.Apply("get", {view}, type), DType::kF64);
-    Arg e = writer.Apply("get", {twin}, wide);
+    const Arg sum = writer.Convert(writer.Apply(OpId::kGet, {view}, type), DType::kF64);
+    Arg e = writer.Apply(OpId::kGet, {twin}, wide);
     if (const Bound more = BoundOf(added)) e = writer.Plus(e, *more);
     e = writer.Plus(e, writer.Times(writer.Abs(sum), FloatLiteral(DType::kF64, 2 * UnitRoundoff(type.dtype))));
-    writer.Apply("swap", {twin, e}, wide);
+    writer.Apply(OpId::kSwap, {twin, e}, wide);
     return absl::OkStatus();
   }
 

@@ -8,6 +8,7 @@
 #include "emu/tools/golden/error_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element.h"
 
@@ -151,10 +152,10 @@ class Rule {
 
   // Where our result is no finite number the other's is to be the same; a bound that is no number is none.
   Bound Finished(const Arg& e, const Arg& r) {
-    const Arg number = writer_.Compare("eq", e, e);
+    const Arg number = writer_.Compare(OpId::kEq, e, e);
     const double infinity = std::numeric_limits<double>::infinity();
     const Arg known = writer_.Select(number, FloatLiteral(DType::kF64, infinity), e);
-    const Arg finite = writer_.Compare("lt", writer_.Abs(r), FloatLiteral(DType::kF64, infinity));
+    const Arg finite = writer_.Compare(OpId::kLt, writer_.Abs(r), FloatLiteral(DType::kF64, infinity));
     return writer_.Select(finite, FloatLiteral(DType::kF64, 0), known);
   }
 

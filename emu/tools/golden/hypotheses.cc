@@ -5,6 +5,7 @@
 
 #include "emu/tools/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::golden {
 namespace {
@@ -61,12 +62,9 @@ ValueId RenameResult(Instr& instr, std::size_t result, Kernel& kernel) {
 }
 
 void Define(ValueId result, const Arg& x, Writer& writer) {
-  Instr instr;
-  instr.name = "copy";
-  instr.args = {x};
+  Instr instr = MakeInstr(OpId::kCopy, {x}, writer.loc());
   instr.results = {result};
   instr.types = {writer.kernel().values[result.index()].type};
-  instr.loc = writer.loc();
   writer.Add(std::move(instr));
 }
 
@@ -116,7 +114,7 @@ void CountVmapped(Kernel& kernel) {
   RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
     for (AttrEntry& entry : instr.attrs) {
       auto* axis = std::get_if<std::int64_t>(&entry.second.value);
-      if ((instr.name == "program_id" || instr.name == "num_programs") && entry.first == "axis" && axis != nullptr)
+      if ((Is(instr, OpId::kProgramId) || Is(instr, OpId::kNumPrograms)) && entry.first == "axis" && axis != nullptr)
         *axis = counted[static_cast<std::size_t>(*axis)];
     }
     writer.Add(std::move(instr));
@@ -128,9 +126,9 @@ Arg IsHere(const Place& place, Writer& writer) {
   Arg here;
   for (std::size_t d = 0; d < place.size(); ++d) {
     if (place[d] < 0) continue;
-    const Arg id = writer.Apply("program_id", {}, number, {{"axis", Attr{static_cast<std::int64_t>(d)}}});
-    const Arg equal = writer.Apply("eq", {id, IntLiteral(DType::kI32, place[d])}, truth);
-    here = here.kind == Arg::Kind::kNone ? equal : writer.Apply("and", {here, equal}, truth);
+    const Arg id = writer.Apply(OpId::kProgramId, {}, number, {{"axis", Attr{static_cast<std::int64_t>(d)}}});
+    const Arg equal = writer.Apply(OpId::kEq, {id, IntLiteral(DType::kI32, place[d])}, truth);
+    here = here.kind == Arg::Kind::kNone ? equal : writer.Apply(OpId::kAnd, {here, equal}, truth);
   }
   return here;
 }

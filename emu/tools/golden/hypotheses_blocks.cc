@@ -5,6 +5,7 @@
 
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::golden {
@@ -36,9 +37,9 @@ Arg Transposed(const Arg& x, Writer& writer) {
   std::swap(perm[rank - 1], perm[rank - 2]);
   Type turned = ArrayType(type.dtype, type.shape);
   std::swap(turned.shape[rank - 1], turned.shape[rank - 2]);
-  const Arg t = writer.Apply("transpose", {x}, turned, {{"perm", IntsAttr(perm)}});
+  const Arg t = writer.Apply(OpId::kTranspose, {x}, turned, {{"perm", IntsAttr(perm)}});
   if (turned.shape == type.shape) return t;
-  return writer.Apply("reshape", {t}, ArrayType(type.dtype, type.shape), {{"shape", IntsAttr(type.shape)}});
+  return writer.Apply(OpId::kReshape, {t}, ArrayType(type.dtype, type.shape), {{"shape", IntsAttr(type.shape)}});
 }
 
 // At the place alone, where one is given.
@@ -48,7 +49,7 @@ void TransposeAccesses(Kernel& kernel, ValueId ref, const Place& place) {
     const Arg t = Transposed(x, writer);
     if (place.empty()) return t;
     const Type type = writer.TypeOfArg(x);
-    return writer.Apply("select_n", {IsHere(place, writer), x, t}, ArrayType(type.dtype, type.shape));
+    return writer.Apply(OpId::kSelectN, {IsHere(place, writer), x, t}, ArrayType(type.dtype, type.shape));
   };
   RewriteBodies(kernel, [&](Instr&& instr, Writer& writer) {
     const bool load = Touches(instr, ref, RefAccess::kLoad), store = Touches(instr, ref, RefAccess::kStore);
@@ -93,8 +94,8 @@ void AddTransposed(const Module& module, std::vector<Hypothesis>& to) {
 
 Arg Clamped(const Arg& x, std::int64_t last, Writer& writer) {
   const Type type = ArrayType(DType::kI32, {});
-  const Arg low = writer.Apply("max", {x, IntLiteral(DType::kI32, 0)}, type);
-  return writer.Apply("min", {low, IntLiteral(DType::kI32, last)}, type);
+  const Arg low = writer.Apply(OpId::kMax, {x, IntLiteral(DType::kI32, 0)}, type);
+  return writer.Apply(OpId::kMin, {low, IntLiteral(DType::kI32, last)}, type);
 }
 
 void Shift(Kernel& kernel, std::size_t i, std::size_t d, std::int64_t by) {
@@ -102,7 +103,7 @@ void Shift(Kernel& kernel, std::size_t i, std::size_t d, std::int64_t by) {
   Region& map = operand.block->map;
   Writer writer(kernel, map.body, operand.loc);
   const Type type = ArrayType(DType::kI32, {});
-  const Arg moved = writer.Apply("add", {map.results[d], IntLiteral(DType::kI32, by)}, type);
+  const Arg moved = writer.Apply(OpId::kAdd, {map.results[d], IntLiteral(DType::kI32, by)}, type);
   map.results[d] = Clamped(moved, BlocksOf(kernel, operand, d) - 1, writer);
 }
 
@@ -143,18 +144,18 @@ void MoveStep(Kernel& kernel, std::size_t i, std::int64_t by, std::optional<std:
   const auto number = [](std::int64_t n) { return IntLiteral(DType::kI32, n); };
   Arg step = number(0);
   for (std::size_t d = 0; d < grid.size(); ++d) {
-    step = writer.Apply("mul", {step, number(grid[d].size)}, type);
-    step = writer.Apply("add", {step, ValueArg(map.params[d].value)}, type);
+    step = writer.Apply(OpId::kMul, {step, number(grid[d].size)}, type);
+    step = writer.Apply(OpId::kAdd, {step, ValueArg(map.params[d].value)}, type);
   }
-  Arg moved = Clamped(writer.Apply("add", {step, number(by)}, type), ProgramsOf(kernel) - 1, writer);
+  Arg moved = Clamped(writer.Apply(OpId::kAdd, {step, number(by)}, type), ProgramsOf(kernel) - 1, writer);
   if (only.has_value()) {
-    const Arg here = writer.Apply("eq", {step, number(*only)}, ArrayType(DType::kBool, {}));
-    moved = writer.Apply("select_n", {here, step, moved}, type);
+    const Arg here = writer.Apply(OpId::kEq, {step, number(*only)}, ArrayType(DType::kBool, {}));
+    moved = writer.Apply(OpId::kSelectN, {here, step, moved}, type);
   }
   std::vector<Arg> coordinates(grid.size());
   for (std::size_t d = grid.size(); d-- > 0;) {
-    coordinates[d] = writer.Apply("rem", {moved, number(grid[d].size)}, type);
-    moved = writer.Apply("div", {moved, number(grid[d].size)}, type);
+    coordinates[d] = writer.Apply(OpId::kRem, {moved, number(grid[d].size)}, type);
+    moved = writer.Apply(OpId::kDiv, {moved, number(grid[d].size)}, type);
   }
   for (Instr& instr : map.body) Replace(instr.args, map.params, coordinates);
   Replace(map.results, map.params, coordinates);

@@ -7,6 +7,7 @@
 
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::golden {
@@ -100,11 +101,10 @@ void OtherSign(Kernel& kernel, std::size_t at, bool exchanged) {
   Instead(kernel, at, [exchanged](Instr&& instr, Writer& writer) {
     if (exchanged) {
       std::swap(instr.args[0], instr.args[1]);
-      instr.name = "sub";
+      Become(OpId::kSub, instr);
     } else {
-      instr.name = instr.name == "sub" ? "add" : "sub";
+      Become(Is(instr, OpId::kSub) ? OpId::kAdd : OpId::kSub, instr);
     }
-    instr.row = nullptr;
     writer.Add(std::move(instr));
   });
 }
@@ -147,19 +147,19 @@ class Epilogue {
     const Instr& instr = *met_.all[at];
     const std::vector<std::size_t> passing = Passing(instr, kernel_);
     for (const std::size_t arg : passing) {
-      const bool negates = instr.name == "neg";
+      const bool negates = Is(instr, OpId::kNeg);
       to_.push_back({.kind = negates ? kSign : kEpilogue,
                      .what = Cat(Place(instr), " is left out",
                                  passing.size() > 1 ? Cat(": its operand ", arg, " passes through") : ""),
                      .edit = [at, arg](Module& edited) { LeaveOut(edited.kernels[0], at, arg); }});
     }
-    if (instr.args.size() != 2 || (instr.name != "add" && instr.name != "sub")) return;
+    if (instr.args.size() != 2 || (!Is(instr, OpId::kAdd) && !Is(instr, OpId::kSub))) return;
     if (!IsFloat(instr.types[0].dtype)) return;
     for (const bool exchanged : {false, true}) {
       to_.push_back({.kind = kSign,
-                     .what = Cat(Place(instr), exchanged             ? " subtracts the first operand from the second"
-                                               : instr.name == "sub" ? " adds"
-                                                                     : " subtracts the second operand"),
+                     .what = Cat(Place(instr), exchanged               ? " subtracts the first operand from the second"
+                                               : Is(instr, OpId::kSub) ? " adds"
+                                                                       : " subtracts the second operand"),
                      .edit = [at, exchanged](Module& edited) { OtherSign(edited.kernels[0], at, exchanged); }});
     }
   }

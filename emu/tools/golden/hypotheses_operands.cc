@@ -5,6 +5,7 @@
 
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::golden {
@@ -28,7 +29,7 @@ Arg RoundedTo(Narrow to, const Arg& x, Writer& writer) {
   }
   Arg bits = writer.Bits(x, DType::kU32);
   if (to == Narrow::kTF32TiesAway) bits = writer.Plus(bits, IntLiteral(DType::kU32, 1 << 12));
-  bits = writer.Binary("and", bits, IntLiteral(DType::kU32, 0xffffe000));
+  bits = writer.Binary(OpId::kAnd, bits, IntLiteral(DType::kU32, 0xffffe000));
   return writer.Bits(bits, DType::kF32);
 }
 
@@ -66,7 +67,7 @@ void ThreePasses(Kernel& kernel, Narrow to) {
       half[side][1] = RoundedTo(to, writer.Minus(instr.args[side], half[side][0]), writer);
     }
     const auto product = [&](std::size_t left, std::size_t right) {
-      return writer.Apply(instr.name, {half[0][left], half[1][right]}, instr.types[0], instr.attrs);
+      return writer.Again(instr, {half[0][left], half[1][right]}, instr.types[0], instr.attrs);
     };
     const Arg small = writer.Plus(product(0, 1), product(1, 0));
     Define(instr.results[0], writer.Plus(product(0, 0), small), writer);
@@ -87,7 +88,7 @@ void EnlargeThreePasses(Kernel& kernel, Narrow to) {
       rest[side] = writer.Minus(low[side], RoundedTo(to, low[side], writer));
     }
     const auto product = [&](const Arg& left, const Arg& right) {
-      return writer.Apply(instr.name, {left, right}, instr.types[0], instr.attrs);
+      return writer.Again(instr, {left, right}, instr.types[0], instr.attrs);
     };
     Arg error = writer.Plus(product(high[0], rest[1]), product(rest[0], high[1]));
     error = writer.Plus(error, product(low[0], low[1]));

@@ -4,6 +4,7 @@
 
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::golden {
 namespace {
@@ -17,10 +18,7 @@ void LeaveOut(Kernel& kernel, const Place& place) {
   std::vector<Instr> first;
   Writer writer(kernel, first, kernel.bodies[0].region.body.empty() ? LocId{} : body.body[0].loc);
   const Arg here = IsHere(place, writer);
-  Instr cond;
-  cond.name = "cond";
-  cond.args = {writer.Convert(here, DType::kI32)};
-  cond.loc = writer.loc();
+  Instr cond = MakeInstr(OpId::kCond, {writer.Convert(here, DType::kI32)}, writer.loc());
   cond.regions.resize(2);
   cond.regions[0].body = std::move(body.body);
   writer.Add(std::move(cond));

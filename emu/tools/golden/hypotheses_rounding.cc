@@ -8,6 +8,7 @@
 
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 #include "semantics/tensor/element.h"
 
@@ -44,11 +45,11 @@ Arg Cut(const Arg& x, int kept, Mode mode, Writer& writer) {
   Arg bits = writer.Bits(x, word);
   if (mode == Mode::kAwayFromZero) bits = writer.Plus(bits, number((std::uint64_t{1} << dropped) - 1));
   if (mode == Mode::kTiesAway) bits = writer.Plus(bits, number(std::uint64_t{1} << (dropped - 1)));
-  bits = writer.Binary("and", bits, number(~((std::uint64_t{1} << dropped) - 1)));
+  bits = writer.Binary(OpId::kAnd, bits, number(~((std::uint64_t{1} << dropped) - 1)));
   const Arg cut = writer.Bits(bits, wide ? DType::kF64 : DType::kF32);
   const Arg size = writer.Abs(x);
   const Arg finite =
-      writer.Compare("lt", size, FloatLiteral(writer.TypeOfArg(x).dtype, std::numeric_limits<double>::infinity()));
+      writer.Compare(OpId::kLt, size, FloatLiteral(writer.TypeOfArg(x).dtype, std::numeric_limits<double>::infinity()));
   return writer.Select(finite, x, cut);
 }
 
@@ -80,7 +81,7 @@ void RoundResults(Kernel& kernel, Mode mode, bool everything) {
     for (AttrEntry& entry : attrs) {
       if (entry.first == "preferred") entry.second = IdentAttr(Name(DType::kF64));
     }
-    const Arg exact = writer.Apply(instr.name, wide, ArrayType(DType::kF64, instr.types[0].shape), attrs);
+    const Arg exact = writer.Again(instr, wide, ArrayType(DType::kF64, instr.types[0].shape), attrs);
     Define(instr.results[0], writer.Convert(Cut(exact, Kept(own), mode, writer), own), writer);
   });
 }
@@ -92,7 +93,7 @@ double SmallestNormal(DType dtype) {
 // A zero of the sign of x where that is subnormal.
 Arg Flushed(const Arg& x, Writer& writer) {
   const DType own = writer.TypeOfArg(x).dtype;
-  const Arg small = writer.Compare("lt", writer.Abs(x), FloatLiteral(own, SmallestNormal(own)));
+  const Arg small = writer.Compare(OpId::kLt, writer.Abs(x), FloatLiteral(own, SmallestNormal(own)));
   return writer.Select(small, x, writer.Times(x, FloatLiteral(own, 0)));
 }
 

@@ -7,6 +7,7 @@
 #include "emu/tools/golden/error_rules.h"
 #include "emu/tools/golden/hypotheses.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::golden {
@@ -53,7 +54,7 @@ Arg PartOf(const Arg& x, std::int64_t axis, std::int64_t start, std::int64_t len
   to[d] = std::min(start + length, type.shape[d]);
   Type part = ArrayType(type.dtype, type.shape);
   part.shape[d] = to[d] - from[d];
-  return writer.Apply("slice", {x}, part,
+  return writer.Apply(OpId::kSlice, {x}, part,
                       {{"start", IntsAttr(from)}, {"limit", IntsAttr(to)}, {"strides", IntsAttr(steps)}});
 }
 
@@ -85,7 +86,7 @@ class Splitter {
     for (AttrEntry& entry : attrs) {
       if (entry.first == "preferred") entry.second = IdentAttr(Name(type));
     }
-    return Rounded(writer_.Apply(instr.name, args, ArrayType(type, instr.types[0].shape), attrs));
+    return Rounded(writer_.Again(instr, args, ArrayType(type, instr.types[0].shape), attrs));
   }
 
   Arg Rounded(const Arg& x) {
@@ -166,8 +167,9 @@ void Backwards(Kernel& kernel, std::size_t axis) {
     const ValueId param = map.params[axis].value;
     std::vector<Instr> first;
     Writer writer(kernel, first, operand.loc);
-    const Arg other = writer.Apply("sub", {IntLiteral(DType::kI32, kernel.launch.grid[axis].size - 1), ValueArg(param)},
-                                   ArrayType(DType::kI32, {}));
+    const Arg other =
+        writer.Apply(OpId::kSub, {IntLiteral(DType::kI32, kernel.launch.grid[axis].size - 1), ValueArg(param)},
+                     ArrayType(DType::kI32, {}));
     const auto replace = [&](std::vector<Arg>& args) {
       for (Arg& arg : args) {
         if (arg.kind == Arg::Kind::kValue && arg.value == param) arg = other;

@@ -67,43 +67,52 @@ Type Writer::TypeOfArg(const Arg& arg) const {
   return TypeOf(kernel_, arg);
 }
 
-Arg Writer::Apply(std::string_view name, std::vector<Arg> args, const Type& type, AttrMap attrs) {
+Arg Writer::Apply(OpId op, std::vector<Arg> args, const Type& type, AttrMap attrs) {
+  return Append(MakeInstr(op, std::move(args), loc_), type, std::move(attrs));
+}
+
+Arg Writer::Again(const Instr& like, std::vector<Arg> args, const Type& type, AttrMap attrs) {
   Instr instr;
-  instr.name = std::string(name);
-  instr.attrs = std::move(attrs);
+  instr.dialect = like.dialect;
+  instr.name = like.name;
   instr.args = std::move(args);
+  instr.loc = loc_;
+  return Append(std::move(instr), type, std::move(attrs));
+}
+
+Arg Writer::Append(Instr instr, const Type& type, AttrMap attrs) {
+  instr.attrs = std::move(attrs);
   instr.results = {NewValue(kernel_, type)};
   instr.types = {type};
-  instr.loc = loc_;
   const ValueId result = instr.results[0];
   to_.push_back(std::move(instr));
   return ValueArg(result);
 }
 
-Arg Writer::Retyped(std::string_view name, const Arg& x, DType to) {
-  return Apply(name, {x}, ArrayType(to, TypeOfArg(x).shape), {{"to", IdentAttr(Name(to))}});
+Arg Writer::Retyped(OpId op, const Arg& x, DType to) {
+  return Apply(op, {x}, ArrayType(to, TypeOfArg(x).shape), {{"to", IdentAttr(Name(to))}});
 }
 
 Arg Writer::Convert(const Arg& x, DType to) {
-  return TypeOfArg(x).dtype == to ? x : Retyped("convert_element_type", x, to);
+  return TypeOfArg(x).dtype == to ? x : Retyped(OpId::kConvertElementType, x, to);
 }
 
 Arg Writer::Filled(double value, const Type& type) {
   const Arg literal = FloatLiteral(type.dtype, value);
   if (type.shape.empty()) return literal;
-  return Apply("broadcast_in_dim", {literal}, ArrayType(type.dtype, type.shape),
+  return Apply(OpId::kBroadcastInDim, {literal}, ArrayType(type.dtype, type.shape),
                {{"shape", IntsAttr(type.shape)}, {"dims", Attr{AttrList{}}}});
 }
 
 // One of them may be of rank 0.
-Arg Writer::Binary(std::string_view name, const Arg& x, const Arg& y) {
+Arg Writer::Binary(OpId op, const Arg& x, const Arg& y) {
   const Type a = TypeOfArg(x), b = TypeOfArg(y);
-  return Apply(name, {x, y}, ArrayType(a.dtype, a.shape.empty() ? b.shape : a.shape));
+  return Apply(op, {x, y}, ArrayType(a.dtype, a.shape.empty() ? b.shape : a.shape));
 }
 
-Arg Writer::Compare(std::string_view name, const Arg& x, const Arg& y) {
+Arg Writer::Compare(OpId op, const Arg& x, const Arg& y) {
   const Type a = TypeOfArg(x), b = TypeOfArg(y);
-  return Apply(name, {x, y}, ArrayType(DType::kBool, a.shape.empty() ? b.shape : a.shape));
+  return Apply(op, {x, y}, ArrayType(DType::kBool, a.shape.empty() ? b.shape : a.shape));
 }
 
 Arg Writer::Select(const Arg& which, const Arg& if_false, const Arg& if_true) {
@@ -111,10 +120,10 @@ Arg Writer::Select(const Arg& which, const Arg& if_false, const Arg& if_true) {
   const auto whole = [&](const Arg& x) {
     const Type own = TypeOfArg(x), shape = TypeOfArg(which);
     if (own.shape == shape.shape) return x;
-    return Apply("broadcast_in_dim", {x}, ArrayType(own.dtype, shape.shape),
+    return Apply(OpId::kBroadcastInDim, {x}, ArrayType(own.dtype, shape.shape),
                  {{"shape", IntsAttr(shape.shape)}, {"dims", Attr{AttrList{}}}});
   };
-  return Apply("select_n", {which, whole(if_false), whole(if_true)}, ArrayType(type.dtype, TypeOfArg(which).shape));
+  return Apply(OpId::kSelectN, {which, whole(if_false), whole(if_true)}, ArrayType(type.dtype, TypeOfArg(which).shape));
 }
 
 }  // namespace palladion::golden

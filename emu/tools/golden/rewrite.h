@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "emu/emulate.h"
 #include "semantics/ir/module.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::golden {
 
@@ -34,25 +35,28 @@ class Writer {
   static ValueId NewValue(Kernel& kernel, const Type& type);
 
   // One result of the type.
-  Arg Apply(std::string_view name, std::vector<Arg> args, const Type& type, AttrMap attrs = {});
+  Arg Apply(OpId op, std::vector<Arg> args, const Type& type, AttrMap attrs = {});
+  // The operation of an instruction again, on other operands.
+  Arg Again(const Instr& like, std::vector<Arg> args, const Type& type, AttrMap attrs);
   void Add(Instr instr) { to_.push_back(std::move(instr)); }
 
   Type TypeOfArg(const Arg& arg) const;
   Arg Convert(const Arg& x, DType to);  // x itself where it has the type
   Arg Filled(double value, const Type& type);
-  Arg Abs(const Arg& x) { return Apply("abs", {x}, TypeOfArg(x)); }
-  Arg Plus(const Arg& x, const Arg& y) { return Binary("add", x, y); }
-  Arg Minus(const Arg& x, const Arg& y) { return Binary("sub", x, y); }
-  Arg Times(const Arg& x, const Arg& y) { return Binary("mul", x, y); }
-  Arg Larger(const Arg& x, const Arg& y) { return Binary("max", x, y); }
+  Arg Abs(const Arg& x) { return Apply(OpId::kAbs, {x}, TypeOfArg(x)); }
+  Arg Plus(const Arg& x, const Arg& y) { return Binary(OpId::kAdd, x, y); }
+  Arg Minus(const Arg& x, const Arg& y) { return Binary(OpId::kSub, x, y); }
+  Arg Times(const Arg& x, const Arg& y) { return Binary(OpId::kMul, x, y); }
+  Arg Larger(const Arg& x, const Arg& y) { return Binary(OpId::kMax, x, y); }
   Arg Select(const Arg& which, const Arg& if_false, const Arg& if_true);
-  Arg Compare(std::string_view name, const Arg& x, const Arg& y);
+  Arg Compare(OpId op, const Arg& x, const Arg& y);
   // The bits of x under another type of the same width.
-  Arg Bits(const Arg& x, DType to) { return Retyped("bitcast_convert_type", x, to); }
-  Arg Binary(std::string_view name, const Arg& x, const Arg& y);
+  Arg Bits(const Arg& x, DType to) { return Retyped(OpId::kBitcastConvertType, x, to); }
+  Arg Binary(OpId op, const Arg& x, const Arg& y);
 
  private:
-  Arg Retyped(std::string_view name, const Arg& x, DType to);
+  Arg Append(Instr instr, const Type& type, AttrMap attrs);
+  Arg Retyped(OpId op, const Arg& x, DType to);
 
   Kernel& kernel_;
   std::vector<Instr>& to_;

@@ -305,7 +305,7 @@ bool ReadsEarly(const std::vector<CancelOp>& ops, unsigned awaited) {
   return false;
 }
 
-bool Has(const Report& report, const std::string& code) {
+bool Has(const Report& report, FindingCode code) {
   for (const ReportedFinding& finding : report.findings) {
     if (finding.code == code) return true;
   }
@@ -315,8 +315,8 @@ bool Has(const Report& report, const std::string& code) {
 void TakeVerdict(const Report& report, bool lie, HuntResult* result) {
   result->verdict = lie && report.verdict == Verdict::kClean ? "proved" : Name(report.verdict);
   for (const ReportedFinding& finding : report.findings) {
-    if (result->codes.find(finding.code) == std::string::npos)
-      Append(&result->codes, result->codes.empty() ? "" : " ", finding.code);
+    if (result->codes.find(Code(finding.code)) == std::string::npos)
+      Append(&result->codes, result->codes.empty() ? "" : " ", Code(finding.code));
   }
 }
 
@@ -325,17 +325,17 @@ void Compare(const CancelReached& reached, const Report& report, bool exhaustive
   const auto contradict = [&](bool holds, const char* kind) {
     if (holds) result->Contradict(kind, how);
   };
-  const bool control = Has(report, "LAUNCH_CONTROL"), race = Has(report, "RACE_ASYNC");
+  const bool control = Has(report, FindingCode::kLaunchControl), race = Has(report, FindingCode::kRaceAsync);
   const bool wrong = reached.lost || reached.twice || reached.after_no, all = exhaustive && result->exhausted;
   const bool proved = report.proved || (!exhaustive && result->verdict == "proved");
-  const bool orders = reached.outputs.size() > 1, differ = Has(report, "NONDET");
+  const bool orders = reached.outputs.size() > 1, differ = Has(report, FindingCode::kNondeterministic);
   contradict(proved && (wrong || reached.early), "proved, but an order is wrong");
   contradict(proved && orders, "proved, but orders differ");
   contradict(race != reached.early && (race || all), "one of two has the answer read early");
   if (reached.early || race) return;  // what is read then is not defined
   contradict(control && !wrong, "a defect of launch control that no order has");
   contradict(!control && wrong && all, "a defect of launch control is missed");
-  contradict(Has(report, "DEADLOCK"), "a deadlock that no order has");
+  contradict(Has(report, FindingCode::kDeadlock), "a deadlock that no order has");
   contradict(differ && !orders, "outputs differ, but no two orders do");
   contradict(all && report.findings.empty() && orders, "exhaustive, but orders differ");
   result->missed |= !exhaustive && report.findings.empty() && !proved && (wrong || orders);

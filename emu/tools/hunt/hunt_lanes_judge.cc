@@ -53,8 +53,8 @@ class Judgement {
     proved_ = report->proved || (options_.lie && report->verdict == Verdict::kClean);
     result_.verdict = proved_ ? "proved" : Name(report->verdict);
     for (const ReportedFinding& finding : report->findings) {
-      if (result_.codes.find(finding.code) == std::string::npos)
-        Append(&result_.codes, result_.codes.empty() ? "" : " ", finding.code);
+      if (result_.codes.find(Code(finding.code)) == std::string::npos)
+        Append(&result_.codes, result_.codes.empty() ? "" : " ", Code(finding.code));
     }
     CompareRaces(*report);
     CompareOutputs();
@@ -68,21 +68,23 @@ class Judgement {
   const char* Target() const { return kernel_.thread ? "mosaic_gpu/h100" : "triton/h100"; }
 
   // The code: RACE_WW for SAME_VALUE too.
-  static std::map<LaneLines, std::string> RacesOf(const Report& report) {
-    std::map<LaneLines, std::string> races;
+  static std::map<LaneLines, FindingCode> RacesOf(const Report& report) {
+    std::map<LaneLines, FindingCode> races;
     for (const ReportedFinding& finding : report.findings) {
       if (!finding.first.has_value() || !finding.second.has_value()) continue;
-      const std::string code = finding.code == "SAME_VALUE" ? "RACE_WW" : finding.code;
+      const bool same = finding.code == FindingCode::kSameValue;
+      const std::string code(Code(same ? FindingCode::kRaceWriteWrite : finding.code));
       races[{code, finding.first->text_line, finding.second->text_line}] = finding.code;
     }
     return races;
   }
 
   void CompareRaces(const Report& report) {
-    const std::map<LaneLines, std::string> races = RacesOf(report);
+    const std::map<LaneLines, FindingCode> races = RacesOf(report);
     for (const ReportedFinding& finding : report.findings) {
-      if (finding.code != "RACE_WW" && finding.code != "RACE_RW" && finding.code != "SAME_VALUE")
-        result_.Contradict("a finding of another kind", finding.code);
+      if (finding.code != FindingCode::kRaceWriteWrite && finding.code != FindingCode::kRaceReadWrite &&
+          finding.code != FindingCode::kSameValue)
+        result_.Contradict("a finding of another kind", std::string(Code(finding.code)));
     }
     std::map<LaneLines, LaneClash> clashes;
     for (int program = 0; program < kernel_.programs; ++program) {
@@ -100,7 +102,7 @@ class Judgement {
       const auto& [kind, first, second] = at;
       later.insert({kind, second});
       if (clashes.count({kind, second, first}) > 0) later.insert({kind, first});  // one finding for both ways round
-      if (found != clashes.end() && code == "SAME_VALUE" && !found->second.equal)
+      if (found != clashes.end() && code == FindingCode::kSameValue && !found->second.equal)
         result_.Contradict("two values are called the same", TextOf(at));
     }
     for (const auto& [at, clash] : clashes) {  // which of several earlier ones is named is the check's to choose

@@ -18,11 +18,15 @@
 namespace palladion::hunt {
 namespace {
 
-const std::set<std::string> kRaces = {"RACE_WW", "RACE_RW", "RACE_ASYNC", "SAME_VALUE", "GRID_ORDER", "RACE_XDEV"};
+const std::set<FindingCode> kRaces = {FindingCode::kRaceWriteWrite, FindingCode::kRaceReadWrite,
+                                      FindingCode::kRaceAsync,      FindingCode::kSameValue,
+                                      FindingCode::kGridOrder,      FindingCode::kRaceCrossDevice};
 // With these a barrier is not what it was: what a wait acquires is unspecified.
-const std::set<std::string> kBroken = {"BAR_DOUBLE", "BAR_PHASE_SKIP", "BAR_BYTES", "PEER_LIFETIME", "COLL_MISMATCH"};
+const std::set<FindingCode> kBroken = {FindingCode::kBarrierDouble, FindingCode::kBarrierPhaseSkip,
+                                       FindingCode::kBarrierBytes, FindingCode::kPeerLifetime,
+                                       FindingCode::kCollectiveMismatch};
 
-bool Has(const Report& report, const std::string& code) {
+bool Has(const Report& report, FindingCode code) {
   return std::any_of(report.findings.begin(), report.findings.end(),
                      [&](const ReportedFinding& finding) { return finding.code == code; });
 }
@@ -67,8 +71,8 @@ class Judgement {
     report_ = *report;
     result_.verdict = Name(report_.verdict);
     for (const ReportedFinding& finding : report_.findings) {
-      if (result_.codes.find(finding.code) == std::string::npos)
-        Append(&result_.codes, result_.codes.empty() ? "" : " ", finding.code);
+      if (result_.codes.find(Code(finding.code)) == std::string::npos)
+        Append(&result_.codes, result_.codes.empty() ? "" : " ", Code(finding.code));
     }
     CompareWithReference(report_, "seeds");
     if (options_.max_schedules > 0) CompareWithExhaustive();
@@ -108,8 +112,9 @@ class Judgement {
   }
 
   void CompareWithReference(const Report& report, const std::string& how) {
-    if (Has(report, "LIVELOCK")) Contradict("a livelock in a kernel whose loops only wait", how);
-    if (!reached_.complete || Has(report, "GRID_ORDER")) return;  // on generic, another order is no order of the kernel
+    if (Has(report, FindingCode::kLivelock)) Contradict("a livelock in a kernel whose loops only wait", how);
+    if (!reached_.complete || Has(report, FindingCode::kGridOrder))
+      return;  // on generic, another order is no order of the kernel
     const bool counts = !report.findings.empty(), tpu = kernel_.family == Family::kTpu;
     if (how == "seeds" && Proved() && report.verdict != Verdict::kDefect) {
       if (Reaches("deadlock")) Contradict("proved, but an order deadlocks", OutcomesText());
@@ -120,13 +125,13 @@ class Judgement {
       if (tpu && reached_.leaves) Contradict("proved, but an order leaves a semaphore", OutcomesText());
     }
     if (!counts && !Proved() && (Values() > 1 || Reaches("deadlock") || Reaches("undefined"))) result_.missed = true;
-    const bool promised =
-        std::none_of(kBroken.begin(), kBroken.end(), [&](const std::string& c) { return Has(report, c); });
+    const bool promised = std::none_of(kBroken.begin(), kBroken.end(), [&](FindingCode c) { return Has(report, c); });
     if (Reaches("broken") || !promised) return;  // what comes after is not specified
-    if (Has(report, "DEADLOCK") && !Reaches("deadlock")) Contradict("a deadlock that no order has", OutcomesText());
-    if (Has(report, "NONDET") && Values() < 2 && !Reaches("undefined"))
+    if (Has(report, FindingCode::kDeadlock) && !Reaches("deadlock"))
+      Contradict("a deadlock that no order has", OutcomesText());
+    if (Has(report, FindingCode::kNondeterministic) && Values() < 2 && !Reaches("undefined"))
       Contradict("outputs differ, but no two orders do", OutcomesText());
-    const bool undefined = Has(report, "UNINIT") || Has(report, "PAD_LEAK");
+    const bool undefined = Has(report, FindingCode::kUninitialised) || Has(report, FindingCode::kPaddingLeak);
     if (undefined && !Reaches("undefined") && !Reaches("deadlock"))
       Contradict("undefined data that no order shows", OutcomesText());
   }
@@ -173,33 +178,34 @@ class Judgement {
     if (Proved() && report_.verdict != Verdict::kDefect && all->verdict != Verdict::kProved &&
         all->verdict != Verdict::kClean)
       Contradict("proved, but the exhaustive search finds a defect", FindingsText(*all));
-    if (!result_.exhausted || Has(*all, "PEER_LIFETIME")) return;
+    if (!result_.exhausted || Has(*all, FindingCode::kPeerLifetime)) return;
     const bool fine = all->verdict == Verdict::kProved || all->verdict == Verdict::kClean;
     if (report_.verdict == Verdict::kClean && !fine) result_.missed = true;
-    if (!reached_.complete || Has(*all, "GRID_ORDER")) return;
+    if (!reached_.complete || Has(*all, FindingCode::kGridOrder)) return;
     if (Reaches("broken")) {
       // Where no order ends, a copy that one block of the two makes alone leaves a deadlock, and that is said.
-      if (kernel_.cluster && Values() == 0 && Has(*all, "DEADLOCK")) return;
-      if (std::none_of(kBroken.begin(), kBroken.end(), [&](const std::string& c) { return Has(*all, c); }))
+      if (kernel_.cluster && Values() == 0 && Has(*all, FindingCode::kDeadlock)) return;
+      if (std::none_of(kBroken.begin(), kBroken.end(), [&](FindingCode c) { return Has(*all, c); }))
         Contradict("exhaustive, but without the barrier that completes twice", OutcomesText());
       return;
     }
-    if (Reaches("deadlock") && !Has(*all, "DEADLOCK"))
+    if (Reaches("deadlock") && !Has(*all, FindingCode::kDeadlock))
       Contradict("exhaustive, but without the deadlock", OutcomesText());
     if (kernel_.pipelined() && !fine) return;  // what a hazard of the pipeline does need not show
-    const bool undefined = Has(*all, "UNINIT") || Has(*all, "PAD_LEAK") || Has(*all, "OUT_MISSING");
-    if (Reaches("stale") && !Has(*all, "USE_AFTER_SCOPE"))
+    const bool undefined = Has(*all, FindingCode::kUninitialised) || Has(*all, FindingCode::kPaddingLeak) ||
+                           Has(*all, FindingCode::kOutMissing);
+    if (Reaches("stale") && !Has(*all, FindingCode::kUseAfterScope))
       Contradict("exhaustive, but without the copy that has memory of another scope", OutcomesText());
     if (Reaches("undefined") && !undefined) Contradict("exhaustive, but without the undefined data", OutcomesText());
     // Outputs are compared with those of program order, where that came to an end.
-    if (Values() > 1 && !Has(*all, "NONDET") && !Has(*all, "DEADLOCK") && !undefined)
+    if (Values() > 1 && !Has(*all, FindingCode::kNondeterministic) && !Has(*all, FindingCode::kDeadlock) && !undefined)
       Contradict("exhaustive, but orders differ", OutcomesText());
   }
 
   static std::string FindingsText(const Report& report) {
     std::string text;
     for (const ReportedFinding& finding : report.findings)
-      Append(&text, finding.code, "@", finding.text_line, ": ", finding.message, "; ");
+      Append(&text, Code(finding.code), "@", finding.text_line, ": ", finding.message, "; ");
     return text;
   }
 
@@ -249,7 +255,7 @@ class Judgement {
                       machine.CellsOfTensor());
     machine.ListenWith(&races);
     const bool broken = std::any_of(trial.findings.begin(), trial.findings.end(), [](const Finding& finding) {
-      return kBroken.count(std::string(Code(finding.code))) > 0 || finding.code == FindingCode::kUseAfterScope;
+      return kBroken.count(finding.code) > 0 || finding.code == FindingCode::kUseAfterScope;
     });
     if (broken) return;
     const std::string wrong = Follow(recorder.events(), &machine);
@@ -294,16 +300,15 @@ class Judgement {
     const std::set<int> later = races.LaterLines(SimpleRaces::OwnReads::kIn),
                         needed = races.LaterLines(SimpleRaces::OwnReads::kOut);
     for (const Finding& finding : trial.findings) {
-      const std::string code(Code(finding.code));
       if (!finding.first.has_value() || !finding.second.has_value()) continue;
       const int a = finding.first->text_line, b = finding.second->text_line;
-      if (kRaces.count(code) > 0) {
+      if (kRaces.count(finding.code) > 0) {
         found.insert({std::min(a, b), std::max(a, b)});
         // Programs that nothing orders are named in their own order: that one of the two came later is enough.
         found_later.insert(kernel_.family == Family::kPrograms && later.count(a) > 0 ? a : b);
       }
-      if (code == "BAR_TC_ORDER") plainly_ordered.insert({std::min(a, b), std::max(a, b)});
-      if (code == "PROXY" && finding.first->kind != AccessKind::kRead)
+      if (finding.code == FindingCode::kBarrierTensorOrder) plainly_ordered.insert({std::min(a, b), std::max(a, b)});
+      if (finding.code == FindingCode::kProxy && finding.first->kind != AccessKind::kRead)
         unfenced.insert({std::min(a, b), std::max(a, b)});
     }
     ++result_.races_compared;

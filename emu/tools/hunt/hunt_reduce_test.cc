@@ -32,8 +32,8 @@ absl::StatusOr<reduce::State> StartOf(const HuntKernel& kernel) {
   return reduce::StateOf(source, std::move(inputs));
 }
 
-std::vector<std::string> CodesOf(const HuntKernel& kernel, const reduce::State& start) {
-  std::vector<std::string> codes;
+std::vector<FindingCode> CodesOf(const HuntKernel& kernel, const reduce::State& start) {
+  std::vector<FindingCode> codes;
   const absl::StatusOr<PreparedKernel> prepared = PrepareText(start.text, {.target = kernel.target});
   EXPECT_TRUE(prepared.ok()) << prepared.status();
   if (!prepared.ok()) return codes;
@@ -52,16 +52,16 @@ TEST(HuntReduce, FindingsOfRandomKernelsStay) {
     const HuntKernel kernel = RandomKernel(seed);
     const absl::StatusOr<reduce::State> start = StartOf(kernel);
     ASSERT_TRUE(start.ok()) << start.status();
-    const std::vector<std::string> codes = CodesOf(kernel, *start);
+    const std::vector<FindingCode> codes = CodesOf(kernel, *start);
     if (codes.empty()) continue;
     const reduce::FindingChoice choice{.code = codes[0]};
-    ++by_code[choice.code];
+    ++by_code[std::string(Code(choice.code))];
     const reduce::KeepFindingOptions how{.target = kernel.target, .check = {.seeds = kSeeds, .threads = 1}};
     const absl::StatusOr<reduce::ReducedFinding> once = reduce::ReduceFinding(*start, choice, how, {});
     ASSERT_TRUE(once.ok()) << "kernel " << seed << ": " << once.status();
-    const std::vector<std::string> left = CodesOf(kernel, once->reduced.state);
+    const std::vector<FindingCode> left = CodesOf(kernel, once->reduced.state);
     EXPECT_NE(left.end(), std::find(left.begin(), left.end(), choice.code))
-        << "kernel " << seed << ": " << choice.code << " " << once->replay << "\n"
+        << "kernel " << seed << ": " << Code(choice.code) << " " << once->replay << "\n"
         << once->reduced.state.text;
     EXPECT_LE(reduce::ExtentOf(once->reduced.state).instructions, reduce::ExtentOf(*start).instructions) << seed;
     const absl::StatusOr<reduce::ReducedFinding> twice = reduce::ReduceFinding(once->reduced.state, choice, how, {});

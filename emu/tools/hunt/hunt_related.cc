@@ -93,7 +93,8 @@ Said Ask(const Related& text, const std::string& target, std::vector<Tensor> inp
       return of < body ? 0 : of;  // an operand's may be another one
     };
     const auto [low, high] = std::minmax({line(finding.first), line(finding.second)});
-    said.findings.insert(finding.code == "NONDET" ? finding.code : Cat(finding.code, "@", low, "-", high));
+    const std::string code(Code(finding.code));
+    said.findings.insert(finding.code == FindingCode::kNondeterministic ? code : Cat(code, "@", low, "-", high));
   }
   return said;
 }

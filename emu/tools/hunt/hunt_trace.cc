@@ -33,7 +33,7 @@ void TraceRecorder::Add(absl::Span<const std::int64_t> index, int line, bool hal
 }
 
 void TraceRecorder::After(const Step& step, Frame& frame) {
-  if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index, step.text_line, false);
+  if (step.visible && lines_.count(step.text_line) > 0) Add(frame.grid_index(), step.text_line, false);
 }
 
 void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {

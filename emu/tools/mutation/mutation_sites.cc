@@ -8,6 +8,7 @@
 #include "emu/tools/edit/edit.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::mutation {
@@ -149,12 +150,9 @@ class Finder {
     Arg one;
     one.kind = Arg::Kind::kLiteral;
     one.literal = One(old.type.dtype, old.type.weak);
-    Instr add;
-    add.name = "add";
-    add.args = {start, one};
+    Instr add = MakeInstr(OpId::kAdd, {start, one}, region.body[at].loc);
     add.results = {past};
     add.types = {old.type};
-    add.loc = region.body[at].loc;
     kernel.values.push_back({.name = "one_past", .type = old.type, .label = ""});
     start.value = past;  // before the insertion, which moves the instruction
     region.body.insert(region.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(add));

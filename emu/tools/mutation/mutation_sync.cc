@@ -10,6 +10,7 @@
 #include "emu/tools/mutation/mutation_sites.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::mutation {
@@ -189,12 +190,11 @@ class SyncFinder {
     }
   }
 
-  static ValueId Computed(Kernel& kernel, std::string_view op, const Arg& left, std::int64_t right, Instr& made) {
+  static ValueId Computed(Kernel& kernel, OpId op, const Arg& left, std::int64_t right, Instr& made) {
     const Type type = kernel.values[left.value.index()].type;
     const ValueId id{static_cast<std::int32_t>(kernel.values.size())};
-    kernel.values.push_back({.name = Cat("next_", op), .type = type, .label = ""});
-    made.name = op;
-    made.args = {left, edit::LiteralArg(right, type)};
+    kernel.values.push_back({.name = Cat("next_", NameOf(op)), .type = type, .label = ""});
+    made = MakeInstr(op, {left, edit::LiteralArg(right, type)}, made.loc);
     made.args[0].name.clear();
     made.results = {id};
     made.types = {type};
@@ -205,8 +205,8 @@ class SyncFinder {
     Instr add, rem;
     add.loc = rem.loc = region.body[at].loc;
     Arg sum = start;
-    sum.value = Computed(kernel, "add", start, 1, add);
-    start.value = Computed(kernel, "rem", sum, slots, rem);  // before the insertions, which move the instruction
+    sum.value = Computed(kernel, OpId::kAdd, start, 1, add);
+    start.value = Computed(kernel, OpId::kRem, sum, slots, rem);  // before the insertions, which move the instruction
     const auto here = region.body.insert(region.body.begin() + static_cast<std::ptrdiff_t>(at), std::move(rem));
     region.body.insert(here, std::move(add));
   }

@@ -60,7 +60,7 @@ bool PointsAt(const ReportedFinding& finding, int line) {
 bool EndedEarly(const Report& report) {
   return report.error.has_value() ||
          std::any_of(report.findings.begin(), report.findings.end(),
-                     [](const ReportedFinding& finding) { return finding.code == Code(FindingCode::kLivelock); });
+                     [](const ReportedFinding& finding) { return finding.code == FindingCode::kLivelock; });
 }
 
 }  // namespace
@@ -78,9 +78,12 @@ absl::StatusOr<FindingChoice> FindingChoiceFromText(std::string_view text) {
     text = text.substr(0, colon);
   }
   const std::size_t at = text.find('@');
-  choice.code = std::string(text.substr(0, at));
+  const std::optional<FindingCode> code = CodeFromName(text.substr(0, at));
   if (at != std::string_view::npos) choice.ref = std::string(text.substr(at + 1));
-  if (CodeFromName(choice.code).has_value() && (at == std::string_view::npos || !choice.ref.empty())) return choice;
+  if (code.has_value() && (at == std::string_view::npos || !choice.ref.empty())) {
+    choice.code = *code;
+    return choice;
+  }
   return absl::InvalidArgumentError(
       Cat("--keep must begin with the code of a finding, as `RACE_RW` or `RACE_RW@o`; "
           "found '",
@@ -88,7 +91,7 @@ absl::StatusOr<FindingChoice> FindingChoiceFromText(std::string_view text) {
 }
 
 std::string ToText(const FindingChoice& choice) {
-  return Cat(choice.code, choice.ref.empty() ? "" : "@", choice.ref,
+  return Cat(Code(choice.code), choice.ref.empty() ? "" : "@", choice.ref,
              choice.line == 0 ? std::string() : Cat(":", choice.line));
 }
 
@@ -98,7 +101,7 @@ absl::StatusOr<KeepFinding> KeepFinding::Create(const FindingChoice& choice, con
   if (choice.ref.empty()) return keep;
   keep.names_ = NamesOf(kernel, choice.ref);
   if (keep.names_.empty()) {
-    return absl::InvalidArgumentError(Cat("--keep ", choice.code, "@", choice.ref, ": kernel @", kernel.name,
+    return absl::InvalidArgumentError(Cat("--keep ", Code(choice.code), "@", choice.ref, ": kernel @", kernel.name,
                                           " has no operand or ref of this name; `palladion show` lists the operands"));
   }
   return keep;
@@ -148,7 +151,7 @@ absl::StatusOr<bool> KeepFinding::Holds(const State& state) const {
   const ReportedFinding* finding = report.ok() ? Find(*report, state) : nullptr;
   if (finding == nullptr) return false;
   if (budget_ != 0 && EndedEarly(*report)) return false;
-  if (seeds_ == 0 || finding->severity != Name(Severity::kNote)) return true;
+  if (seeds_ == 0 || finding->severity != Severity::kNote) return true;
   // More schedules take nothing away but notes, in whose place they may find something worse.
   KeepFinding all = *this;
   all.seeds_ = 0;

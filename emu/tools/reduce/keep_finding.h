@@ -18,7 +18,7 @@ namespace palladion::reduce {
 
 // "RACE_RW", "RACE_RW@o", "RACE_RW:12", "RACE_RW@o:12".
 struct FindingChoice {
-  std::string code;
+  FindingCode code = FindingCode::kOutOfBounds;
   std::string ref;  // a name of a ref or operand, the text's or the user's; "": any
   int line = 0;     // of the text as it is given; 0: any
 };

@@ -8,6 +8,7 @@
 #include "emu/tools/edit/edit.h"
 #include "emu/tools/reduce/pass.h"
 #include "semantics/ir/view_type.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::reduce {
 namespace {
@@ -30,10 +31,8 @@ Arg Zero(const Type& type) { return edit::LiteralArg(0, type); }
 Instr Zeros(ValueId result, const Type& type) {
   AttrList shape(type.shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) shape[d].value = type.shape[d];
-  Instr made;
-  made.name = "broadcast_in_dim";
+  Instr made = MakeInstr(OpId::kBroadcastInDim, {Zero(type)}, {});
   made.attrs = {{"shape", Attr{std::move(shape)}}, {"dims", Attr{AttrList{}}}};
-  made.args = {Zero(type)};
   made.results = {result};
   made.types = {type};
   return made;

@@ -7,6 +7,7 @@
 #include "emu/tools/reduce/pass.h"
 #include "emu/tools/reduce/shrink_number.h"
 #include "semantics/base/cat.h"
+#include "semantics/registry/op_id.h"
 
 namespace palladion::reduce {
 namespace {
@@ -81,10 +82,10 @@ AttrList* ListOf(AttrMap& attrs, std::string_view name) {
 }
 
 // What asks for an axis that is gone gets `number`.
-void ReplaceAxis(Kernel& kernel, std::string_view op, const Attr& axis, std::int64_t number) {
+void ReplaceAxis(Kernel& kernel, OpId op, const Attr& axis, std::int64_t number) {
   const auto asks = [&](Instr& instr) {
     const Attr* asked = Find(instr.attrs, "axis");
-    return instr.name == op && asked != nullptr && *asked == axis;
+    return Is(instr, op) && asked != nullptr && *asked == axis;
   };
   edit::Substitution substitution;
   edit::ForEachInstr(kernel, [&](Instr& instr) {
@@ -140,10 +141,10 @@ void DropGridDims(State& state, Chooser& chooser) {
   for (std::size_t d = 0; d < launch.grid.size(); ++d) {
     if (launch.grid[d].bound.valid() || launch.grid[d].size != 1 || !chooser.Take()) continue;
     const Attr axis{static_cast<std::int64_t>(d)};
-    ReplaceAxis(kernel, "program_id", axis, 0);
-    ReplaceAxis(kernel, "num_programs", axis, 1);
+    ReplaceAxis(kernel, OpId::kProgramId, axis, 0);
+    ReplaceAxis(kernel, OpId::kNumPrograms, axis, 1);
     edit::ForEachInstr(kernel, [&](Instr& instr) {
-      if (instr.name != "program_id" && instr.name != "num_programs") return;
+      if (!Is(instr, OpId::kProgramId) && !Is(instr, OpId::kNumPrograms)) return;
       for (AttrEntry& entry : instr.attrs) {
         auto* at = std::get_if<std::int64_t>(&entry.second.value);
         if (at != nullptr && *at > static_cast<std::int64_t>(d)) --*at;
@@ -172,7 +173,7 @@ void ShrinkMesh(State& state, Chooser& chooser) {
     AttrList* names = ListOf(kernel.launch.mesh_attrs, Cat(axes, "_names"));
     for (std::size_t d = 0; sizes != nullptr && names != nullptr && d < std::min(sizes->size(), names->size()); ++d) {
       if (!((*sizes)[d] == Attr{std::int64_t{1}}) || !chooser.Take()) continue;
-      ReplaceAxis(kernel, "axis_index", (*names)[d], 0);
+      ReplaceAxis(kernel, OpId::kAxisIndex, (*names)[d], 0);
       ForgetAxis(kernel, (*names)[d]);
       sizes->erase(sizes->begin() + static_cast<std::ptrdiff_t>(d));
       names->erase(names->begin() + static_cast<std::ptrdiff_t>(d));

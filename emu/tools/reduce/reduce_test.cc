@@ -202,13 +202,14 @@ TEST(Settle, InputsFollowTheirOperands) {
 TEST(FindingChoice, AsItIsWritten) {
   const absl::StatusOr<FindingChoice> choice = FindingChoiceFromText("RACE_RW@o:12");
   ASSERT_TRUE(choice.ok());
-  EXPECT_EQ("RACE_RW", choice->code);
+  EXPECT_EQ("RACE_RW", Code(choice->code));
   EXPECT_EQ("o", choice->ref);
   EXPECT_EQ(12, choice->line);
   for (const char* wrong : {"", "RACE", "RACE_RW@", "RACE_RW:", "RACE_RW:0", "RACE_RW:x", "@o", "race_rw"})
     EXPECT_EQ(absl::StatusCode::kInvalidArgument, FindingChoiceFromText(wrong).status().code()) << wrong;
   const State start = StateOf(kRing);
-  const absl::Status missing = KeepFinding::Create({.code = "OOB", .ref = "zz"}, start.kernel(), {}).status();
+  const absl::Status missing =
+      KeepFinding::Create({.code = FindingCode::kOutOfBounds, .ref = "zz"}, start.kernel(), {}).status();
   EXPECT_NE(std::string::npos, ToStd(missing.message()).find("no operand or ref of this name")) << missing;
 }
 

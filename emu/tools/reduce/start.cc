@@ -16,7 +16,8 @@ absl::Status NotFoundAtStart(const State& start, const FindingChoice& choice, co
   PALLADION_ASSIGN_OR_RETURN(const Report report, keep.Check(start));
   std::vector<std::string> codes;
   for (const ReportedFinding& finding : report.findings) {
-    if (std::find(codes.begin(), codes.end(), finding.code) == codes.end()) codes.push_back(finding.code);
+    const std::string code(Code(finding.code));
+    if (std::find(codes.begin(), codes.end(), code) == codes.end()) codes.push_back(code);
   }
   return absl::InvalidArgumentError(Cat(start.module.path, ": a check with these inputs finds no ", ToText(choice),
                                         "; it finds ", codes.empty() ? "nothing" : absl::StrJoin(codes, ", "),

@@ -197,14 +197,12 @@ def fit_of(f: Callable | str | os.PathLike, args: Sequence, target: str | None, 
 
 
 def _fit_of(text: str, kernel: str | None, target: str | None) -> Fit:
-    library, encoded, told, message = _library.load(), text.encode(), ctypes.c_void_p(), ctypes.c_void_p()
+    library, encoded, told, error = _library.load(), text.encode(), ctypes.c_void_p(), _library._Error()
     names = [None if name is None else name.encode() for name in (kernel, target)]
     found = ctypes.c_void_p(
-        library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(told), ctypes.byref(message))
+        library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(told), ctypes.byref(error))
     )
-    error = _library._take_text(library, message)
-    if not found.value:
-        raise _library.PalladionError(error or "palladion_fit failed without a message", _library._code_of(error))
+    _library._expect(error, found.value, "palladion_fit failed without a message")
     kernels = json.loads(_library._take_text(library, found))["kernels"]
     return Fit([_kernel_fit(one) for one in kernels], _library._take_text(library, told))
 

@@ -95,16 +95,14 @@ def reduce(
         candidates or 0,
         seconds or 0,
     )
-    arrays, held, message = [np.asarray(one, order="C") for one in inputs], [], ctypes.c_void_p()
-    described = (_library._Array * max(len(arrays), 1))(*[_library._described(one, held) for one in arrays])
+    arrays, held, error = [np.asarray(one, order="C") for one in inputs], [], _library._Error()
+    described = _library._listed(arrays, held)
     found = ctypes.c_void_p(
-        library.palladion_reduce(ctypes.byref(request), described, len(arrays), ctypes.byref(message))
+        library.palladion_reduce(ctypes.byref(request), described, len(arrays), ctypes.byref(error))
     )
-    error = _library._take_text(library, message)
     if failed:
         raise failed[0]
-    if error:
-        raise _library.PalladionError(error, _library._code_of(error))
+    _library._expect(error, found.value)
     return _reduced(json.loads(_library._take_text(library, found)))
 
 
@@ -116,7 +114,7 @@ def _function():
         ctypes.POINTER(_Request),
         ctypes.POINTER(_library._Array),
         ctypes.c_size_t,
-        ctypes.POINTER(ctypes.c_void_p),
+        ctypes.POINTER(_library._Error),
     ]
     return library
 

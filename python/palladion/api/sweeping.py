@@ -172,7 +172,7 @@ def run_job(
         _, report = program.check(task.inputs, **options, **given)
     except _library.PalladionError as error:
         _raise_if_late(start, seconds)
-        if str(error).startswith("CANCELLED"):
+        if error.interrupted:
             raise InterruptedError("a signal ended it") from None
         if "out of memory" in str(error):  # of this host; another one may have more
             raise MemoryError(str(error)) from None

@@ -130,24 +130,22 @@ def request_of(text, target, changes, budget, timeline=None) -> Request:
 @functools.cache
 def _function(name):
     library = _library.load()
-    function, text_out = getattr(library, name), ctypes.POINTER(ctypes.c_void_p)
+    function, text_out, error = getattr(library, name), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(_library._Error)
     function.restype = ctypes.c_void_p
-    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_library._Array), ctypes.c_size_t, text_out, text_out]
+    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_library._Array), ctypes.c_size_t, text_out, error]
     return library, function
 
 
 def told(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
     """What a function of the C ABI that takes a request and arrays tells: its JSON, and its text for people."""
     (library, function), held = _function(name), []
-    text, message = ctypes.c_void_p(), ctypes.c_void_p()
+    text, error = ctypes.c_void_p(), _library._Error()
     arrays = [np.asarray(one, order="C") for one in inputs]
-    described = (_library._Array * max(len(arrays), 1))(*[_library._described(one, held) for one in arrays])
+    described = _library._listed(arrays, held)
     result = ctypes.c_void_p(
-        function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(message))
+        function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(error))
     )
-    error = _library._take_text(library, message)
-    if error:
-        raise _library.PalladionError(error, _library._code_of(error))
+    _library._expect(error, result.value)
     return json.loads(_library._take_text(library, result)), _library._take_text(library, text)
 
 

@@ -2,22 +2,20 @@
 case.
 """
 
-import json
-
 from palladion import _library
+from palladion.report.reports import KernelReport
+from palladion.report.telling import tell
 
 
 def refused(
     error: _library.PalladionError, text: str, kernel: str | None, target: str | None, legality: bool = True
 ) -> _library.PalladionError:
     """The error of a kernel text that was not prepared, or one with the findings too; its report then has them."""
-    names = [None if name is None else name.encode() for name in (kernel or None, target or None)]
-    said = _library.text_of_text("palladion_refusal", text, *names) if legality else ""
-    if not said:
+    found = _library.refusal(text, kernel, target) if legality else None
+    if found is None:
         return error
-    found = json.loads(said)
-    told = f"{error}\nits target refuses it as well:\n{found['text']}".rstrip("\n")
-    both = _library.PalladionError(told, error.code, found["report"])
+    told = f"{error}\nits target refuses it as well:\n{tell([KernelReport(found)], 'findings')}".rstrip("\n")
+    both = _library.PalladionError(told, error.code, found)
     both.reason = str(error)  # for those who show the findings themselves
     return both
 

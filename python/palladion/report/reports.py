@@ -5,6 +5,7 @@ as text in the command's words, which the library finds.
 import dataclasses
 import json
 
+from palladion import _library
 from palladion.base.printable import one_line, printable
 from palladion.report import picture
 from palladion.report.kernel_time import KernelTime, kernel_time
@@ -50,12 +51,16 @@ class Finding(Fields):
 
     def _alone(self) -> "KernelReport":
         """A report of nothing else."""
+        call, these = self._call, [self, *self.symptoms]
+        known = getattr(call, "findings", ())
         alone = KernelReport(
-            {"kernel": "", "target": "", "verdict": "", "findings": [plain(f) for f in (self, *self.symptoms)]},
-            getattr(self._call, "_replay", ()),
-            getattr(self._call, "_source", None),
+            {"kernel": "", "target": "", "verdict": "", "findings": [plain(one) for one in these]},
+            getattr(call, "_replay", ()),
+            getattr(call, "_source", None),
         )
-        alone.grid = getattr(self._call, "grid", ())
+        alone.grid = getattr(call, "grid", ())
+        if all(one in known for one in these):
+            alone.handle = _library.findings_alone(call.handle, [known.index(one) for one in these])
         return alone
 
 
@@ -70,7 +75,19 @@ class KernelReport(Fields):
         super().__init__({name: value for name, value in members.items() if name != "findings"})
         self.findings = [Finding(f, self) for f in members["findings"]]
         self._replay, self._source = replay, source
+        self._handle = getattr(members, "handle", None)
         self._time, self._time_refused = None, ""
+
+    @property
+    def handle(self) -> _library.Handle:
+        """The library's, which renders it; a report that came from another process is read there first."""
+        if self._handle is None:
+            self._handle = _library.read_report(plain(self))
+        return self._handle
+
+    @handle.setter
+    def handle(self, handle: _library.Handle) -> None:
+        self._handle = handle
 
     @property
     def time(self) -> KernelTime | None:

@@ -43,36 +43,40 @@ def plain(value):
     return [plain(v) for v in value] if isinstance(value, (list, tuple)) else value
 
 
-def as_calls(reports, replay: tuple = ()) -> list:
-    """KernelReports as `_library.tell` takes them; `replay` where it is to be another than the reports' own."""
+def as_calls(reports) -> list:
+    """KernelReports as JSON, for another process; `calls_of` reads them there."""
     return [
-        {
-            "report": plain(report),
-            "count": getattr(report, "count", 1),
-            "grid": list(getattr(report, "grid", ())),
-            "replay": list(replay or report._replay),
-        }
+        {"report": plain(report), "count": getattr(report, "count", 1), "replay": list(report._replay)}
         for report in reports
     ]
 
 
+def calls_of(written: list) -> list:
+    """What `as_calls` of another process gave, to be rendered."""
+    return [
+        _library.RenderedCall(_library.read_report(call["report"]), call["count"], call["replay"]) for call in written
+    ]
+
+
 def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
-    """KernelReports in the words and the shape of the command: emu/front/reports/report_from_json.h has the forms,
-    and what `more` may hold.
+    """KernelReports in the words and the shape of the command: `_library.render` has the forms, and what `more` may
+    hold.
     """
-    calls = as_calls(reports, replay)
-    path, text = next((source for report in reports if (source := getattr(report, "_source", None))), ("", ""))
-    return _library.tell({"path": path, "text": text, "form": form, "calls": calls, "lines": _lines_of(calls), **more})
+    source = next((source for report in reports if (source := getattr(report, "_source", None))), ("", ""))
+    calls = [
+        _library.RenderedCall(report.handle, getattr(report, "count", 1), replay or report._replay)
+        for report in reports
+    ]
+    return _library.render(form, calls, source=source, lines=_lines_of(reports), **more)
 
 
-def _lines_of(calls) -> dict:
-    """Lines of what Python knows and no file has: the cells of notebooks."""
+def _lines_of(reports) -> list:
+    """(file, line, text) of what Python knows and no file has: the cells of notebooks."""
     lines = {}
-    for call in calls:
-        for finding in call["report"]["findings"]:
-            for part in (finding, finding.get("first"), finding.get("second")):
-                for frame in (part or {}).get("frames", ()):
-                    text = "" if os.path.exists(frame["file"]) else linecache.getline(frame["file"], frame["line"])
-                    if text:
-                        lines.setdefault(frame["file"], {})[str(frame["line"])] = text.rstrip("\r\n")
-    return lines
+    for finding in (finding for report in reports for finding in report.findings):
+        for part in (finding, finding.first, finding.second):
+            for frame in getattr(part, "frames", ()):
+                text = "" if os.path.exists(frame.file) else linecache.getline(frame.file, frame.line)
+                if text:
+                    lines[frame.file, frame.line] = text.rstrip("\r\n")
+    return [(file, line, text) for (file, line), text in lines.items()]

@@ -59,7 +59,7 @@ constexpr OpRow CallRow(std::string_view name, std::string_view spec, Backends b
           .unit = Unit::kControl};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCallOps[] = {
     CallRow("jit", "control.md#jit", kAllBackends),
     CallRow("closed_call", "control.md#closed_call", kTriton),
     CallRow("custom_jvp_call", "control.md#custom_jvp_call", kTpuTriton),
@@ -69,6 +69,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> CallOps() { return kRows; }
+absl::Span<const OpRow> CallOps() { return kCallOps; }
 
 }  // namespace palladion

@@ -45,10 +45,10 @@ struct BranchParams {
 // control.md#cond: an index outside the branches is clamped to the nearest.
 absl::Status RunBranch(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BranchParams*>(params);
-  if (frame.shadow != nullptr) frame.shadow->Use(frame.in(step, 0), "the predicate of a branch", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(frame.in(step, 0), "the predicate of a branch", step, frame);
   const std::int64_t index = ReadIndex(frame.slot(frame.in(step, 0)), p.dtype, 0);
   const std::int64_t last = static_cast<std::int64_t>(p.branches.size()) - 1;
-  frame.pc = *p.branches[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, last))].target;
+  frame.JumpTo(*p.branches[static_cast<std::size_t>(std::clamp<std::int64_t>(index, 0, last))].target);
   return absl::OkStatus();
 }
 
@@ -88,8 +88,8 @@ struct TurnParams {
 absl::Status RunTurn(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const TurnParams*>(params);
   for (const Carry& carry : p.carries) frame.swap_slots(carry.now, carry.next);
-  if (frame.shadow != nullptr) {
-    for (const Carry& carry : p.carries) frame.shadow->Swap(carry.now, carry.next);
+  if (frame.shadow() != nullptr) {
+    for (const Carry& carry : p.carries) frame.shadow()->Swap(carry.now, carry.next);
   }
   return absl::OkStatus();
 }
@@ -152,9 +152,9 @@ struct ExitParams {
 };
 
 absl::Status RunExitUnless(const void* params, const Step& step, Frame& frame) {
-  if (frame.shadow != nullptr) frame.shadow->Use(frame.in(step, 0), "the condition of a loop", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(frame.in(step, 0), "the condition of a loop", step, frame);
   if (ReadIndex(frame.slot(frame.in(step, 0)), DType::kBool, 0) == 0)
-    frame.pc = *static_cast<const ExitParams*>(params)->end.target;
+    frame.JumpTo(*static_cast<const ExitParams*>(params)->end.target);
   return absl::OkStatus();
 }
 
@@ -253,9 +253,9 @@ std::int64_t& Counter(const ScanParams& p, Frame& frame) {
 absl::Status RunScanStart(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const ScanParams*>(params);
   Counter(p, frame) = 0;
-  if (frame.shadow != nullptr) {
+  if (frame.shadow() != nullptr) {
     for (const Stacked& s : p.stacked) {
-      if (s.written) frame.shadow->SetDefined(s.whole);
+      if (s.written) frame.shadow()->SetDefined(s.whole);
     }
   }
   return absl::OkStatus();
@@ -285,9 +285,9 @@ void MoveShadowWindows(const ScanParams& p, std::int64_t turn, FrameShadow& shad
 absl::Status RunScanHead(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const ScanParams*>(params);
   std::int64_t& counter = Counter(p, frame);
-  if (frame.shadow != nullptr) MoveShadowWindows(p, counter, *frame.shadow);
+  if (frame.shadow() != nullptr) MoveShadowWindows(p, counter, *frame.shadow());
   if (counter == p.length) {
-    frame.pc = *p.end.target;
+    frame.JumpTo(*p.end.target);
     return absl::OkStatus();
   }
   const std::size_t i = ElementOfTurn(p, counter);
@@ -354,7 +354,7 @@ absl::Status LowerScan(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kControlOps[] = {
     {.dialect = "",
      .name = "cond",
      .spec = "control.md#cond",
@@ -386,6 +386,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ControlOps() { return kRows; }
+absl::Span<const OpRow> ControlOps() { return kControlOps; }
 
 }  // namespace palladion

@@ -35,14 +35,14 @@ absl::Status VerifyGridScalar(const Instr& op, const VerifyContext& context) {
 // program.md#program_id: the program's index along the axis; vmapped dimensions are not counted.
 absl::Status RunProgramId(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const GridParams*>(params);
-  WriteI32(frame.grid_index[p.axis], frame.slot(frame.out(step, 0)));
+  WriteI32(frame.grid_index()[p.axis], frame.slot(frame.out(step, 0)));
   return absl::OkStatus();
 }
 
 // program.md#num_programs: the size of the grid along the axis.
 absl::Status RunNumPrograms(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const GridParams*>(params);
-  WriteI32(frame.grid_size[p.axis], frame.slot(frame.out(step, 0)));
+  WriteI32(frame.grid_size()[p.axis], frame.slot(frame.out(step, 0)));
   return absl::OkStatus();
 }
 
@@ -60,7 +60,7 @@ absl::Status VerifyAxisIndex(const Instr& op, const VerifyContext& context) {
 }
 
 absl::Status RunWarpIndex(const void*, const Step& step, Frame& frame) {
-  WriteI32(frame.warp, frame.slot(frame.out(step, 0)));
+  WriteI32(frame.warp()->number, frame.slot(frame.out(step, 0)));
   return absl::OkStatus();
 }
 
@@ -200,7 +200,7 @@ struct CheckParams {
 
 // program.md#check: a false predicate is the finding CHECK; the program goes on.
 absl::Status RunCheck(const void* params, const Step& step, Frame& frame) {
-  if (frame.shadow != nullptr) frame.shadow->Use(frame.in(step, 0), "the predicate of debug_check", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(frame.in(step, 0), "the predicate of debug_check", step, frame);
   if (ReadIndex(frame.slot(frame.in(step, 0)), DType::kBool, 0) != 0) return absl::OkStatus();
   frame.machine().Report({.code = FindingCode::kCheckFailed,
                           .severity = Severity::kDefect,
@@ -249,7 +249,7 @@ absl::Status LowerBarrier(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kProgramOps[] = {
     {.dialect = "",
      .name = "program_id",
      .spec = "program.md#program_id",
@@ -332,6 +332,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ProgramOps() { return kRows; }
+absl::Span<const OpRow> ProgramOps() { return kProgramOps; }
 
 }  // namespace palladion

@@ -28,8 +28,8 @@ absl::Status RunStoreWhole(const void* params, const Step& step, Frame& frame) {
   BoxAccess box;
   ResolveBox(p.view, step, frame, box);
   Definedness defined;
-  if (frame.shadow != nullptr) {
-    defined = frame.shadow->Get(p.value);
+  if (frame.shadow() != nullptr) {
+    defined = frame.shadow()->Get(p.value);
     box.defined = &defined;
   }
   frame.machine().Store(box, frame.slot(p.value));
@@ -41,9 +41,9 @@ absl::Status RunLoadWhole(const void* params, const Step& step, Frame& frame) {
   BoxAccess box;
   ResolveBox(p.view, step, frame, box);
   Definedness defined;
-  if (frame.shadow != nullptr) box.defined = &defined;
+  if (frame.shadow() != nullptr) box.defined = &defined;
   frame.machine().Load(box, frame.slot(p.value));
-  if (frame.shadow != nullptr) frame.shadow->Set(p.value, defined);
+  if (frame.shadow() != nullptr) frame.shadow()->Set(p.value, defined);
   return absl::OkStatus();
 }
 
@@ -241,7 +241,7 @@ absl::Status LowerFreeze(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScopeOps[] = {
     {.dialect = "",
      .name = "run_scoped",
      .spec = "ref.md#run_scoped",
@@ -298,6 +298,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ScopeOps() { return kRows; }
+absl::Span<const OpRow> ScopeOps() { return kScopeOps; }
 
 }  // namespace palladion

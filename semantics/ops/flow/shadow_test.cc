@@ -101,18 +101,19 @@ const Form kForms[] = {
     {{"bool[2]", "key<fry>[2]", "key<fry>[]"}, "select_n", {"key<fry>[2]"}},
 };
 
-std::string KernelOfCase(const fs::path& path) {
+std::vector<std::string> KernelsOfFile(const fs::path& path) {
   std::ifstream in(path);
-  std::string kernel;
+  std::vector<std::string> kernels;
   bool inside = false;
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("--- ")) {
+    if (line.starts_with("--- ") || line.starts_with("=== ")) {
       inside = line == "--- kernel";
+      if (inside) kernels.emplace_back();
     } else if (inside) {
-      Append(&kernel, line, "\n");
+      Append(&kernels.back(), line, "\n");
     }
   }
-  return kernel;
+  return kernels;
 }
 
 bool IsSmall(const Subject& subject) {
@@ -133,8 +134,10 @@ const std::map<std::string, Subject>& AllSubjects() {
     for (const auto& entry :
          fs::recursive_directory_iterator(fs::path(PALLADION_SOURCE_DIR) / "conformance" / "cases")) {
       if (entry.path().extension() != ".case") continue;
-      const absl::StatusOr<std::vector<Subject>> subjects = SubjectsOf(KernelOfCase(entry.path()));
-      if (subjects.ok()) add(*subjects);  // cases of errors have texts that do not verify
+      for (const std::string& kernel : KernelsOfFile(entry.path())) {
+        const absl::StatusOr<std::vector<Subject>> subjects = SubjectsOf(kernel);
+        if (subjects.ok()) add(*subjects);  // cases of errors have texts that do not verify
+      }
     }
     for (const Form& form : kForms) {
       const absl::StatusOr<std::vector<Subject>> subjects = SubjectsOf(TextOf(form));

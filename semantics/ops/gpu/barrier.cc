@@ -28,20 +28,19 @@ struct BarrierParams {
   SlotId predicate;  // invalid: always
 };
 
+WaitTarget PhaseOf(const void* params, const Step& step, Frame& frame) {
+  const SyncElement barrier = ElementOf(static_cast<const BarrierParams*>(params)->barrier, step, frame);
+  if (!barrier.array.valid()) return {};
+  return {.kind = WaitTarget::Kind::kBarrier, .object = barrier};
+}
+
 // gpu-barriers.md#barrier_arrive: one arrival, which publishes what the thread did before. It waits for nothing. With
 // a false predicate it is nothing.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BarrierParams*>(params);
   UseIndices(p.barrier, step, frame);
   if (!IsTrue(p.predicate, "the predicate of an arrival", step, frame)) return absl::OkStatus();
-  const SyncElement barrier = ElementOf(p.barrier, step, frame);
-  return barrier.array.valid() ? frame.machine().Arrive(barrier, frame.site(step)) : absl::OkStatus();
-}
-
-WaitTarget PhaseOf(const void* params, const Step& step, Frame& frame) {
-  const SyncElement barrier = ElementOf(static_cast<const BarrierParams*>(params)->barrier, step, frame);
-  if (!barrier.array.valid()) return {};
-  return {.kind = WaitTarget::Kind::kBarrier, .object = barrier};
+  return frame.machine().Arrive({.at = PhaseOf(params, step, frame)}, frame.site(step));
 }
 
 // gpu-barriers.md#barrier_wait: until the next phase that the thread has not waited for is complete; then it knows what
@@ -56,12 +55,9 @@ absl::Status RunWait(const void* params, const Step& step, Frame& frame) {
 absl::Status RunTest(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BarrierParams*>(params);
   UseIndices(p.barrier, step, frame);
-  const SyncElement barrier = ElementOf(p.barrier, step, frame);
-  bool done = false;
-  if (barrier.array.valid()) {
-    PALLADION_ASSIGN_OR_RETURN(done, frame.machine().Test(barrier, frame.site(step)));
-  }
-  *frame.slot(frame.out(step, 0)) = static_cast<std::byte>(done ? 1 : 0);
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t come,
+                             frame.machine().Poll(PhaseOf(params, step, frame), frame.site(step)));
+  *frame.slot(frame.out(step, 0)) = static_cast<std::byte>(come);
   return absl::OkStatus();
 }
 
@@ -126,7 +122,7 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .unit = Unit::kControl};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuBarrierOps[] = {
     Row("barrier_arrive", "gpu-barriers.md#barrier_arrive", VerifyBarrier, LowerBarrier, {.signals = Signals::kMay}),
     Row("barrier_wait", "gpu-barriers.md#barrier_wait", VerifyBarrier, LowerBarrier, {.waits = Waits::kSignal}),
     Row("barrier_test", "gpu-barriers.md#barrier_test", VerifyBarrier, LowerBarrier, {.decides = Decides::kAlways}),
@@ -135,6 +131,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuBarrierOps() { return kRows; }
+absl::Span<const OpRow> GpuBarrierOps() { return kGpuBarrierOps; }
 
 }  // namespace palladion

@@ -126,18 +126,18 @@ constexpr std::int32_t kNoIndex = -1;
 
 void SetIndex(const QueryParams& p, std::int64_t cluster, const Step& step, Frame& frame) {
   std::vector<std::int32_t> index(p.grid_dims, kNoIndex);
-  for (std::size_t d = p.grid_dims; cluster >= 0 && d-- > 0; cluster /= frame.grid_size[d])
-    index[d] = static_cast<std::int32_t>(cluster % frame.grid_size[d]);
+  for (std::size_t d = p.grid_dims; cluster >= 0 && d-- > 0; cluster /= frame.grid_size()[d])
+    index[d] = static_cast<std::int32_t>(cluster % frame.grid_size()[d]);
   for (std::size_t i = 0; i < p.dims.size(); ++i)
     std::memcpy(frame.slot(frame.out(step, i)), &index[p.dims[i]], sizeof(std::int32_t));
 }
 
 // Results from `first` to before `last` are undefined, with this mark.
 void SetUndefined(std::size_t first, std::size_t last, std::uint8_t mark, const Step& step, Frame& frame) {
-  if (frame.shadow == nullptr || mark == 0) return;
+  if (frame.shadow() == nullptr || mark == 0) return;
   for (std::size_t i = first; i < last; ++i) {
-    *frame.shadow->Marks(frame.out(step, i)) = mark;
-    frame.shadow->SetAny(frame.out(step, i), true);
+    *frame.shadow()->Marks(frame.out(step, i)) = mark;
+    frame.shadow()->SetAny(frame.out(step, i), true);
   }
 }
 
@@ -156,9 +156,9 @@ absl::Status RunQuery(const void* params, const Step& step, Frame& frame) {
                              frame.machine().ReadAnswer(frame.slot(p.answer.value), frame.site(step)));
   SetIndex(p, answer.success ? answer.cluster : kNoIndex, step, frame);
   *frame.slot(frame.out(step, p.dims.size())) = static_cast<std::byte>(answer.success ? 1 : 0);
-  if (frame.shadow == nullptr) return absl::OkStatus();
+  if (frame.shadow() == nullptr) return absl::OkStatus();
   std::uint8_t unknown = 0;
-  if (const Definedness bytes = frame.shadow->Get(p.answer.value); bytes.any) {
+  if (const Definedness bytes = frame.shadow()->Get(p.answer.value); bytes.any) {
     const std::size_t elements = frame.program().slots[p.answer.value.index()].elements;
     for (std::size_t i = 0; i < elements; ++i) unknown = MergeMarks(unknown, bytes.undefined[i]);
   } else if (!answer.is_one) {
@@ -196,7 +196,7 @@ absl::Status LowerQuery(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kClusterCancelOps[] = {
     {.dialect = "",
      .name = "try_cluster_cancel",
      .spec = "gpu-cluster-cancel.md#try_cluster_cancel",
@@ -231,6 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ClusterCancelOps() { return kRows; }
+absl::Span<const OpRow> ClusterCancelOps() { return kClusterCancelOps; }
 
 }  // namespace palladion

@@ -40,13 +40,13 @@ Group GroupAlong(absl::Span<const std::size_t> axes, const Frame& frame) {
   for (const std::size_t axis : axes) {
     std::vector<std::vector<PeerCoordinate>> more;
     for (const std::vector<PeerCoordinate>& block : group.blocks) {
-      for (std::int64_t i = 0; i < frame.grid_size[axis]; ++i) {
+      for (std::int64_t i = 0; i < frame.grid_size()[axis]; ++i) {
         more.push_back(block);
         more.back().push_back({axis, i});
       }
     }
     group.blocks = std::move(more);
-    group.mine = group.mine * frame.grid_size[axis] + frame.grid_index[axis];
+    group.mine = group.mine * frame.grid_size()[axis] + frame.grid_index()[axis];
   }
   return group;
 }
@@ -110,7 +110,7 @@ Sent SendToAll(const Group& group, const Site& site, Frame& frame, AsyncRequest*
 
 // The barrier's own block issues a copy: an arrival, which expects these bytes of all senders.
 void Expect(const SyncElement& barrier, ByteCount bytes, std::int64_t senders, Frame& frame, AsyncRequest* request) {
-  request->expects_at = std::get<BarrierId>(frame.machine().ArrivalAt(barrier).object);
+  request->expects_at = std::get<BarrierId>(frame.machine().CompletionAt(barrier).object);
   request->expects.bytes = bytes.value();
   for (std::int64_t i = 0; i < senders; ++i) request->expects.senders.push_back(i);
 }
@@ -137,7 +137,7 @@ void SignalBarriers(const Telling& telling, const Group& group, const Sent& sent
     const SyncElement barrier =
         block == group.mine ? telling.barrier : frame.machine().PeerSync(telling.barrier, there, site);
     if (block != group.mine && barrier.array == telling.barrier.array) return;  // of a block that is not there
-    Completion landing = frame.machine().ArrivalAt(barrier);
+    Completion landing = frame.machine().CompletionAt(barrier);
     landing.amount = bytes.value(), landing.unit = CompletionUnit::kBytes;
     landing.sender = group.mine, landing.of = of;
     request->completions.push_back(landing);
@@ -246,7 +246,7 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
 absl::Status ArriveWithoutCopy(const CollectiveCopy& copy, AsyncRequest request, const SyncElement& barrier,
                                Frame& frame) {
   if (GroupAlong(copy.axes, frame).mine != 0) return absl::OkStatus();
-  request.completions.push_back(frame.machine().ArrivalAt(barrier));
+  request.completions.push_back(frame.machine().CompletionAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 

@@ -55,12 +55,12 @@ absl::Status VerifyInline(const Instr& op, const VerifyContext&) {
     return ExpectResults(op, 0);
   }
   const absl::StatusOr<std::string> function = StringAttr(op, "function");
-  return absl::UnimplementedError(
-      Cat("inline_mgpu is not supported: ", function.ok() ? *function : "its function",
-          " writes machine code while the kernel is compiled, ",
-          ptx->empty() ? "which has no meaning outside its compiler" : Cat("\"", *ptx, "\", which is not known"),
-          "; known are bar.sync, bar.arrive and the proxy fences of shared memory. Say what it means with "
-          "palladion.model_inline"));
+  return absl::UnimplementedError(Cat(
+      "inline_mgpu is not supported: ", function.ok() ? *function : "its function",
+      " writes machine code while the kernel is compiled, ",
+      ptx->empty() ? "which has no meaning outside its compiler" : Cat("\"", *ptx, "\", which is not known"),
+      "; known are bar.sync, bar.arrive, barrier.cluster and the proxy fences of shared memory. Say what it means with "
+      "palladion.model_inline"));
 }
 
 struct FenceParams {
@@ -93,7 +93,7 @@ absl::Status LowerGridWait(const Instr&, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuControlOps[] = {
     {.dialect = "",
      .name = "set_max_registers",
      .spec = "gpu-control.md#set_max_registers",
@@ -154,6 +154,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuControlOps() { return kRows; }
+absl::Span<const OpRow> GpuControlOps() { return kGpuControlOps; }
 
 }  // namespace palladion

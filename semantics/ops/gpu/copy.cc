@@ -146,7 +146,7 @@ absl::Status RunCopyIn(const void* params, const Step& step, Frame& frame) {
   } else if (p.collective.leader.has_value() && barrier.array.valid()) {
     return ArriveWithoutCopy(p.collective, std::move(request), barrier, frame);
   }
-  if (barrier.array.valid()) request.completions.push_back(frame.machine().ArrivalAt(barrier));
+  if (barrier.array.valid()) request.completions.push_back(frame.machine().CompletionAt(barrier));
   return frame.machine().Start(std::move(request));
 }
 
@@ -294,7 +294,7 @@ WaitTarget WaitsForStores(const void* params, const Step&, Frame& frame) {
 // wait_read_only, until all but those have read their sources.
 absl::Status RunWaitStores(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
-  if (frame.shadow != nullptr) frame.shadow->Use(p.count, "a number of groups", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(p.count, "a number of groups", step, frame);
   return frame.machine().Wait(WaitsForStores(params, step, frame), frame.site(step));
 }
 
@@ -313,7 +313,7 @@ constexpr OpRow Copy(OpRow row) {
   return ByEngine(row, RefAccess::kCopy, "dst");
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuCopyOps[] = {
     Signalling(
         Copy(GpuRow("copy_gmem_to_smem", "gpu-copies.md#copy_gmem_to_smem", VerifyLoad, LowerCopyIn, Unit::kMemory))),
     Copy(GpuRow("copy_smem_to_gmem", "gpu-copies.md#copy_smem_to_gmem", VerifyStore, LowerCopyOut, Unit::kMemory)),
@@ -326,6 +326,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuCopyOps() { return kRows; }
+absl::Span<const OpRow> GpuCopyOps() { return kGpuCopyOps; }
 
 }  // namespace palladion

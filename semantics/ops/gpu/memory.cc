@@ -67,8 +67,8 @@ absl::Status RunAtomicStore(const void* params, const Step& step, Frame& frame) 
   PointAccess points;
   ResolvePoints(p.access.view, step, frame, points);
   Definedness defined;
-  if (frame.shadow != nullptr) {
-    defined = frame.shadow->Get(p.access.value);
+  if (frame.shadow() != nullptr) {
+    defined = frame.shadow()->Get(p.access.value);
     points.defined = &defined;
   }
   frame.machine().Atomic(points, p.fn, frame.slot(p.access.value), nullptr, nullptr);
@@ -114,7 +114,7 @@ absl::Status LowerPrefetch(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuMemoryOps[] = {
     {.dialect = "mgpu",
      .name = "load",
      .spec = "gpu-memory.md#mgpu.load",
@@ -157,6 +157,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuMemoryOps() { return kRows; }
+absl::Span<const OpRow> GpuMemoryOps() { return kGpuMemoryOps; }
 
 }  // namespace palladion

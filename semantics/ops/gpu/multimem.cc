@@ -152,7 +152,7 @@ absl::Status RunLoadReduce(const void* params, const Step& step, Frame& frame) {
   auto* const sums = p.sums.valid() ? reinterpret_cast<double*>(frame.slot(p.sums)) : nullptr;
   const std::size_t bytes = StorageBytes(p.dtype);
   if (sums != nullptr) std::fill(sums, sums + p.elements, -0.0);  // the zero that changes no sum
-  if (frame.shadow != nullptr) frame.shadow->SetDefined(result);
+  if (frame.shadow() != nullptr) frame.shadow()->SetDefined(result);
   bool first = true;
   for (const std::vector<PeerCoordinate>& device : PeersAlong(p.devices, frame)) {
     LoadInto(p.access, p.part, step, frame, device);
@@ -163,7 +163,7 @@ absl::Status RunLoadReduce(const void* params, const Step& step, Frame& frame) {
     } else {
       for (std::size_t i = 0; i < p.elements * bytes; i += bytes) p.combine(out + i, part + i, nullptr, out + i);
     }
-    if (frame.shadow != nullptr) JoinMarks(p, result, *frame.shadow);
+    if (frame.shadow() != nullptr) JoinMarks(p, result, *frame.shadow());
   }
   if (sums != nullptr) RoundFloats(p, sums, out);
   return absl::OkStatus();
@@ -205,13 +205,13 @@ constexpr OpRow Loads(OpRow row) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMultimemOps[] = {
     Stores(Row("multimem_store", "gpu-devices.md#multimem_store", VerifyStore, LowerStore)),
     Loads(Row("multimem_load_reduce", "gpu-devices.md#multimem_load_reduce", VerifyLoadReduce, LowerLoadReduce)),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> MultimemOps() { return kRows; }
+absl::Span<const OpRow> MultimemOps() { return kMultimemOps; }
 
 }  // namespace palladion

@@ -1,6 +1,7 @@
-// Named barriers of a block: bar.sync and bar.arrive of PTX, which kernels write as inline_mgpu. Spec:
-// docs/spec/gpu-named-barriers.md. What is ordered is the machine's (memory_model/sync/named_barrier.h). Not here:
-// barriers that the compiler itself uses (warpgroup_barrier takes the number of the warpgroup, plus one).
+// Barriers that nobody allocates: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a cluster
+// (barrier.cluster.arrive, .wait), which kernels write as inline_mgpu. Spec: docs/spec/gpu-named-barriers.md. What is
+// ordered is the machine's (memory_model/sync/named_barrier.h). Not here: barriers that the compiler itself uses
+// (warpgroup_barrier takes the number of the warpgroup, plus one).
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -40,11 +41,15 @@ std::string WhyIllegal(const NamedParams& p, std::int64_t number) {
              kMostLanes);
 }
 
+WaitTarget Named(std::int64_t number) {
+  return {.kind = WaitTarget::Kind::kNamedBarrier, .object = {}, .value = number};
+}
+
 // gpu-named-barriers.md#named_barrier_arrive, and the first half of #named_barrier_sync: what the thread did before is
 // known to those whose phase this is.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const NamedParams*>(params);
-  if (frame.shadow != nullptr) frame.shadow->Use(p.number, "the number of a barrier", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(p.number, "the number of a barrier", step, frame);
   const std::int64_t number = ReadIndex(frame.slot(p.number), p.dtype, 0);
   if (const std::string why = WhyIllegal(p, number); !why.empty()) {
     frame.machine().Report({.code = FindingCode::kIllegal,
@@ -54,14 +59,13 @@ absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
                             .fix = "give a number and a count that PTX's bar has"});
     return absl::OkStatus();
   }
-  return frame.machine().ArriveNamed({.barrier = number, .lanes = p.lanes, .waits = p.waits}, frame.site(step));
+  return frame.machine().Arrive({.at = Named(number), .amount = p.lanes, .waits = p.waits}, frame.site(step));
 }
 
 WaitTarget WaitsForNamed(const void* params, const Step&, Frame& frame) {
   const auto& p = *static_cast<const NamedParams*>(params);
   const std::int64_t number = ReadIndex(frame.slot(p.number), p.dtype, 0);
-  if (!WhyIllegal(p, number).empty()) return {};
-  return {.kind = WaitTarget::Kind::kNamedBarrier, .object = {}, .value = number};
+  return WhyIllegal(p, number).empty() ? Named(number) : WaitTarget{};
 }
 
 // gpu-named-barriers.md#named_barrier_sync: until the phase is over to which it has arrived.
@@ -82,12 +86,46 @@ absl::Status LowerNamed(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits) {
+// ---- the barrier of a cluster
+
+absl::Status VerifyOfCluster(const Instr& op, const VerifyContext& context) {
+  PALLADION_RETURN_IF_ERROR(ExpectOperands(context, 0));
+  return ExpectResults(op, 0);
+}
+
+struct NoParams {};
+
+WaitTarget WaitsForCluster(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kClusterSync}; }
+
+// gpu-named-barriers.md#barrier_cluster_arrive
+absl::Status RunClusterArrive(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Arrive({.at = WaitsForCluster(params, step, frame)}, frame.site(step));
+}
+
+// gpu-named-barriers.md#barrier_cluster_wait
+absl::Status RunClusterWait(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Wait(WaitsForCluster(params, step, frame), frame.site(step));
+}
+
+absl::Status LowerOfCluster(const Instr& op, Builder& builder) {
+  const bool waits = op.row->waits != Waits::kNever;
+  builder.Emit(waits ? RunClusterWait : RunClusterArrive, NoParams{});
+  if (waits) builder.program().steps.back().waits = WaitsForCluster;
+  return absl::OkStatus();
+}
+
+struct Functions {
+  VerifyFn verify;
+  LowerFn lower;
+};
+constexpr Functions kNamed{VerifyNamed, LowerNamed}, kOfCluster{VerifyOfCluster, LowerOfCluster};
+
+constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits, Functions functions = kNamed) {
   return {.dialect = "",
           .name = name,
           .spec = spec,
-          .verify = VerifyNamed,
-          .lower = LowerNamed,
+          .verify = functions.verify,
+          .lower = functions.lower,
           .effect = Effect::kSynchronises,
           .asks_port = AsksPort::kAlways,
           .waits = waits,
@@ -97,13 +135,15 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, Waits waits) {
           .unit = Unit::kControl};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kNamedBarrierOps[] = {
     Row("named_barrier_arrive", "gpu-named-barriers.md#named_barrier_arrive", Waits::kNever),
     Row("named_barrier_sync", "gpu-named-barriers.md#named_barrier_sync", Waits::kMeeting),
+    Row("barrier_cluster_arrive", "gpu-named-barriers.md#barrier_cluster_arrive", Waits::kNever, kOfCluster),
+    Row("barrier_cluster_wait", "gpu-named-barriers.md#barrier_cluster_wait", Waits::kMeeting, kOfCluster),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> NamedBarrierOps() { return kRows; }
+absl::Span<const OpRow> NamedBarrierOps() { return kNamedBarrierOps; }
 
 }  // namespace palladion

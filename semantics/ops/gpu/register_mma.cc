@@ -53,7 +53,7 @@ absl::StatusOr<ValueKernel> PrepareMma(const Instr&, const ValueTypes& types) {
   return kernel;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRegisterMmaOps[] = {
     {.name = "mma",
      .spec = "dot.md#mma",
      .verify = VerifyMma,
@@ -66,6 +66,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> RegisterMmaOps() { return kRows; }
+absl::Span<const OpRow> RegisterMmaOps() { return kRegisterMmaOps; }
 
 }  // namespace palladion

@@ -1,6 +1,6 @@
 // Products with scales and with a sparse a, held against plain ones of operands that have been scaled and filled up
 // with zeros before; what of a result is undefined; and that packing is the inverse of what JAX's documentation does to
-// an array of scales. Numbers against NumPy are the cases' business (conformance/cases/gpu/tcgen05_*).
+// an array of scales. Numbers against NumPy are the cases' business (the cases gpu/*tcgen05_*).
 #include "semantics/ops/gpu/scaled_mma.h"
 
 #include <gtest/gtest.h>

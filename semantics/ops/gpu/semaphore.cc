@@ -120,7 +120,7 @@ struct SignalParams {
 // Where one device is all there is, any other one would never hear.
 absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& frame) {
   for (const Number& coordinate : signal.device) {
-    if (frame.shadow != nullptr) frame.shadow->Use(coordinate.slot, "the device of a signal", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(coordinate.slot, "the device of a signal", step, frame);
     const std::int64_t device = coordinate.Read(frame);
     if (device == 0) continue;
     return absl::UnimplementedError(
@@ -137,7 +137,7 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const SignalParams*>(params);
   for (const Signal& signal : p.signals) {
     UseIndices(signal.semaphore, step, frame);
-    if (frame.shadow != nullptr) frame.shadow->Use(signal.amount.slot, "the amount of a signal", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(signal.amount.slot, "the amount of a signal", step, frame);
     PALLADION_RETURN_IF_ERROR(ExpectThisDevice(signal, step, frame));
     const SyncElement semaphore = ElementOf(signal.semaphore, step, frame);
     const std::int64_t amount = signal.amount.Read(frame);
@@ -152,7 +152,8 @@ absl::Status RunSignals(const void* params, const Step& step, Frame& frame) {
       for (const std::vector<PeerCoordinate>& device : PeersAlong(p.everywhere, frame)) {
         const SyncElement there =
             device.empty() ? semaphore : frame.machine().PeerSync(semaphore, device, frame.site(step));
-        PALLADION_RETURN_IF_ERROR(frame.machine().Signal(there, amount, frame.site(step)));
+        PALLADION_RETURN_IF_ERROR(frame.machine().Arrive(
+            {.at = {.kind = WaitTarget::Kind::kSemaphore, .object = there}, .amount = amount}, frame.site(step)));
       }
     }
   }
@@ -231,9 +232,9 @@ WaitTarget CountWaitedFor(const WaitParams& p, const Step& step, Frame& frame) {
 // Asked before the wait: one for an undefined count may never come to its end.
 WaitTarget WaitsForCount(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);
-  if (frame.shadow != nullptr) {
-    frame.shadow->Use(p.value.slot, "what a semaphore is waited for", step, frame);
-    if (p.decrement.valid()) frame.shadow->Use(p.decrement, "whether a wait decrements", step, frame);
+  if (frame.shadow() != nullptr) {
+    frame.shadow()->Use(p.value.slot, "what a semaphore is waited for", step, frame);
+    if (p.decrement.valid()) frame.shadow()->Use(p.decrement, "whether a wait decrements", step, frame);
   }
   return CountWaitedFor(p, step, frame);
 }
@@ -265,24 +266,20 @@ struct ReadParams {
   ViewPlan semaphore;
 };
 
-// gpu-semaphores.md#semaphore_read: the count now; the thread knows what every signal in it published.
-absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
-  const auto& p = *static_cast<const ReadParams*>(params);
-  UseIndices(p.semaphore, step, frame);
-  const SyncElement semaphore = ElementOf(p.semaphore, step, frame);
-  std::int64_t held = 0;
-  if (semaphore.array.valid()) {
-    PALLADION_ASSIGN_OR_RETURN(held, frame.machine().Read(semaphore, frame.site(step)));
-  }
-  const auto count = static_cast<std::int32_t>(held);
-  std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
-  return absl::OkStatus();
-}
-
 WaitTarget LooksAtCount(const void* params, const Step& step, Frame& frame) {
   const SyncElement semaphore = ElementOf(static_cast<const ReadParams*>(params)->semaphore, step, frame);
   if (!semaphore.array.valid()) return {};
   return {.kind = WaitTarget::Kind::kSemaphore, .object = semaphore};
+}
+
+// gpu-semaphores.md#semaphore_read: the count now; the thread knows what every signal in it published.
+absl::Status RunRead(const void* params, const Step& step, Frame& frame) {
+  UseIndices(static_cast<const ReadParams*>(params)->semaphore, step, frame);
+  PALLADION_ASSIGN_OR_RETURN(const std::int64_t held,
+                             frame.machine().Poll(LooksAtCount(params, step, frame), frame.site(step)));
+  const auto count = static_cast<std::int32_t>(held);
+  std::memcpy(frame.slot(frame.out(step, 0)), &count, sizeof(count));
+  return absl::OkStatus();
 }
 
 absl::Status LowerRead(const Instr& op, Builder& builder) {
@@ -365,7 +362,7 @@ constexpr OpRow OfBarrier(OpRow row) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSemaphoreOps[] = {
     OnTpuToo(Row("semaphore_signal", "gpu-semaphores.md#semaphore_signal", VerifyNoResult, LowerSignals)),
     Row("semaphore_signal_parallel", "gpu-semaphores.md#semaphore_signal_parallel", VerifyNoResult, LowerSignals),
     Row("semaphore_signal_multicast", "gpu-semaphores.md#semaphore_signal_multicast", VerifyNoResult, LowerSignals),
@@ -378,6 +375,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> SemaphoreOps() { return kRows; }
+absl::Span<const OpRow> SemaphoreOps() { return kSemaphoreOps; }
 
 }  // namespace palladion

@@ -51,8 +51,8 @@ BufferId& BufferOf(AsyncOperand& operand) {
 AsyncValue ValueOf(SlotId slot, std::size_t bytes, Frame& frame) {
   AsyncValue value;
   value.bytes.assign(frame.slot(slot), frame.slot(slot) + bytes);
-  if (frame.shadow == nullptr) return value;
-  if (const std::uint8_t* marks = frame.shadow->Of(slot)) {
+  if (frame.shadow() == nullptr) return value;
+  if (const std::uint8_t* marks = frame.shadow()->Of(slot)) {
     value.marks.assign(marks, marks + frame.program().slots[slot.index()].elements);
   }
   return value;
@@ -64,7 +64,7 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const StoreParams*>(params);
   const Site site = frame.site(step);
   for (const ViewPlan* view : {&p.ref, &p.barrier}) UseIndices(*view, step, frame);
-  if (frame.shadow != nullptr) frame.shadow->Use(p.index, "the block of a store", step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(p.index, "the block of a store", step, frame);
   const std::vector<PeerCoordinate> peer = {{p.axis, ReadIndex(frame.slot(p.index), p.index_dtype, 0)}};
   AsyncRequest request{.name = "async_store_smem"};
   request.At(site);
@@ -73,11 +73,11 @@ absl::Status RunStore(const void* params, const Step& step, Frame& frame) {
   there.proxy = Proxy::kGeneric;
   const BufferId here = BufferOf(there);
   BufferOf(there) = frame.machine().PeerBuffer(here, peer, site);
-  const bool own = peer[0].index == frame.grid_index[p.axis];
+  const bool own = peer[0].index == frame.grid_index()[p.axis];
   if (!own && BufferOf(there) == here) return absl::OkStatus();  // a block that is not there gets nothing
   const SyncElement barrier = ElementOf(p.barrier, step, frame);
   if (barrier.array.valid()) {
-    request.completions.push_back(frame.machine().ArrivalAt(frame.machine().PeerSync(barrier, peer, site)));
+    request.completions.push_back(frame.machine().CompletionAt(frame.machine().PeerSync(barrier, peer, site)));
   }
   request.function = [value = ValueOf(p.value, there.bytes.size(), frame)](
                          const std::vector<AsyncValue>&, std::vector<AsyncValue>* out) { (*out)[0] = value; };
@@ -103,7 +103,7 @@ absl::Status LowerStore(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuStoreOps[] = {
     {.dialect = "",
      .name = "async_store_smem",
      .spec = "gpu-copies.md#async_store_smem",
@@ -123,6 +123,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuStoreOps() { return kRows; }
+absl::Span<const OpRow> GpuStoreOps() { return kGpuStoreOps; }
 
 }  // namespace palladion

@@ -42,11 +42,11 @@ absl::Status StartCommit(const ViewPlan& plan, const std::optional<std::size_t>&
                        .after_earlier = true,
                        .must_await = std::nullopt};
   request.At(site);
-  request.completions.push_back(frame.machine().ArrivalAt(barrier));
+  request.completions.push_back(frame.machine().CompletionAt(barrier));
   if (pair.has_value()) {
     const PeerCoordinate other{*pair, 1};
     const SyncElement theirs = frame.machine().PeerSync(barrier, {&other, 1}, site);
-    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().ArrivalAt(theirs));
+    if (theirs.array != barrier.array) request.completions.push_back(frame.machine().CompletionAt(theirs));
   }
   return frame.machine().Start(std::move(request));
 }
@@ -166,7 +166,7 @@ absl::Status LowerCommit(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuTcgen05Ops[] = {
     ByEngine(Signalling(GpuRow("tcgen05_mma", "gpu-tcgen05.md#tcgen05_mma", VerifyMma, LowerMma, Unit::kMatrix)),
              RefAccess::kProduct, "acc"),
     Named(Synchronising(Signalling(GpuRow("tcgen05_commit_arrive", "gpu-tcgen05.md#tcgen05_commit_arrive", VerifyCommit,
@@ -175,6 +175,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuTcgen05Ops() { return kRows; }
+absl::Span<const OpRow> GpuTcgen05Ops() { return kGpuTcgen05Ops; }
 
 }  // namespace palladion

@@ -32,7 +32,7 @@ absl::StatusOr<std::optional<std::size_t>> PairAxis(const Instr& op, const Build
 }
 
 bool Issues(const std::optional<std::size_t>& pair, const Frame& frame) {
-  return !pair.has_value() || frame.grid_index[*pair] == 0;
+  return !pair.has_value() || frame.grid_index()[*pair] == 0;
 }
 
 bool AddOfOther(std::size_t axis, const Site& site, Frame& frame, std::vector<AsyncOperand>* operands) {

@@ -147,7 +147,7 @@ constexpr OpRow Await(std::string_view name, std::string_view spec, LowerFn lowe
           .unit = Unit::kMatrix};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuTmemOps[] = {
     Access("async_load_tmem", "gpu-tmem.md#async_load_tmem", VerifyLoad, LowerLoad, Effect::kReads),
     Access("async_store_tmem", "gpu-tmem.md#async_store_tmem", VerifyStore, LowerStore, Effect::kWrites),
     Await("wait_load_tmem", "gpu-tmem.md#wait_load_tmem", LowerWaitLoad),
@@ -156,6 +156,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuTmemOps() { return kRows; }
+absl::Span<const OpRow> GpuTmemOps() { return kGpuTmemOps; }
 
 }  // namespace palladion

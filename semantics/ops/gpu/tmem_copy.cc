@@ -156,7 +156,7 @@ constexpr OpRow Copy(std::string_view name, std::string_view spec, VerifyFn veri
   return ByEngine(GpuRow(name, spec, verify, lower, Unit::kMatrix), RefAccess::kCopy, "tmem");
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuTmemCopyOps[] = {
     Copy("async_copy_smem_to_tmem", "gpu-tcgen05.md#async_copy_smem_to_tmem", VerifyCopy, LowerCopy),
     Copy("async_copy_scales_to_tmem", "gpu-tcgen05.md#async_copy_scales_to_tmem", VerifyScales, LowerPacked),
     Copy("async_copy_sparse_metadata_to_tmem", "gpu-tcgen05.md#async_copy_sparse_metadata_to_tmem", VerifyPositions,
@@ -165,6 +165,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuTmemCopyOps() { return kRows; }
+absl::Span<const OpRow> GpuTmemCopyOps() { return kGpuTmemCopyOps; }
 
 }  // namespace palladion

@@ -54,7 +54,7 @@ absl::Status RunJoin(const void* params, const Step& step, Frame& frame) {
 }
 
 absl::Status RunEndWarp(const void*, const Step&, Frame& frame) {
-  frame.pc = frame.program().steps.size();
+  frame.JumpToEnd();
   return absl::OkStatus();
 }
 
@@ -74,7 +74,7 @@ absl::Status LowerCoreMap(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuWarpOps[] = {
     {.dialect = "",
      .name = "core_map",
      .spec = "gpu-warps.md#core_map",
@@ -92,6 +92,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GpuWarpOps() { return kRows; }
+absl::Span<const OpRow> GpuWarpOps() { return kGpuWarpOps; }
 
 }  // namespace palladion

@@ -143,7 +143,7 @@ WaitTarget WaitsForWgmma(const void* params, const Step&, Frame& frame) {
 // gpu-wgmma.md#wgmma_wait: until at most n of the warpgroup's products are under way, the latest.
 absl::Status RunWgmmaWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WgmmaWaitParams*>(params);
-  if (frame.shadow != nullptr && p.count.valid()) frame.shadow->Use(p.count, "a number of groups", step, frame);
+  if (frame.shadow() != nullptr && p.count.valid()) frame.shadow()->Use(p.count, "a number of groups", step, frame);
   return frame.machine().Wait(WaitsForWgmma(params, step, frame), frame.site(step));
 }
 
@@ -227,7 +227,7 @@ absl::Status LowerAccumulatorStore(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGpuWgmmaOps[] = {
     {.dialect = "",
      .name = "wgmma_ref",
      .spec = "gpu-wgmma.md#wgmma_ref",
@@ -286,6 +286,6 @@ void EmitAwaitMma(Builder& builder) {
   builder.program().steps.back().waits = WaitsForWgmma;
 }
 
-absl::Span<const OpRow> GpuWgmmaOps() { return kRows; }
+absl::Span<const OpRow> GpuWgmmaOps() { return kGpuWgmmaOps; }
 
 }  // namespace palladion

@@ -195,7 +195,7 @@ absl::StatusOr<ValueKernel> PrepareDotGeneral(const Instr& op, const ValueTypes&
   return kernel;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kDotOps[] = {
     {.name = "dot_general",
      .spec = "dot.md#dot_general",
      .verify = VerifyDotGeneral,
@@ -208,6 +208,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> DotOps() { return kRows; }
+absl::Span<const OpRow> DotOps() { return kDotOps; }
 
 }  // namespace palladion

@@ -74,7 +74,7 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
 }
 
 void UseIndices(const ViewPlan& view, const Step& step, Frame& frame) {
-  if (frame.shadow != nullptr) frame.shadow->UseIndices(view, {}, step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->UseIndices(view, {}, step, frame);
 }
 
 absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context) {
@@ -84,7 +84,7 @@ absl::Status ExpectPredicate(const Instr& op, const VerifyContext& context) {
 
 bool IsTrue(SlotId predicate, std::string_view what, const Step& step, Frame& frame) {
   if (!predicate.valid()) return true;
-  if (frame.shadow != nullptr) frame.shadow->Use(predicate, what, step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->Use(predicate, what, step, frame);
   return ReadIndex(frame.slot(predicate), DType::kBool, 0) != 0;
 }
 
@@ -97,8 +97,8 @@ AsyncValue CaptureValue(SlotId slot, const Type& type, Frame& frame) {
   AsyncValue value;
   const std::byte* bytes = frame.slot(slot);
   value.bytes.assign(bytes, bytes + ByteSize(type));
-  if (frame.shadow == nullptr) return value;
-  const Definedness defined = frame.shadow->Get(slot);
+  if (frame.shadow() == nullptr) return value;
+  const Definedness defined = frame.shadow()->Get(slot);
   if (defined.any) value.marks.assign(defined.undefined, defined.undefined + NumElements(type.shape));
   return value;
 }

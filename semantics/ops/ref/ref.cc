@@ -81,10 +81,10 @@ absl::Status RunLoad(const void* params, const Step& step, Frame& frame) {
     BoxAccess box;
     Definedness defined;
     ResolveBox(p.view, step, frame, box);
-    if (frame.shadow != nullptr) box.defined = &defined;
+    if (frame.shadow() != nullptr) box.defined = &defined;
     if (const std::byte* memory = frame.machine().Borrow(box)) {
       frame.set_slot(out, const_cast<std::byte*>(memory));  // values are never written after their definition
-      if (frame.shadow != nullptr) frame.shadow->Set(out, defined);
+      if (frame.shadow() != nullptr) frame.shadow()->Set(out, defined);
       return absl::OkStatus();
     }
     frame.set_slot(out, frame.home(out));
@@ -161,8 +161,8 @@ absl::Status RunAddUpdate(const void* params, const Step& step, Frame& frame) {
     PointAccess points;
     ResolvePoints(p.access.view, step, frame, points);
     Definedness defined;
-    if (frame.shadow != nullptr) {
-      defined = frame.shadow->Get(p.access.value);
+    if (frame.shadow() != nullptr) {
+      defined = frame.shadow()->Get(p.access.value);
       points.defined = &defined;
     }
     frame.machine().Atomic(points, p.add_one, frame.slot(p.access.value), nullptr, nullptr);
@@ -172,7 +172,7 @@ absl::Status RunAddUpdate(const void* params, const Step& step, Frame& frame) {
   const std::byte* in[] = {frame.slot(p.access.old), frame.slot(p.access.value)};
   std::byte* out[] = {frame.slot(p.sum)};
   p.add.run(p.add.params.get(), {in, out, frame.scratch()});
-  if (frame.shadow != nullptr) frame.shadow->Merge(p.access.old, p.access.value, p.sum);
+  if (frame.shadow() != nullptr) frame.shadow()->Merge(p.access.old, p.access.value, p.sum);
   StoreFrom(p.access, p.sum, step, frame);
   return absl::OkStatus();
 }
@@ -236,15 +236,15 @@ absl::Status RunAtomic(const void* params, const Step& step, Frame& frame) {
   ResolvePoints(p.access.view, step, frame, points);
   points.mask = MaskOf(p.access, frame);
   Definedness defined;
-  if (frame.shadow != nullptr) {
-    defined = frame.shadow->Get(p.access.value);
-    if (p.compare.valid() && !defined.any) defined = frame.shadow->Get(p.compare);
+  if (frame.shadow() != nullptr) {
+    defined = frame.shadow()->Get(p.access.value);
+    if (p.compare.valid() && !defined.any) defined = frame.shadow()->Get(p.compare);
     points.defined = &defined;
   }
   const std::byte* compare = p.compare.valid() ? frame.slot(p.compare) : nullptr;
   std::byte* old = p.access.old.valid() ? frame.slot(p.access.old) : nullptr;
   frame.machine().Atomic(points, p.fn, frame.slot(p.access.value), compare, old);
-  if (frame.shadow != nullptr && p.access.old.valid()) frame.shadow->Set(p.access.old, defined);
+  if (frame.shadow() != nullptr && p.access.old.valid()) frame.shadow()->Set(p.access.old, defined);
   return absl::OkStatus();
 }
 
@@ -266,7 +266,7 @@ absl::Status LowerAtomic(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRefOps[] = {
     {.dialect = "",
      .name = "get",
      .spec = "ref.md#get",
@@ -351,6 +351,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> RefOps() { return kRows; }
+absl::Span<const OpRow> RefOps() { return kRefOps; }
 
 }  // namespace palladion

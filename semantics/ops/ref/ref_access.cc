@@ -16,7 +16,7 @@ const Arg* NamedOrNull(const Instr& op, std::string_view name) {
 
 // False: the access is a list of points.
 bool ResolveAsBox(const AccessParams& p, const Step& step, Frame& frame, BoxAccess& box) {
-  const bool marks_differ = p.view.unit != 1 && frame.shadow != nullptr;  // marks are per element, not per byte
+  const bool marks_differ = p.view.unit != 1 && frame.shadow() != nullptr;  // marks are per element, not per byte
   if (p.view.affine && !marks_differ) {
     ResolveBox(p.view, step, frame, box);
   } else if (p.view.affine || !ResolveRuns(p.view, step, frame, box)) {
@@ -58,31 +58,31 @@ Mask MaskOf(const AccessParams& p, Frame& frame) {
   Mask mask;
   if (p.mask.valid()) mask.lanes = reinterpret_cast<const std::uint8_t*>(frame.slot(p.mask));
   if (p.other.valid()) mask.other = frame.slot(p.other);
-  if (frame.shadow == nullptr) return mask;
-  if (p.mask.valid()) mask.lanes_undefined = frame.shadow->Of(p.mask);
-  if (p.other.valid()) mask.other_undefined = frame.shadow->Of(p.other);
+  if (frame.shadow() == nullptr) return mask;
+  if (p.mask.valid()) mask.lanes_undefined = frame.shadow()->Of(p.mask);
+  if (p.other.valid()) mask.other_undefined = frame.shadow()->Of(p.other);
   return mask;
 }
 
 void UseIndices(const AccessParams& p, const Step& step, Frame& frame) {
-  if (frame.shadow != nullptr) frame.shadow->UseIndices(p.view, MaskOf(p, frame), step, frame);
+  if (frame.shadow() != nullptr) frame.shadow()->UseIndices(p.view, MaskOf(p, frame), step, frame);
 }
 
 void LoadInto(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where) {
   Definedness defined;
-  Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
+  Definedness* const tracked = frame.shadow() == nullptr ? nullptr : &defined;
   const auto load = [&](auto& access) {
     if (!where.empty()) access.buffer = frame.machine().PeerBuffer(access.buffer, where, frame.site(step));
     frame.machine().Load(access, frame.slot(value));
   };
   ResolveAnd(load, p, tracked, step, frame);
-  if (tracked != nullptr) frame.shadow->Set(value, defined);
+  if (tracked != nullptr) frame.shadow()->Set(value, defined);
 }
 
 void StoreFrom(const AccessParams& p, SlotId value, const Step& step, Frame& frame, PeerPlace where) {
   Definedness defined;
-  Definedness* const tracked = frame.shadow == nullptr ? nullptr : &defined;
-  if (tracked != nullptr) defined = frame.shadow->Get(value);
+  Definedness* const tracked = frame.shadow() == nullptr ? nullptr : &defined;
+  if (tracked != nullptr) defined = frame.shadow()->Get(value);
   const auto store = [&](auto& access) {
     if (!where.empty()) access.buffer = frame.machine().PeerBuffer(access.buffer, where, frame.site(step));
     frame.machine().Store(access, frame.slot(value));

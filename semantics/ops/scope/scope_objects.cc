@@ -81,11 +81,13 @@ struct MeetParams {
   std::string what;
 };
 
-absl::Status RunMeet(const void* params, const Step& step, Frame& frame) {
-  return frame.machine().Meet(static_cast<const MeetParams*>(params)->what, frame.site(step));
-}
-
 WaitTarget WaitsForMeeting(const void*, const Step&, Frame&) { return {.kind = WaitTarget::Kind::kMeeting}; }
+
+absl::Status RunMeet(const void* params, const Step& step, Frame& frame) {
+  return frame.machine().Arrive(
+      {.at = {.kind = WaitTarget::Kind::kMeeting}, .what = static_cast<const MeetParams*>(params)->what},
+      frame.site(step));
+}
 
 absl::Status RunEndMeeting(const void* params, const Step& step, Frame& frame) {
   return frame.machine().Wait(WaitsForMeeting(params, step, frame), frame.site(step));

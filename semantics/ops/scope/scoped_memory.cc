@@ -23,8 +23,8 @@ std::optional<std::size_t> PairDimension(const Frame& frame) {
   const Program& program = frame.program();
   std::optional<std::size_t> pair;
   for (std::size_t d = program.first_cluster_dim(); d < program.block_dims(); ++d) {
-    if (frame.grid_size[d] == 1) continue;
-    if (frame.grid_size[d] > 2 || pair.has_value()) return std::nullopt;
+    if (frame.grid_size()[d] == 1) continue;
+    if (frame.grid_size()[d] > 2 || pair.has_value()) return std::nullopt;
     pair = d;
   }
   return pair;

@@ -277,7 +277,7 @@ std::vector<Inspector> InspectGather(const Instr& op, const ValueTypes& types) {
   return {InspectIndices(1, types.in[1], std::move(last))};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kGatherOps[] = {
     {.name = "gather",
      .spec = "shape.md#gather",
      .verify = VerifyGather,
@@ -290,6 +290,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> GatherOps() { return kRows; }
+absl::Span<const OpRow> GatherOps() { return kGatherOps; }
 
 }  // namespace palladion

@@ -231,7 +231,7 @@ constexpr OpRow InTheRing(OpRow row) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kReduceOps[] = {
     InTheRing(Row("reduce_sum", "reduce.md#reduce_sum", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kSum>},
                   Flow::kReduce, kAllBackends)),
     Row("reduce_prod", "reduce.md#reduce_prod", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kProd>}, Flow::kReduce,
@@ -259,6 +259,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ReduceOps() { return kRows; }
+absl::Span<const OpRow> ReduceOps() { return kReduceOps; }
 
 }  // namespace palladion

@@ -89,12 +89,12 @@ absl::StatusOr<ValueKernel> PrepareHash(const Instr& op, const ValueTypes& types
   return Bind<EvalHash>(std::move(params));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRingOps[] = {
     {.dialect = "ring", .name = "hash", .spec = "ring.md#ring.hash", .verify = VerifyHash, .prepare = PrepareHash},
 };
 
 }  // namespace
 
-absl::Span<const OpRow> RingOps() { return kRows; }
+absl::Span<const OpRow> RingOps() { return kRingOps; }
 
 }  // namespace palladion

@@ -283,7 +283,7 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .backends = kNoBackend};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kScatterOps[] = {
     Row("scatter", "shape.md#scatter", VerifyPlaced, PrepareScatter, Flow::kPlace),
     Row("scatter_add", "shape.md#scatter_add", VerifyCombined, PrepareCombined<simd::BinaryOp::kAdd>, Flow::kCombine),
     Row("scatter_sub", "shape.md#scatter_sub", VerifyCombined, PrepareCombined<simd::BinaryOp::kSub>, Flow::kCombine),
@@ -294,6 +294,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ScatterOps() { return kRows; }
+absl::Span<const OpRow> ScatterOps() { return kScatterOps; }
 
 }  // namespace palladion

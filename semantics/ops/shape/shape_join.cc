@@ -180,7 +180,7 @@ absl::StatusOr<ValueKernel> PrepareSplit(const Instr& op, const ValueTypes& type
   return Bind<EvalPart>(std::move(params));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kJoinOps[] = {
     {.name = "concatenate",
      .spec = "shape.md#concatenate",
      .verify = VerifyConcatenate,
@@ -210,6 +210,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> JoinOps() { return kRows; }
+absl::Span<const OpRow> JoinOps() { return kJoinOps; }
 
 }  // namespace palladion

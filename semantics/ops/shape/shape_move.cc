@@ -211,7 +211,7 @@ absl::StatusOr<ValueKernel> PrepareRepeat(const Instr& op, const ValueTypes& typ
   return TileKernel(types, RepeatsAlongAxis(op, types.in[0].rank()));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kShapeOps[] = {
     {.name = "broadcast_in_dim",
      .spec = "shape.md#broadcast_in_dim",
      .verify = VerifyBroadcastInDim,
@@ -268,6 +268,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ShapeOps() { return kRows; }
+absl::Span<const OpRow> ShapeOps() { return kShapeOps; }
 
 }  // namespace palladion

@@ -284,7 +284,7 @@ absl::StatusOr<ValueKernel> PrepareIota(const Instr& op, const ValueTypes& types
   return Bind<EvalIota>(params);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSliceOps[] = {
     {.name = "slice",
      .spec = "shape.md#slice",
      .verify = VerifySlice,
@@ -318,6 +318,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> SliceOps() { return kRows; }
+absl::Span<const OpRow> SliceOps() { return kSliceOps; }
 
 }  // namespace palladion

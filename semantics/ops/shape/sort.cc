@@ -159,7 +159,7 @@ absl::StatusOr<ValueKernel> PrepareSort(const Instr& op, const ValueTypes& types
   return Bind<EvalSort>(std::move(params), scratch);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kSortOps[] = {
     {.name = "sort",
      .spec = "shape.md#sort",
      .verify = VerifySort,
@@ -170,6 +170,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> SortOps() { return kRows; }
+absl::Span<const OpRow> SortOps() { return kSortOps; }
 
 }  // namespace palladion

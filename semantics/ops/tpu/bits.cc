@@ -245,7 +245,7 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
           .backends = kTpu};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuBitOps[] = {
     Row("bitcast", "tpu.md#tpu.bitcast", VerifyBitcast, PrepareBitcast, Flow::kParts),
     Row("pack_elementwise", "tpu.md#tpu.pack_elementwise", VerifyPack, PreparePack, Flow::kElementwise),
     Row("unpack_elementwise", "tpu.md#tpu.unpack_elementwise", VerifyUnpack, PrepareUnpack, Flow::kElementwise),
@@ -253,6 +253,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> TpuBitOps() { return kRows; }
+absl::Span<const OpRow> TpuBitOps() { return kTpuBitOps; }
 
 }  // namespace palladion

@@ -116,7 +116,7 @@ const ViewPlan& Chosen(const Side& side, Frame& frame) {
 void UseSide(const Side& side, const Step& step, Frame& frame) {
   const Side* chosen = &side;
   while (!chosen->choices.empty()) {
-    if (frame.shadow != nullptr) frame.shadow->Use(chosen->which, "a choice among refs", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(chosen->which, "a choice among refs", step, frame);
     chosen = &Choice(*chosen, frame);
   }
   UseIndices(chosen->view, step, frame);
@@ -218,6 +218,12 @@ absl::Status AddSides(const CopyParams& p, const Step& step, Frame& frame, Async
   return absl::OkStatus();
 }
 
+// Once the operation has written, the semaphore grows.
+void AddSignal(SyncElement semaphore, std::int64_t amount, CompletionUnit unit, Frame& frame, AsyncRequest* request) {
+  Completion& signal = request->completions.emplace_back(frame.machine().CompletionAt(semaphore));
+  signal.amount = amount, signal.unit = unit;
+}
+
 // tpu-copies.md#dma_start: an engine reads the source and writes the destination some time later, whole; then the
 // semaphore grows by the bytes. No copy has an order with another. Of a copy to another device, destination and
 // semaphore are that device's, and the sender's own semaphore grows once the source has been read.
@@ -234,13 +240,13 @@ absl::Status RunStart(const void* params, const Step& step, Frame& frame) {
   const SyncElement semaphore = ElementOf(Chosen(p.semaphore, frame), step, frame);
   if (semaphore.array.valid()) {
     const std::int64_t amount = p.unit == CompletionUnit::kBytes ? CountedBytes(p, frame) : 1;
-    request.completions.push_back(frame.machine().SignalAt(semaphore, amount, p.unit));
+    AddSignal(semaphore, amount, p.unit, frame, &request);
   }
   if (p.sent.has_value()) {
     UseSide(*p.sent, step, frame);
     const SyncElement sent = ElementOf(Chosen(*p.sent, frame), step, frame);
     if (sent.array.valid()) {
-      request.completions.push_back(frame.machine().SignalAt(sent, CountedBytes(p, frame), CompletionUnit::kBytes));
+      AddSignal(sent, CountedBytes(p, frame), CompletionUnit::kBytes, frame, &request);
       request.completions.back().after = Half::kRead;
     }
   }
@@ -286,7 +292,7 @@ absl::Status LowerWait(const Instr& op, Builder& builder) {
   return absl::OkStatus();
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuCopyOps[] = {
     {.name = "dma_start",
      .spec = "tpu-copies.md#dma_start",
      .verify = VerifyStart,
@@ -318,6 +324,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> TpuCopyOps() { return kRows; }
+absl::Span<const OpRow> TpuCopyOps() { return kTpuCopyOps; }
 
 }  // namespace palladion

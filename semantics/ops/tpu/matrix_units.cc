@@ -68,10 +68,10 @@ class UnitAccess {
   UnitAccess(std::int64_t unit, const Step& step, Frame& frame)
       : step_(step),
         frame_(frame),
-        units_(frame.matrix_units == nullptr ? MatrixUnits() : *frame.matrix_units),
+        units_(frame.matrix_units() == nullptr ? MatrixUnits() : *frame.matrix_units()),
         name_(Cat("matrix unit ", unit)),
         unit_(units_.units[unit]) {}
-  ~UnitAccess() { frame_.matrix_units = std::make_shared<const MatrixUnits>(std::move(units_)); }
+  ~UnitAccess() { frame_.matrix_units() = std::make_shared<const MatrixUnits>(std::move(units_)); }
   UnitAccess(const UnitAccess&) = delete;
   UnitAccess& operator=(const UnitAccess&) = delete;
 
@@ -90,8 +90,8 @@ class UnitAccess {
   UnitMatrix Take(SlotId slot, const Type& type) {
     AsyncValue value;
     value.bytes.assign(frame_.slot(slot), frame_.slot(slot) + ByteSize(type));
-    if (frame_.shadow != nullptr && frame_.shadow->any(slot)) {
-      const std::uint8_t* marks = frame_.shadow->Of(slot);
+    if (frame_.shadow() != nullptr && frame_.shadow()->any(slot)) {
+      const std::uint8_t* marks = frame_.shadow()->Of(slot);
       value.marks.assign(marks, marks + NumElements(type.shape));
     }
     return Of(std::move(value), type.shape[0], type.shape[1], type.dtype);
@@ -251,7 +251,7 @@ absl::Status RunPop(const void* params, const Step& step, Frame& frame) {
   if (there) unit->accumulators.erase(found);
   const auto& bytes = sums.value->bytes;  // none of an array of no elements
   if (!bytes.empty()) std::memcpy(frame.slot(out), bytes.data(), bytes.size());
-  if (frame.shadow != nullptr) frame.shadow->Set(out, {!sums.value->marks.empty(), sums.value->marks.data()});
+  if (frame.shadow() != nullptr) frame.shadow()->Set(out, {!sums.value->marks.empty(), sums.value->marks.data()});
   return absl::OkStatus();
 }
 
@@ -272,7 +272,7 @@ void ReportLeft(std::string_view what, std::string_view fix, const UnitMatrix& l
 }
 
 absl::Status RunExpectIdle(const void*, const Step&, Frame& frame) {
-  const std::shared_ptr<const MatrixUnits> units = std::exchange(frame.matrix_units, nullptr);
+  const std::shared_ptr<const MatrixUnits> units = std::exchange(frame.matrix_units(), nullptr);
   if (units == nullptr) return absl::OkStatus();
   for (const auto& [index, unit] : units->units) {
     for (const auto& [number, matrix] : unit.staged) {
@@ -300,7 +300,7 @@ constexpr OpRow Units(std::string_view name, std::string_view spec, VerifyFn ver
           .unit = Unit::kMatrix};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuMatrixOps[] = {
     Units("matmul_push_rhs", "tpu.md#matmul_push_rhs", VerifyPush, LowerPush),
     Units("matmul_acc_lhs", "tpu.md#matmul_acc_lhs", VerifyAccumulate, LowerAccumulate),
     Units("matmul_pop", "tpu.md#matmul_pop", VerifyPop, LowerPop),
@@ -313,6 +313,6 @@ void EmitExpectIdleUnits(Builder& builder) {
   if (builder.program().matrix_units) builder.Emit(RunExpectIdle, None{});
 }
 
-absl::Span<const OpRow> TpuMatrixOps() { return kRows; }
+absl::Span<const OpRow> TpuMatrixOps() { return kTpuMatrixOps; }
 
 }  // namespace palladion

@@ -46,13 +46,13 @@ absl::Status RunSeed(const void* params, const Step& step, Frame& frame) {
   simd::U32Pair key = {0, 0};
   for (std::size_t i = 0; i < step.n_in; ++i) {
     const SlotId slot = frame.in(step, i);
-    if (frame.shadow != nullptr) frame.shadow->Use(slot, "the seed", step, frame);
+    if (frame.shadow() != nullptr) frame.shadow()->Use(slot, "the seed", step, frame);
     for (std::int64_t word = 0; word < NumElements(p.types[i].shape); ++word) {
       const auto low = static_cast<std::uint32_t>(ReadIndex(frame.slot(slot), p.types[i].dtype, word));
       key = simd::Threefry2x32(key.first, key.second, 0, low);
     }
   }
-  frame.generator = {.key = key, .drawn = 0};
+  frame.generator() = {.key = key, .drawn = 0};
   return absl::OkStatus();
 }
 
@@ -74,21 +74,21 @@ struct BitsParams {
 // What a core draws before it seeds is left over from other kernels, so nothing is known of it. A key of (0, 0) says
 // that was not seeded: Threefry makes one of 2^64 keys from a seed.
 void MarkUnseeded(const BitsParams& p, const Step& step, Frame& frame) {
-  if (frame.shadow == nullptr) return;
-  const bool other_task = IsOfAnotherTask(frame.generator);
-  if (!other_task && frame.generator.key != CoreGenerator().key) return;
+  if (frame.shadow() == nullptr) return;
+  const bool other_task = IsOfAnotherTask(frame.generator());
+  if (!other_task && frame.generator().key != CoreGenerator().key) return;
   const std::string_view why = other_task
                                    ? ", which nothing orders after another one of its grid, draws before prng_seed"
                                      " has seeded the generator of the core that runs it"
                                    : " draws before prng_seed has seeded this core's generator";
   const Finding finding{.code = FindingCode::kUninitialised,
-                        .message = Cat("prng_random_bits", AtAgent(NamingOf(frame.program()), frame.grid_index), why),
+                        .message = Cat("prng_random_bits", AtAgent(NamingOf(frame.program()), frame.grid_index()), why),
                         .loc = step.loc,
                         .text_line = step.text_line};
   const std::uint8_t mark = frame.machine().MarkOfValue(finding, frame.site(step));
   const SlotId bits = frame.out(step, 0);
-  std::fill_n(frame.shadow->Marks(bits), p.elements, mark);
-  frame.shadow->SetAny(bits, mark != 0 && p.elements != 0);
+  std::fill_n(frame.shadow()->Marks(bits), p.elements, mark);
+  frame.shadow()->SetAny(bits, mark != 0 && p.elements != 0);
 }
 
 // tpu.md#prng_random_bits: the words of the counter, from where it stands.
@@ -96,7 +96,7 @@ absl::Status RunBits(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const BitsParams*>(params);
   std::byte* out = frame.slot(frame.out(step, 0));
   MarkUnseeded(p, step, frame);
-  CoreGenerator& generator = frame.generator;
+  CoreGenerator& generator = frame.generator();
   for (std::int64_t i = 0; i < p.elements; ++i, ++generator.drawn) {
     const std::uint64_t drawn = DrawnSinceSeed(generator);
     const simd::U32Pair words =
@@ -126,13 +126,13 @@ constexpr OpRow Draws(std::string_view name, std::string_view spec, VerifyFn ver
           .backends = kTpu};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuRandomOps[] = {
     Draws("prng_seed", "tpu.md#prng_seed", VerifySeed, LowerSeed),
     Draws("prng_random_bits", "tpu.md#prng_random_bits", VerifyBits, LowerBits),
 };
 
 }  // namespace
 
-absl::Span<const OpRow> TpuRandomOps() { return kRows; }
+absl::Span<const OpRow> TpuRandomOps() { return kTpuRandomOps; }
 
 }  // namespace palladion

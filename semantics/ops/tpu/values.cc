@@ -196,7 +196,7 @@ constexpr OpRow Moving(OpRow row, std::uint8_t operands) {
   return row;
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kTpuOps[] = {
     Moving(Row("roll", "tpu.md#tpu.roll", VerifyRoll, PrepareRoll, Flow::kMove), 1),
     Row("stochastic_round", "tpu.md#tpu.stochastic_round", VerifyStochasticRound, PrepareStochasticRound,
         Flow::kElementwise),
@@ -204,6 +204,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> TpuOps() { return kRows; }
+absl::Span<const OpRow> TpuOps() { return kTpuOps; }
 
 }  // namespace palladion

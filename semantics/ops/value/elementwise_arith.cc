@@ -85,7 +85,7 @@ absl::StatusOr<ValueKernel> PrepareIntegerPow(const Instr& op, const ValueTypes&
       IntegerPowParams{.kernel = kernel, .exponent = static_cast<int>(Int(op, "y")), .n = Elements(types.out[0])});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kArithmeticOps[] = {
     {.name = "add",
      .spec = "elementwise.md#add",
      .verify = VerifyNumbers<2>,
@@ -177,6 +177,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ArithmeticOps() { return kRows; }
+absl::Span<const OpRow> ArithmeticOps() { return kArithmeticOps; }
 
 }  // namespace palladion

@@ -57,7 +57,7 @@ absl::StatusOr<ValueKernel> PrepareMulHi(const Instr& op, const ValueTypes& type
   return BinaryKernel(op, types, FindMulHi(types.in[0].dtype, FormOf(types)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kBitwiseOps[] = {
     {.name = "and",
      .spec = "elementwise.md#and",
      .verify = VerifyBoolsOrInts<2>,
@@ -119,6 +119,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> BitwiseOps() { return kRows; }
+absl::Span<const OpRow> BitwiseOps() { return kBitwiseOps; }
 
 }  // namespace palladion

@@ -167,7 +167,7 @@ absl::StatusOr<ValueKernel> PrepareSelectN(const Instr&, const ValueTypes& types
   return Bind<EvalSelectN>(std::move(params));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kCompareOps[] = {
     {.name = "eq",
      .spec = "elementwise.md#eq",
      .verify = VerifyComparison,
@@ -231,6 +231,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> CompareOps() { return kRows; }
+absl::Span<const OpRow> CompareOps() { return kCompareOps; }
 
 }  // namespace palladion

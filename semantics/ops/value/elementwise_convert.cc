@@ -172,7 +172,7 @@ absl::StatusOr<ValueKernel> PrepareBitcast(const Instr&, const ValueTypes& types
   return from_bits >= to_bits ? Bind<EvalNarrowBits>(params) : Bind<EvalWidenBits>(params);
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kConvertOps[] = {
     {.name = "convert_element_type",
      .spec = "elementwise.md#convert_element_type",
      .verify = VerifyConvert,
@@ -190,6 +190,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> ConvertOps() { return kRows; }
+absl::Span<const OpRow> ConvertOps() { return kConvertOps; }
 
 }  // namespace palladion

@@ -56,7 +56,7 @@ absl::StatusOr<ValueKernel> PrepareIdentity(const Instr&, const ValueTypes& type
   return Bind<EvalIdentity>(std::move(params));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kIdentityOps[] = {
     {.name = "stop_gradient",
      .spec = "elementwise.md#stop_gradient",
      .verify = VerifyOneIdentity,
@@ -117,6 +117,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> IdentityOps() { return kRows; }
+absl::Span<const OpRow> IdentityOps() { return kIdentityOps; }
 
 }  // namespace palladion

@@ -109,7 +109,7 @@ constexpr OpRow Function(Backends backends, Backends later = kNoBackend) {
           .unit = Unit::kTranscendental};
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMathRows[] = {
     Function<MathOp::kExp>(kAllBackends),
     Function<MathOp::kExp2>(kAllBackends),
     Function<MathOp::kExpm1>(kTriton),
@@ -156,6 +156,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> MathOps() { return kRows; }
+absl::Span<const OpRow> MathOps() { return kMathRows; }
 
 }  // namespace palladion

@@ -86,7 +86,7 @@ absl::Status VerifyPow(const Instr& op, const VerifyContext& context) {
   return ExpectType(op, 0, ArrayType(context.in[0].dtype, std::move(shape)));
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kMath2Ops[] = {
     {.name = "pow",
      .spec = "elementwise.md#pow",
      .verify = VerifyPow,
@@ -104,6 +104,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> Math2Ops() { return kRows; }
+absl::Span<const OpRow> Math2Ops() { return kMath2Ops; }
 
 }  // namespace palladion

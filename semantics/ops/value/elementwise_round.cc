@@ -164,7 +164,7 @@ absl::StatusOr<ValueKernel> PrepareReducePrecision(const Instr& op, const ValueT
   }
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRoundingOps[] = {
     {.name = "floor",
      .spec = "elementwise.md#floor",
      .verify = VerifyFloats<1>,
@@ -200,6 +200,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> RoundingOps() { return kRows; }
+absl::Span<const OpRow> RoundingOps() { return kRoundingOps; }
 
 }  // namespace palladion

@@ -307,7 +307,7 @@ absl::StatusOr<ValueKernel> PrepareIota2x32(const Instr&, const ValueTypes& type
   return Bind<EvalIota2x32>(Iota2x32Params{.n = Elements(types.out[0])});
 }
 
-constexpr OpRow kRows[] = {
+constexpr OpRow kRandomOps[] = {
     {.name = "random_seed",
      .spec = "random.md#random_seed",
      .verify = VerifySeed,
@@ -359,6 +359,6 @@ constexpr OpRow kRows[] = {
 
 }  // namespace
 
-absl::Span<const OpRow> RandomOps() { return kRows; }
+absl::Span<const OpRow> RandomOps() { return kRandomOps; }
 
 }  // namespace palladion

@@ -22,7 +22,7 @@ Type KeyType(Shape shape) { return Keys({}, std::move(shape)).type; }
 std::pair<std::string, Attr> Int(std::string name, std::int64_t value) { return {std::move(name), {value}}; }
 std::pair<std::string, Attr> ShapeAttr(const Shape& shape) {
   AttrList list;
-  for (std::int64_t d : shape) list.push_back({d});
+  for (std::int64_t d : shape) list.emplace_back().value = d;
   return {"shape", {list}};
 }
 

@@ -1,11 +1,11 @@
 """Code of a kernel's own, `plgpu.inline_mgpu`: a Python function that writes MLIR while the kernel is compiled.
 
 It is known by what it writes, not by its name: the function is called as the compiler would call it, on nothing but
-numbers, and where all that it writes is PTX with a meaning here (named barriers, fences between proxies), that is what
-stands in the kernel's text. For any other function the user says what it means (`palladion.model_inline`): ordinary JAX
-code, which is written in its place. Based on: JAX 0.10.2, `jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and
-PTX (bar, fence.proxy.async). Not covered: functions that ask the compiler's launch context, or refs, for something,
-unless they have a model.
+numbers, and where all that it writes is PTX with a meaning here (named barriers, the barrier of a cluster, fences
+between proxies), that is what stands in the kernel's text. For any other function the user says what it means
+(`palladion.model_inline`): ordinary JAX code, which is written in its place. Based on: JAX 0.10.2,
+`jax/_src/pallas/mosaic_gpu/primitives.py` (inline_mgpu), and PTX (bar, barrier.cluster, fence.proxy.async). Not
+covered: functions that ask the compiler's launch context, or refs, for something, unless they have a model.
 """
 
 import inspect
@@ -22,6 +22,7 @@ from palladion.jax.exporter.views import view_text
 _models = {}  # code of a function, or "module.qualname" -> what it means
 
 _BAR = re.compile(r"(?:bar|barrier)(?:\.cta)?\.(sync|arrive)(?:\.aligned)? +(\$?\d+), *(\d+)$")
+_CLUSTER_BARRIER = re.compile(r"barrier\.cluster\.(arrive|wait)(?:\.release|\.acquire)?(?:\.aligned)?$")
 _PROXY_FENCE = re.compile(r"fence\.proxy\.async[\w.:]*$")
 
 
@@ -103,6 +104,8 @@ def _meaning(text, operands):
     """
     if _PROXY_FENCE.match(text):
         return "inline_mgpu", {"ptx": text + ";"}, None
+    if of_cluster := _CLUSTER_BARRIER.match(text):
+        return f"barrier_cluster_{of_cluster[1]}", {}, None
     bar = _BAR.match(text)
     if bar is None:
         return None

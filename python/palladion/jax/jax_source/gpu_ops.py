@@ -195,6 +195,10 @@ def _named_barrier(block, instr):
     return _inline_ptx(f"bar.{operation} $0, {lanes};", block.arg(number))
 
 
+def _barrier_of_cluster(block, instr):
+    return _inline_ptx(f"barrier.cluster.{instr['name'].removeprefix('barrier_cluster_')};")
+
+
 def _query_cluster_cancel(block, instr):
     """JAX gives the indices as one tuple."""
     names = [
@@ -260,6 +264,8 @@ GPU_OPS = {
     },
     "named_barrier_arrive": _named_barrier,
     "named_barrier_sync": _named_barrier,
+    "barrier_cluster_arrive": _barrier_of_cluster,
+    "barrier_cluster_wait": _barrier_of_cluster,
     "try_cluster_cancel": _simple("try_cluster_cancel", "result", "barrier"),
     "query_cluster_cancel": _query_cluster_cancel,
 }
