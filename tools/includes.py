@@ -24,8 +24,8 @@ PARTS = {
         emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
         emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
-        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp emu/front/bridge emu/front/ffi emu/front/command
-        emu/testing
+        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp emu/front/bridge emu/front/ffi
+        emu/front/command emu/testing
         python conformance bench
     """.split()
 }

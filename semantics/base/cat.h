@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -15,6 +16,7 @@ inline absl::string_view ToAbsl(const std::string& s) { return absl::string_view
 inline std::string_view ToStd(absl::string_view s) { return std::string_view(s.data(), s.size()); }
 template <typename T>
 const T& ToAbsl(const T& part) {
+  static_assert(!std::is_enum_v<T>, "an enumeration has a Name(); Abseil would write its number");
   return part;
 }
 
