@@ -1,9 +1,9 @@
 // What this process has begun to write and not finished: files and folders named ".palladion-PID-N.part", beside what
 // they will become. None of them is left behind: a writer that fails removes its own, a signal that ends the program
 // removes all of them (RemoveUnfinishedWhenKilled), and those of programs that were killed outright are removed by the
-// next one that writes into the same folder. python/palladion/base/whole_file.py keeps the same names and rules. What it
-// does not catch: on a file system without flock, a part of a live program of another host or container whose number no
-// program has here.
+// next one that writes into the same folder. python/palladion/base/whole_file.py keeps the same names and rules. What
+// it does not catch: on a file system without flock, a part of a live program of another host or container whose number
+// no program has here.
 #ifndef PALLADION_SEMANTICS_BASE_UNFINISHED_H_
 #define PALLADION_SEMANTICS_BASE_UNFINISHED_H_
 
