@@ -52,7 +52,7 @@ TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
   EXPECT_EQ((std::set<FindingCode>{FindingCode::kOutOfBounds, FindingCode::kUninitialised}), how->raise_codes);
   EXPECT_EQ((std::vector<std::string>{"tpu.access.space"}), how->raise_limits);
   EXPECT_FALSE(how->options.run.padded_bounds);
-  EXPECT_TRUE(ParseBridgeOptions("padded_bounds=1")->options.run.padded_bounds);
+  EXPECT_TRUE(ParseBridgeOptions("bounds=padded")->options.run.padded_bounds);
   EXPECT_TRUE(ParseBridgeOptions("engines_late=1")->options.run.engines_late);
   EXPECT_TRUE(ParseBridgeOptions("raise=all")->raise_all);
   EXPECT_FALSE(ParseBridgeOptions("raise=none")->raise_all);
