@@ -97,7 +97,7 @@ def test_every_member_of_the_json_is_an_attribute():
 
 
 @pytest.mark.parametrize("options, error, message", [
-    ({"seeds": 0}, palladion.PalladionError, "seeds must be at least 1"),
+    ({"seeds": 0}, palladion.PalladionError, "seeds must be 1 or more"),
     ({"seeds": 1.5}, TypeError, "whole number"),
     ({"fill": "zeroes"}, palladion.PalladionError, "zeroes"),
     ({"replay": "nonsense"}, palladion.PalladionError, "nonsense"),
