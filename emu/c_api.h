@@ -32,7 +32,7 @@ typedef enum palladion_code {
   PALLADION_UNSUPPORTED = 3,    /* Palladion does not have it */
   PALLADION_MALFORMED = 4,      /* a text, an array or an option is wrong */
   PALLADION_INTERNAL = 5,       /* a mistake of Palladion's */
-  PALLADION_BUDGET = 6          /* a budget or a limit is spent, or somebody interrupted it */
+  PALLADION_BUDGET = 6          /* a budget or a limit is spent, or it was interrupted */
 } palladion_code;
 
 /* Filled where a function fails, whose result says that it did; untouched where it does not. `error` may be NULL in any

@@ -30,9 +30,9 @@ class TpuOperands {
   // Does it lie in the core's memory, without blocks?
   bool IsWholeInCore(std::size_t operand) const;
 
-  // Whose array in main memory is one side of a copy? nullptr: nobody's.
+  // Whose array in main memory is one side of a copy? nullptr: it is no operand's.
   const std::size_t* At(const AsyncOperand& side, bool written) const;
-  // Whose block is the value, a parameter of the body? nullptr: nobody's.
+  // Whose block is the value, a parameter of the body? nullptr: it is no operand's.
   const std::size_t* OfBlock(ValueId value) const;
   // What of the array a side of a copy touches: what is outside of it no copy does.
   Type TypeOfCopy(const AsyncOperand& side) const;

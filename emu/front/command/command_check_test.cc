@@ -52,6 +52,11 @@ TEST_F(CheckCommandTest, SeveralLaunchesInARow) {
   EXPECT_TRUE(Holds(out_, "error[OOB]")) << out_;
   EXPECT_TRUE(Holds(out_, "k.pkir:5")) << out_;
   EXPECT_TRUE(Holds(out_, " --launches 2 ")) << out_;
+  // With another budget, or other checks, the schedule would be another's.
+  EXPECT_EQ(1, Run({"check", file, "--launches=2", "--budget", "500", "--strict", "--no-definedness"})) << err_;
+  EXPECT_TRUE(Holds(out_, " --launches 2 --budget 500 --strict --no-definedness --replay ")) << out_;
+  EXPECT_EQ(1, Run({"check", file, "--launches=2", "--checks=bounds", "--seeds=3", "--all-seeds"})) << err_;
+  EXPECT_TRUE(Holds(out_, " --launches 2 --checks bounds --replay ")) << out_;
   const std::string grid = Write("add.pkir", AddKernel());
   EXPECT_EQ(3, Run({"check", grid, "--in", "x=iota", "--in", "y=iota", "--launches", "2"}));
   EXPECT_TRUE(Holds(err_ + out_, "several launches in a row: only a kernel of one program has them")) << err_ << out_;

@@ -29,7 +29,7 @@ struct Asker {
   AgentId agent;
   const Site& site;
   scheduler::Changes& changes;  // is given the objects that it changes
-  ThreadTouches* touches;       // is told what it touches; nullptr: no search
+  ThreadTouches* touches;       // notes what it touches; nullptr: no search
 };
 
 class Waitable {

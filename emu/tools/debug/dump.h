@@ -31,7 +31,7 @@ class Dump final : public run::Watcher {
 
   // An array as the text and the JSON have it, in the order in which they were kept.
   struct Written {
-    std::string what, path, type, first;  // path: "" where nobody keeps it; first: its first elements
+    std::string what, path, type, first;  // path: "" where no file keeps it; first: its first elements
   };
   const std::vector<Written>& written() const { return written_; }
 

@@ -36,7 +36,6 @@ OPTIONS = {
 # /generated:check-options
 
 DEFAULTS = {name: option.default for name, option in OPTIONS.items()}
-LEGALITY = OPTIONS["legality"].choices
 
 
 def library_options(given: dict) -> dict:

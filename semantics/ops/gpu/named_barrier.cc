@@ -1,4 +1,4 @@
-// Barriers that nobody allocates: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a cluster
+// Barriers that need no allocation: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a cluster
 // (barrier.cluster.arrive, .wait), which kernels write as inline_mgpu. Spec: docs/spec/gpu-named-barriers.md. What is
 // ordered is the machine's (memory_model/sync/named_barrier.h). Not here: barriers that the compiler itself uses
 // (warpgroup_barrier takes the number of the warpgroup, plus one).
