@@ -58,6 +58,7 @@ ALLOWED = [
 ID_USERS = [
     ("emu/tools/", "makes instructions, and computes with them"),
     ("emu/run/agents/rounded_copies.cc", "a promise of the kernel about a size, which no row says of itself"),
+    ("emu/run/threads/thread_agents.cc", "the only wait that the ends of threads end"),
     ("semantics/prepare/ring_module.cc", "makes an instruction"),
 ]
 

@@ -54,8 +54,17 @@ void NamedBarrier::Complete() {
     waiter.told = gathering_;
   }
   arrived_.clear();
-  lanes_ = 0;
+  lanes_ = left_;
   gathering_.Clear();
+}
+
+void NamedBarrier::Leave(AgentId thread, std::int64_t lanes) {
+  left_ += lanes;
+  lanes_ += lanes;
+  for (const Arrival& arrival : arrived_) {
+    if (arrival.thread == thread) lanes_ -= arrival.lanes;
+  }
+  if (!arrived_.empty() && lanes_ >= arrived_.front().of) Complete();
 }
 
 bool NamedBarrier::CanWait(AgentId agent) const {

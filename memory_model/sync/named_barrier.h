@@ -22,6 +22,7 @@ class NamedBarrier {
 
   struct Arrival {
     AgentId by;
+    AgentId thread = by;     // whose lanes these are: of a warp the thread that has forked it
     std::int64_t lanes = 0;  // its own
     std::int64_t of = 0;     // that it says are needed
     bool waits = false;
@@ -29,6 +30,10 @@ class NamedBarrier {
   };
   // A finding where it is not as the others of the phase.
   std::optional<Finding> Arrive(const Arrival& arrival, AgentTable* agents);
+
+  // The thread ends, and no phase from here on waits for its lanes; nobody learns anything from that. What it, or a
+  // warp of it, has brought to the phase under way is counted there already.
+  void Leave(AgentId thread, std::int64_t lanes);
 
   bool CanWait(AgentId agent) const;  // of one that has arrived to wait: is that phase over?
   void Wait(AgentId agent, AgentTable* agents);
@@ -47,7 +52,8 @@ class NamedBarrier {
   std::string name_;              // "named barrier 3 of block (0)"
   std::vector<Arrival> arrived_;  // in the phase under way
   std::string first_;             // the name of the first of these, who may be gone by now
-  std::int64_t lanes_ = 0;        // of these
+  std::int64_t lanes_ = 0;        // of these, and of those who have left
+  std::int64_t left_ = 0;         // lanes of threads that have ended
   ClockBundle gathering_;
   std::vector<Waiter> waiters_;  // until they have waited
 };

@@ -56,6 +56,30 @@ TEST_F(NamedBarrierTest, AWaiterIsToldOfItsOwnPhaseAlone) {
   EXPECT_FALSE(Knows(d, b, first));
 }
 
+TEST_F(NamedBarrierTest, LanesThatHaveEndedAreNotWaitedFor) {
+  const AgentId a = Thread("a"), b = Thread("b"), warp_of_b = Thread("warp of b"), c = Thread("c");
+  const auto arrive = [&](AgentId by, AgentId thread, std::int64_t lanes) {
+    return barrier_.Arrive(
+        {.by = by, .thread = thread, .lanes = lanes, .of = 3 * kThread, .waits = true, .site = Line(++line_)},
+        &agents_);
+  };
+  EXPECT_EQ(arrive(warp_of_b, b, 32), std::nullopt);
+  EXPECT_EQ(arrive(a, a, kThread), std::nullopt);
+  barrier_.Leave(b, kThread);
+  EXPECT_EQ(barrier_.Waiting(a, {}).has, "256") << "b's lanes count once";
+  EXPECT_FALSE(barrier_.CanWait(a));
+  EXPECT_EQ(arrive(c, c, kThread), std::nullopt);
+  ASSERT_TRUE(barrier_.CanWait(a));
+  barrier_.Wait(a, &agents_);
+  EXPECT_FALSE(Knows(a, b, agents_.NowOf(b))) << "an end tells nothing";
+
+  EXPECT_EQ(arrive(a, a, kThread), std::nullopt);  // the next phase: b is still gone
+  EXPECT_FALSE(barrier_.CanWait(a));
+  barrier_.Leave(c, kThread);
+  EXPECT_TRUE(barrier_.CanWait(a));
+  EXPECT_EQ(barrier_.End(), std::nullopt);
+}
+
 TEST_F(NamedBarrierTest, ArrivalsThatDoNotFitTogether) {
   const AgentId a = Thread("a"), b = Thread("b");
   EXPECT_EQ(Arrive(a, 384, false), std::nullopt);

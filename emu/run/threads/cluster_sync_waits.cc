@@ -1,7 +1,7 @@
 // Waits for all threads of the cluster to come to its barrier, which every cluster has without asking for it. An agent
 // arrives and then waits, by turns: anything else PTX leaves undefined, and here it is a finding.
-// Based on: barrier.cluster.arrive and barrier.cluster.wait of PTX. Limits: PTX does not wait for threads that have
-// ended; here they are missing, which is a deadlock.
+// A thread that has ended is not waited for. Based on: barrier.cluster.arrive and barrier.cluster.wait of PTX.
+// Limits: a wait learns nothing of a thread that ended and had not arrived: PTX does not say that an end releases.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -36,9 +36,10 @@ class OfClusters final : public Waitable {
           "put barrier.cluster.wait between two arrivals", asker.agent, asker.site);
       return absl::OkStatus();
     }
-    const bool warp = base_.residents.Of(asker.agent).is_warp();
+    const Thread& thread = base_.residents.Of(asker.agent);
     std::optional<Finding> wrong = At(cluster).Arrive({.by = asker.agent,
-                                                       .lanes = warp ? kLanesOfWarp : kLanesOfThread,
+                                                       .thread = thread.is_warp() ? thread.parent : asker.agent,
+                                                       .lanes = thread.is_warp() ? kLanesOfWarp : kLanesOfThread,
                                                        .of = LanesOfCluster(),
                                                        .waits = true,
                                                        .site = CodeSite::Of(asker.site)},
@@ -64,12 +65,16 @@ class OfClusters final : public Waitable {
   std::int64_t Object(AgentId agent, const WaitTarget& target) const override {
     return ObjectOfKind(target.kind, ClusterOf(agent));
   }
-  void Retire(BlockId block) override {
-    const auto at = barriers_.find(base_.residents.Of(block).cluster);
-    if (at == barriers_.end()) return;
-    if (std::optional<Finding> left = at->second.End()) Report(*std::move(left));
-    barriers_.erase(at);
+  // No phase is left when the last thread of a cluster ends.
+  void ThreadEnds(const Asker& asker) override {
+    arrived_.erase(asker.agent);
+    const std::int64_t cluster = ClusterOf(asker.agent);
+    const std::int64_t object = ObjectOfKind(WaitTarget::Kind::kClusterSync, cluster);
+    if (asker.touches != nullptr) asker.touches->Object(object);
+    asker.changes.Add(object);
+    At(cluster).Leave(asker.agent, kLanesOfThread);
   }
+  void Retire(BlockId block) override { barriers_.erase(base_.residents.Of(block).cluster); }
   std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {
     return base_.shape.ClusterOf(other.index) == ClusterOf(waiter);
   }

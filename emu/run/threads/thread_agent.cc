@@ -52,6 +52,10 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
   current_.agent = this;
   machine_.SetCurrent(id_);
   if (all_.spins() != nullptr) all_.spins()->SetCurrent(&spin_, spin_.agent());
+  if (ending_) {
+    MayEnd();
+    return absl::OkStatus();
+  }
   if (is_warp_ && !started_) gate.TakeGrant();  // to begin
   if (!started_ && !is_warp_ && !MayBegin()) return absl::OkStatus();
   if (started_ || is_warp_ || machine_.launch_control().used())
@@ -63,6 +67,7 @@ absl::Status ThreadAgent::Resume(scheduler::Gate& gate) {
     all_.Ends(id_);
     current_.free_warps.push_back(this);
   }
+  if (status.ok() && frame_->done() && !is_warp_ && machine_.uses_cluster_barrier()) MayEnd();
   return status.ok() ? status : state_.AtStep(status, *frame_);
 }
 
@@ -76,6 +81,13 @@ bool ThreadAgent::MayBegin() {
   if (control.Begin(machine_.residents().BlockOf(id_).cluster)) return true;
   frame_->JumpToEnd();
   return false;
+}
+
+// Where others wait for its end, that is an operation.
+void ThreadAgent::MayEnd() {
+  const WaitTarget cluster{.kind = WaitTarget::Kind::kClusterSync};
+  ending_ = !gate_->MayGo({.footprint = FootprintOf(machine_, id_, cluster)});
+  if (!ending_) machine_.LeaveCluster();
 }
 
 // ---- a thread's loops

@@ -46,7 +46,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   agents::Spin& spin() { return spin_; }
 
   absl::Status Resume(scheduler::Gate& gate) override;
-  bool done() const override { return frame_->done(); }
+  bool done() const override { return frame_->done() && !ending_; }
   std::string Name() const override { return machine_.NameOf(id_); }
   AgentRole role() const override { return is_warp_ ? AgentRole::kWarp : AgentRole::kThread; }
 
@@ -55,6 +55,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   bool MayBegin();
+  void MayEnd();
   bool MayGoRound(const Step& step, Frame& frame);
   scheduler::Footprint Touches(const Step& step, Frame& frame) const;  // of a step that does not wait
   agents::Spin::Port PortOf();
@@ -73,6 +74,7 @@ class ThreadAgent final : public scheduler::Agent, private StepHooks {
   ThreadWait wait_;
   bool started_ = false;
   bool is_warp_ = false;
+  bool ending_ = false;  // it has asked to (MayEnd)
 };
 
 }  // namespace palladion::threads

@@ -1,5 +1,6 @@
 #include "emu/run/threads/thread_agents.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -7,6 +8,7 @@
 #include "emu/run/threads/footprints.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/registry/op_id.h"
 #include "semantics/registry/others_work.h"
 
 namespace palladion::threads {
@@ -15,6 +17,18 @@ namespace {
 
 std::int64_t ThreadsOfBlock(const LaunchShape& shape, const Program& program) {
   return program.mesh.has_value() && shape.counts_threads() ? shape.size(shape.block_dims()) : 1;
+}
+
+bool WaitsForClusters(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    return Is(op, OpId::kBarrierClusterWait) ||
+           std::any_of(op.regions.begin(), op.regions.end(), [](const Region& of) { return WaitsForClusters(of); });
+  });
+}
+
+bool WaitsForClusters(const Kernel& kernel) {
+  return std::any_of(kernel.bodies.begin(), kernel.bodies.end(),
+                     [](const Body& body) { return WaitsForClusters(body.region); });
 }
 
 std::int64_t BlocksOfCluster(const LaunchShape& shape, const Program& program) {
@@ -41,6 +55,7 @@ ThreadAgents::ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, c
   machine.OnFork([this](AgentId warp, std::int64_t number, std::size_t first) { return Fork(warp, number, first); });
   if (machine.shape().tpus()) EnterDevices(kernel);
   if (TakesWork(kernel)) machine.launch_control().Use();
+  if (WaitsForClusters(kernel)) machine.UseClusterBarrier();
 }
 
 // All TPUs are there from the start, as those of a machine are. Without a collective id the compiler puts a barrier of

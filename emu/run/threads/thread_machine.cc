@@ -193,6 +193,8 @@ absl::Status ThreadMachine::Spawn(const SpawnRequest& request, const Site& site)
   return absl::OkStatus();
 }
 
+void ThreadMachine::LeaveCluster() { waitables_.Of({.kind = WaitTarget::Kind::kClusterSync}).ThreadEnds(Asking({})); }
+
 bool ThreadMachine::EndThread(AgentId id) {
   if (touches_ != nullptr) touches_->EndsThread(id);
   // What it has read of tensor memory is in its registers.

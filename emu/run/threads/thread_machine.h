@@ -81,6 +81,11 @@ class ThreadMachine final : public memory_model::OverMemory {
     changes_.Add(WarpsObjectOf(residents_.Of(warp).parent));
     residents_.WarpEnds(warp);
   }
+  // Others may wait for the ends of threads, at the barrier of a cluster (UseClusterBarrier, before the first begins):
+  // then the thread says, in an operation of its own, that it has come to its end.
+  void UseClusterBarrier() { uses_cluster_barrier_ = true; }
+  bool uses_cluster_barrier() const { return uses_cluster_barrier_; }
+  void LeaveCluster();
   // It has come to its end. True: it was the last of its cluster, whose memory is gone now.
   bool EndThread(AgentId thread);
 
@@ -164,6 +169,7 @@ class ThreadMachine final : public memory_model::OverMemory {
 
   memory_model::ConcurrencyModel model_;
   scheduler::Changes changes_;
+  bool uses_cluster_barrier_ = false;
   const LaunchShape shape_;
   Residents residents_;
   const MachineBase base_;
