@@ -23,12 +23,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/types/span.h"
 #include "emu/tools/hunt/hunt_cancel.h"
 #include "emu/tools/hunt/hunt_ends.h"
@@ -37,6 +38,7 @@
 #include "emu/tools/hunt/hunt_random.h"
 #include "emu/tools/hunt/hunt_record.h"
 #include "emu/tools/hunt/hunt_seeds.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::hunt {
 namespace {
@@ -64,7 +66,7 @@ struct Arguments {
   bool show = false;
   std::int64_t max_schedules = 3'000, max_states = 200'000;
   std::int64_t interleavings = 0;
-  int ops = 0;                // of kernels that are cut; 0: none is
+  std::int64_t ops = 0;       // of kernels that are cut; 0: none is
   std::int64_t policies = 0;  // seeds of each policy, instead of a hunt
 };
 
@@ -75,44 +77,55 @@ const std::map<std::string_view, Kernels> kFamilies = {
     {"pipelines", Kernels::kPipelines}, {"clusters", Kernels::kClusters}, {"warps", Kernels::kWarps},
     {"credits", Kernels::kCredits},     {"cancel", Kernels::kCancel},     {"lanes", Kernels::kLanes}};
 
-Arguments Read(absl::Span<char* const> given) {
+const std::map<std::string_view, std::int64_t Arguments::*> kCounts = {{"--seeds", &Arguments::more_seeds},
+                                                                       {"--schedules", &Arguments::max_schedules},
+                                                                       {"--states", &Arguments::max_states},
+                                                                       {"--policies", &Arguments::policies},
+                                                                       {"--interleavings", &Arguments::interleavings},
+                                                                       {"--ops", &Arguments::ops}};
+const std::map<std::string_view, std::string Arguments::*> kNames = {
+    {"--commit", &Arguments::commit}, {"--resume", &Arguments::resume}, {"--record", &Arguments::record}};
+
+// Nothing where a word is neither a family, nor a flag with what it needs, nor one of two numbers.
+std::optional<Arguments> Read(absl::Span<char* const> given) {
   Arguments read;
   std::vector<std::uint64_t> numbers;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string_view word = given[i];
-    const auto value = [&] { return i + 1 < given.size() ? given[++i] : ""; };
+    const bool last = i + 1 == given.size();
+    std::uint64_t number = 0;
     if (word == "ends") {
       read.ends = true;
+    } else if (word == "--show") {
+      read.show = true;
     } else if (const auto family = kFamilies.find(word); family != kFamilies.end()) {
       read.which = family->second;
       read.family = word;
-    } else if (word == "--show") {
-      read.show = true;
-    } else if (word == "--seeds") {
-      read.more_seeds = std::atoi(value());
-    } else if (word == "--schedules") {
-      read.max_schedules = std::atoi(value());
-    } else if (word == "--states") {
-      read.max_states = std::atoi(value());
-    } else if (word == "--interleavings") {
-      read.interleavings = std::atoi(value());
-    } else if (word == "--ops") {
-      read.ops = std::atoi(value());
-    } else if (word == "--policies") {
-      read.policies = std::atoi(value());
-    } else if (word == "--commit") {
-      read.commit = value();
-    } else if (word == "--resume") {
-      read.resume = value();
-    } else if (word == "--record") {
-      read.record = value();
+    } else if (const auto count = kCounts.find(word); count != kCounts.end()) {
+      if (last || !absl::SimpleAtoi(given[++i], &(read.*count->second))) return std::nullopt;
+    } else if (const auto name = kNames.find(word); name != kNames.end()) {
+      if (last) return std::nullopt;
+      read.*name->second = given[++i];
+    } else if (absl::SimpleAtoi(given[i], &number) && numbers.size() < 2) {
+      numbers.push_back(number);
     } else {
-      numbers.push_back(std::strtoull(given[i], nullptr, 10));
+      return std::nullopt;
     }
   }
   if (!numbers.empty()) read.kernels = numbers[0];
   if (numbers.size() > 1) read.first = numbers[1];
   return read;
+}
+
+int SayUsage() {
+  std::string families;
+  for (const auto& [name, kernels] : kFamilies) families += Cat(families.empty() ? "" : "|", name);
+  std::fprintf(stderr,
+               "usage: hunt [ends] [%s] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--states N]\n"
+               "  [--policies N] [--interleavings N] [--ops N] [--resume FILE] [--record FILE] [--commit NAME]\n"
+               "emu/tools/hunt/hunt_main.cc says what each is for\n",
+               families.c_str());
+  return 4;
 }
 
 int CountEnds(const Arguments& arguments) {
@@ -121,7 +134,7 @@ int CountEnds(const Arguments& arguments) {
   double seconds = 0, longest = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
     HuntKernel kernel = RandomKernel(seed, arguments.which);
-    if (arguments.ops > 0) kernel = CutTo(std::move(kernel), arguments.ops, seed);
+    if (arguments.ops > 0) kernel = CutTo(std::move(kernel), static_cast<int>(arguments.ops), seed);
     const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds, .interleavings = arguments.interleavings});
     if (!ends.asked) continue;
     ++asked;
@@ -219,7 +232,7 @@ int Hunt(const Arguments& arguments) {
 }  // namespace palladion::hunt
 
 int main(int argc, char** argv) {
-  const palladion::hunt::Arguments arguments =
-      palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1)));
-  return arguments.ends ? palladion::hunt::CountEnds(arguments) : palladion::hunt::Hunt(arguments);
+  const auto arguments = palladion::hunt::Read(absl::MakeConstSpan(argv + 1, static_cast<std::size_t>(argc - 1)));
+  if (!arguments.has_value()) return palladion::hunt::SayUsage();
+  return arguments->ends ? palladion::hunt::CountEnds(*arguments) : palladion::hunt::Hunt(*arguments);
 }
