@@ -185,6 +185,7 @@ def configure() -> None:
         "release",
         "-DPALLADION_BENCH=OFF",
         "-DPALLADION_PYTHON=OFF",
+        "-DPALLADION_UNITY=ON",  # most of the time was that of compiling
         f"-DPALLADION_WERROR={werror}",
         *launcher,
     ]
