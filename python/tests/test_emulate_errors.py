@@ -15,7 +15,7 @@ import palladion
 from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 from palladion.report import picture
 from palladion.report.reports import KernelReport
-from palladion.report.telling import plain
+from palladion.report.rendering import plain
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 

@@ -99,8 +99,8 @@ def test_defects_show_or_not_and_their_twins_never(defects):
     for name, (_, code) in shown.KERNELS.items():
         clean, racy = (defects[f"shown/{name}_{kind}"] for kind in ("clean", "racy"))
         assert code in racy.codes and not clean.codes - {"BAR_UNAWAITED"}, (name, racy.codes, clean.codes)
-        assert all(told["wrong"] == 0 for told in clean.told.values()), name
-    assert sum(any(told["wrong"] for told in one.told.values()) for one in defects.values() if one.name.startswith("shown/")) >= 6
+        assert all(counts["wrong"] == 0 for counts in clean.by_semantics.values()), name
+    assert sum(any(counts["wrong"] for counts in one.by_semantics.values()) for one in defects.values() if one.name.startswith("shown/")) >= 6
 
 
 def test_what_hardware_gave_is_among_the_schedules(defects):

@@ -147,7 +147,7 @@ def wild_report() -> KernelReport:
             return [changed(v) for v in value]
         return value + WILD if isinstance(value, str) and value else value
 
-    from palladion.report.telling import plain
+    from palladion.report.rendering import plain
 
     report = KernelReport(changed(plain(found)))
     report.error, report.grid = None, (4,)
@@ -237,4 +237,4 @@ def test_lines_of_what_is_in_no_file_are_shown():
     exec(compile(source, "<cell 3>", "exec"), scope)
     found = palladion.check(scope["cell"], np.ones(3, np.float32))
     assert "     3 |         y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of a notebook\n" in str(found), str(found)
-    assert isinstance(found.findings[0], Finding) and json.loads(json.dumps(palladion.report.telling.plain(found.kernels)))
+    assert isinstance(found.findings[0], Finding) and json.loads(json.dumps(palladion.report.rendering.plain(found.kernels)))
