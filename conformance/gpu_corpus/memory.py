@@ -194,7 +194,7 @@ def own_bytes(computes):
 
 
 def own_bytes_copied(row):
-    """Row 0 of an output that nobody wrote goes to shared memory, and from there to row `row`."""
+    """Row 0 of an output that was never written goes to shared memory, and from there to row `row`."""
     def body(x_ref, o_ref, smem, bar):
         o_ref[1] = x_ref[...]
         plgpu.copy_gmem_to_smem(o_ref.at[0], smem, bar)

@@ -1,4 +1,4 @@
-"""170 to 175: what a pair of blocks copies together while its leader alone is told, and cluster barriers that only a leader hears."""
+"""170 to 175: copies that a pair of blocks makes together and only its leader's barrier counts, and cluster barriers of a leader alone."""
 
 import numpy as np
 from jax import lax
