@@ -33,6 +33,6 @@ def score(steps, per_kind, progress=None) -> dict:
 
 if __name__ == "__main__":
     if sys.argv[1:]:
-        score(sys.argv[1:], 0, scored.tell)
+        score(sys.argv[1:], 0, scored.show)
     else:
         scored.record(SCORE, lambda progress: score(blackwell_tutorial.STEPS, 0, progress), lambda: score(SAMPLED, 1))

@@ -271,7 +271,7 @@ def epilogue_warpgroup(config, left_out, place=lambda index, m_iters, n_iters: (
 
                 def free():
                     if left_out != "accumulator is read":
-                        @pl.when((loop.local_index >= 2) & (block == 0))  # who multiplies is told that both have read
+                        @pl.when((loop.local_index >= 2) & (block == 0))  # the multiplying block knows that both have read
                         def _():
                             plgpu.barrier_wait(read.at[half])
 

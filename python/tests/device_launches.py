@@ -57,15 +57,15 @@ def test_a_remote_copy_over_three_kernels():
     assert report.findings == [], report
 
 
-def neighbours(x_ref, o_ref, send, recv, heard, *, twice):
+def neighbours(x_ref, o_ref, send, recv, passed, *, twice):
     """Copies to the right of five devices, once both neighbours have come; `twice`: and once they know that both of theirs have."""
     me = jax.lax.axis_index("x")
     left, right = jax.lax.rem(me + 4, 5), jax.lax.rem(me + 1, 5)
     barrier(left, right)
     if twice:
         for device in (left, right):
-            pl.semaphore_signal(heard, 1, device_id=(device,), device_id_type=pl.DeviceIdType.MESH)
-        pl.semaphore_wait(heard, 2)
+            pl.semaphore_signal(passed, 1, device_id=(device,), device_id_type=pl.DeviceIdType.MESH)
+        pl.semaphore_wait(passed, 2)
     copy = remote(x_ref, o_ref, send, recv, right)
     copy.start()
     copy.wait()

@@ -54,7 +54,7 @@ def scaled_through_vmem(x):
 
 
 def sum_of_two_copies(x, y):
-    """Two copies under way at once, each with its own semaphore."""
+    """Two copies in flight at once, each with its own semaphore."""
     def kernel(x_hbm, y_hbm, o_ref, slots, arrived):
         copies = [pltpu.make_async_copy(ref, slots.at[i], arrived.at[i]) for i, ref in enumerate((x_hbm, y_hbm))]
         for copy in copies:
@@ -102,7 +102,7 @@ def double_buffered(x, rows=8):
 
 
 def hbm_to_hbm(x):
-    """Pieces of one array to another, all under way together, counted by one semaphore."""
+    """Pieces of one array to another, all in flight together, counted by one semaphore."""
     def kernel(x_hbm, o_hbm, semaphore):
         copies = [pltpu.make_async_copy(x_hbm.at[pl.ds(i * 8, 8)], o_hbm.at[pl.ds(x.shape[0] - 8 - i * 8, 8)], semaphore)
                   for i in range(x.shape[0] // 8)]
@@ -188,7 +188,7 @@ def three_buffers(x):
 
 
 def bounded(x, starts):
-    """Blocks of at most 16 rows, whose first row and number the run tells: groups of unequal size."""
+    """Blocks of at most 16 rows, with first row and number known only in the run: groups of unequal size."""
     groups = starts.shape[0] - 1
 
     def kernel(starts_ref, x_hbm, o_hbm):

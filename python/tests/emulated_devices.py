@@ -56,7 +56,7 @@ def main():
     assert np.asarray(result).tobytes() == np.asarray(alone).tobytes()
     assert session.report.ok and {(c.kernel, c.count) for c in session.report.calls} == {("twice", 8), ("sine", 8)}
 
-    with palladion.emulate() as session:  # nobody looks at the result
+    with palladion.emulate() as session:  # the result is not used
         sharded(lambda x: call(slow, x))(jnp.ones((8 * 64, 128)))
     assert session.report.count == 8, session.report
 

@@ -19,7 +19,7 @@ import traceback
 def run_by_ipython(cells: list) -> list:
     from IPython.core.interactiveshell import InteractiveShell
 
-    shell, told = InteractiveShell.instance(), []
+    shell, shown = InteractiveShell.instance(), []
     shell.run_line_magic("colors", "NoColor")
     for cell in cells:
         errors, pages = io.StringIO(), []
@@ -29,8 +29,8 @@ def run_by_ipython(cells: list) -> list:
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
             shell.run_cell(cell, store_history=True)
         page = pages[-1] if pages else {}
-        told.append({"error": errors.getvalue(), "stderr": stderr.getvalue(), "page": page.get("text/html", page.get("text/plain", ""))})
-    return told
+        shown.append({"error": errors.getvalue(), "stderr": stderr.getvalue(), "page": page.get("text/html", page.get("text/plain", ""))})
+    return shown
 
 
 def _lines_of(shell) -> list:
@@ -40,7 +40,7 @@ def _lines_of(shell) -> list:
 
 
 def run_by_rules(cells: list) -> list:
-    names, told = {"__name__": "__main__"}, []
+    names, shown = {"__name__": "__main__"}, []
     for number, cell in enumerate(cells, 1):
         error, page = "", ""
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
@@ -48,8 +48,8 @@ def run_by_rules(cells: list) -> list:
                 page = _page(_last_value(cell, f"Cell In[{number}]", names))
             except Exception as raised:
                 error = "\n".join(_shown(raised))
-        told.append({"error": error, "stderr": stderr.getvalue(), "page": page})
-    return told
+        shown.append({"error": error, "stderr": stderr.getvalue(), "page": page})
+    return shown
 
 
 def _last_value(cell: str, file: str, names: dict):

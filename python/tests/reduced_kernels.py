@@ -87,9 +87,9 @@ def reduced(one: Mistake, folder: str) -> dict:
     target = ["--target", one.target] if one.target else []
     small = f"{folder}/small.pkir"
     command = [PALLADION, "reduce", str(path), *given, *target, "--keep", one.code, "--seeds", str(SEEDS)]
-    told = subprocess.run([*command, "--out", small], check=True, capture_output=True, text=True).stdout
-    sizes = [int(n) for n in re.search(r"instructions (\d+) to (\d+), programs (\d+) to (\d+), input elements (\d+) to (\d+)", told).groups()]
-    again = shlex.split(told.partition("the finding again: palladion ")[2])
+    output = subprocess.run([*command, "--out", small], check=True, capture_output=True, text=True).stdout
+    sizes = [int(n) for n in re.search(r"instructions (\d+) to (\d+), programs (\d+) to (\d+), input elements (\d+) to (\d+)", output).groups()]
+    again = shlex.split(output.partition("the finding again: palladion ")[2])
     checked = subprocess.run([PALLADION, *again, "--format=json"], capture_output=True, text=True).stdout
     assert one.code in {finding["code"] for finding in json.loads(checked)["findings"]}, (one.kernel, one.mistake, one.code)
     given = list(itertools.takewhile(lambda word: word not in ("--replay", "--seeds"), again[1:]))
@@ -97,7 +97,7 @@ def reduced(one: Mistake, folder: str) -> dict:
                    check=True, capture_output=True)
     assert pathlib.Path(folder, "again.pkir").read_text() == pathlib.Path(small).read_text(), (one.kernel, one.mistake, one.code)
     return {"kernel": one.kernel, "mistake": one.mistake, "finding": one.code, "sizes": sizes,
-            "candidates": int(re.search(r"(\d+) candidates", told)[1])}
+            "candidates": int(re.search(r"(\d+) candidates", output)[1])}
 
 
 def input_names(one: Mistake) -> list:

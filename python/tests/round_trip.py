@@ -87,7 +87,7 @@ def _is_pure(instr) -> bool:
 
 
 def _without_dead(region, uses):
-    """JAX leaves out what has no effect, reads included, and whose results nobody has."""
+    """JAX leaves out operations without effects, reads included, that have no used results."""
     kept = []
     for instr in reversed(region["body"]):
         if _is_pure(instr) and not any(uses.get(result, 0) for result in instr["results"]):

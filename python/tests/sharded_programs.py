@@ -136,10 +136,10 @@ def main():
         of_one_device_only()
     except palladion.DefectError as error:
         assert "OOB" in str(error) and error.report.count == 4, error
-        print("one device's defect is told")
+        print("one device's defect is reported")
     function = jax.jit(lambda x: call(x, False))
     with palladion.emulate() as session:
-        for _ in range(20):  # nobody waits, and a collective is before the kernel
+        for _ in range(20):  # the result is not awaited, and a collective is before the kernel
             jax.jit(lambda x: call(x @ x.T @ x, False))(put(LINE, P("a")))
     assert session.report.count == 20, session.report
     for spec in (P(), P("a")):

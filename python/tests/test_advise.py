@@ -40,14 +40,14 @@ def test_the_gain_is_that_of_a_run_with_the_change(advice):
     assert timed.seconds == advice.best.seconds
 
 
-def test_what_cannot_run_is_told_with_its_reason(advice):
+def test_what_cannot_run_is_listed_with_its_reason(advice):
     (refused,) = [one for one in advice.changes if one.what == "rows=7"]
     assert refused.seconds is None and refused.refused
     assert "rows=7: not possible: " in str(advice)
     assert advice.changes[-1] is refused
 
 
-def test_other_results_are_told(advice):
+def test_other_results_are_reported(advice):
     (other,) = [one for one in advice.changes if one.what == "extra=1.0"]
     assert other.same_results is False and "other results" in str(advice)
     assert advice.best.same_results
@@ -59,7 +59,7 @@ def test_memory_is_the_limit_of_a_copy_in_large_blocks():
     assert found.changes == [] and found.best is None
 
 
-def test_a_rate_that_cannot_be_doubled_is_told(hopper):
+def test_a_rate_that_cannot_be_doubled_is_reported(hopper):
     assert "smem.port" in hopper.not_doubled["tma.row_rate"]
     assert "with twice tma.row_rate of the chip: not possible: " in str(hopper)
     assert "l2.bandwidth" in hopper.limits

@@ -64,8 +64,8 @@ def test_what_a_backend_throws_is_its_answer(tmp_path):
 
 
 def outcomes(backend, *words) -> dict:
-    told = report(*words, "--exec", f"{sys.executable} -m {backend.__name__}", "--jobs", 1)
-    return {case["case"]: case for case in told["cases"]}
+    answer = report(*words, "--exec", f"{sys.executable} -m {backend.__name__}", "--jobs", 1)
+    return {case["case"]: case for case in answer["cases"]}
 
 
 @pytest.mark.parametrize("error, says", [(NotImplementedError("x"), True), (ValueError("Advanced indexers are not supported on TPU"), True),
@@ -107,10 +107,10 @@ def test_without_an_accelerator_nothing_is_supported():
 
 
 def test_a_record_counts_each_case_once_on_each_page():
-    told = {"passed": 1, "failed": 1, "unsupported": 0, "cases": [
+    answer = {"passed": 1, "failed": 1, "unsupported": 0, "cases": [
         {"case": "a/b", "specs": ["grid.md#order", "grid.md#blocks", "ref.md#get"], "outcome": "passed", "messages": [], "codes": {"found": ["OOB"], "missed": [], "wrong": []}},
         {"case": "a/c", "specs": ["ref.md#get"], "outcome": "failed", "messages": ["o: element [0]"], "codes": {"found": [], "missed": ["OOB"], "wrong": ["ALIAS"]}}]}
-    record = scoreboard.record_of(told, "this tree")
+    record = scoreboard.record_of(answer, "this tree")
     assert record["families"] == {"grid.md": {"passed": 1, "failed": 0, "unsupported": 0}, "ref.md": {"passed": 1, "failed": 1, "unsupported": 0}}
     assert record["codes"] == {"ALIAS": {"found": 0, "missed": 0, "wrong": 1}, "OOB": {"found": 1, "missed": 1, "wrong": 0}}
     assert record["failed"] == {"a/c": "o: element [0]"}

@@ -1,4 +1,4 @@
-"""Kernels of a backward pass are told with their own lines, not with that of the forward call, and refused with them."""
+"""Findings and refusals of kernels of a backward pass have their own lines, not those of the forward call."""
 
 import inspect
 

@@ -33,7 +33,7 @@ def test_a_check_finds_nothing(step):
     a, b = inputs(step)
     report = palladion.check(function_of(step), a, b, target=CHIP, seeds=64)
     assert report.verdict in ("proved", "clean")
-    # Slots that the copies have left are completions that nobody waits for, at the end of the kernel: a note.
+    # Slots that the copies have left are completions that are never awaited, at the end of the kernel: a note.
     assert {finding.code for finding in report.findings} <= {"BAR_UNAWAITED"}
     assert {finding.severity for finding in report.findings} <= {"note"}
     expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float16)

@@ -153,7 +153,7 @@ def test_the_rate_of_a_clock_is_that_of_its_readings():
     assert rate.mean == pytest.approx(1.5e9) and rate.least == pytest.approx(1.5e9) and rate.most == pytest.approx(1.5e9)
 
 
-def test_a_machine_without_a_gpu_is_told_so():
+def test_a_machine_without_a_gpu_is_refused():
     done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "calibrate.py")], capture_output=True, text=True,
                           env={**os.environ, "JAX_PLATFORMS": "cpu"})
     assert done.returncode == 1 and done.stdout == ""

@@ -27,7 +27,7 @@ if jax.__version_info__[:2] == (0, 10):
         code, stale, trouble = check(ROOT / "conformance")
         assert code == 0, f"run python conformance/make_cases.py, and review: {stale} {trouble}"
 
-    def test_a_file_that_is_edited_or_left_behind_is_told(tmp_path):
+    def test_a_file_that_is_edited_or_left_behind_is_reported(tmp_path):
         for part in ("conformance", "emu/front/reports/explain", "docs/spec"):
             shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
         cases = tmp_path / "conformance/cases"

@@ -1,4 +1,4 @@
-"""Cluster launch control in kernels as JAX's documentation writes them: by hand, and by plgpu.dynamic_scheduling_loop, whoever does the work."""
+"""Cluster launch control in kernels as JAX's documentation writes them: by hand, and by plgpu.dynamic_scheduling_loop, in every distribution of the work."""
 
 import functools
 import inspect
@@ -70,7 +70,7 @@ def scheduled(threads=1, cluster=1, spoil=None):
 
 
 @pytest.mark.parametrize("threads, cluster", [(1, 1), (2, 1), (1, 2), (2, 2)])
-def test_the_loop_does_all_rows_whoever_takes_them(threads, cluster):
+def test_the_loop_does_all_rows_in_every_distribution(threads, cluster):
     result, report = check(scheduled(threads, cluster), seeds=64)
     np.testing.assert_array_equal(result, 2 * X)
     assert "verdict: clean" in report
@@ -85,7 +85,7 @@ def test_schedules_differ_in_who_does_the_work():
             o_ref[info.index[0]] = x_ref[info.index[0]] * 0 + block
 
     result, report = check(kernel_of_rows(kernel, grid=(ROWS,)))
-    assert set(result[:, 0]) == {0}, "in the first schedule the first block takes what nobody has begun"
+    assert set(result[:, 0]) == {0}, "in the first schedule the first block takes what no other has begun"
     assert "error[NONDET]" in report
 
 

@@ -83,7 +83,7 @@ def counts(tmp_path):
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["run", "check", "log"])
-def test_what_was_found_is_told(command, signum, counts, tmp_path):
+def test_what_was_found_is_reported(command, signum, counts, tmp_path):
     more = {"run": ["--out", str(tmp_path / "out"), "--format", "json"], "check": ["--format", "json"], "log": ["-o", str(tmp_path / "log")]}
     process = stopped([command, *counts, *more[command]], signum)
     out, err = process.communicate(timeout=HANGS)
@@ -115,7 +115,7 @@ def test_a_search_of_every_schedule(tmp_path):
     assert "not all schedules were run" in report["argument"]
 
 
-def test_a_terminal_is_shown_progress_and_told_of_the_second_press(counts, tmp_path):
+def test_a_terminal_shows_progress_and_what_a_second_press_does(counts, tmp_path):
     ours, theirs = pty.openpty()
     process = subprocess.Popen([COMMAND, "run", *counts, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL, stderr=theirs,
                                preexec_fn=default_signals)

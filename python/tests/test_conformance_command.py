@@ -57,10 +57,10 @@ def without_times(cases: list) -> list:
 
 def test_help_has_the_options_of_the_runner():
     table = json.loads(subprocess.run([COMMAND, "help", "conformance", "--format=json"], capture_output=True, text=True, check=True).stdout)
-    told = {f"--{option['name']}" for command in table["commands"] if command["name"] == "conformance" for option in command["options"]}
+    listed = {f"--{option['name']}" for command in table["commands"] if command["name"] == "conformance" for option in command["options"]}
     refused = conformance("--shrad=1/2")
     assert refused.returncode == 4
-    assert told | {"--write-hashes"} == set(re.findall(r"--[a-z-]+", refused.stderr.partition("expected one of")[2]))
+    assert listed | {"--write-hashes"} == set(re.findall(r"--[a-z-]+", refused.stderr.partition("expected one of")[2]))
 
 
 def test_palladion_passes_its_own_suite_through_the_protocol():
@@ -74,7 +74,7 @@ def test_palladion_passes_its_own_suite_through_the_protocol():
     assert done.returncode == 0
 
 
-def test_findings_are_told_by_their_codes():
+def test_findings_are_compared_by_their_codes():
     cases = report("checks/*_racy", "--exec", ITSELF)["cases"]
     assert cases and all(case["outcome"] == "passed" for case in cases)
     assert {code for case in cases for code in case["codes"]["found"]} >= {"RACE_WW", "RACE_RW"}
@@ -133,7 +133,7 @@ def shown_on(terminal) -> str:
     try:
         while part := terminal.read(1 << 12):
             parts.append(part)
-    except OSError:  # nobody writes there any more
+    except OSError:  # the other end is closed
         pass
     return b"".join(parts).decode()
 
@@ -150,7 +150,7 @@ def test_on_a_terminal_it_says_how_far_it_is():
     assert subprocess.run([COMMAND, "conformance", "control"], env=ENVIRONMENT, capture_output=True, check=True).stderr == b""
 
 
-def test_junit_and_sarif_tell_what_failed(tmp_path):
+def test_junit_and_sarif_have_what_failed(tmp_path):
     folder = tmp_path / "a <folder> & more"
     folder.mkdir()
     (folder / "wrong.case").write_text(WRONG, encoding="utf-8")

@@ -33,7 +33,7 @@ def wrong_of(program, names):
                               timeout=600, check=False)
         well = [name for name in left if f"{name} is well" in done.stdout.splitlines()]
         good = done.stdout == "".join(f"{name} is well\n" for name in well)
-        if well == left:  # an error that was caught is told no more when Python ends
+        if well == left:  # an error that was caught is not reported again when Python ends
             good = good and done.returncode == 0 and "Traceback" not in done.stderr
         wrong |= dict.fromkeys(well, "" if good else f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
         left = left[len(well):]
@@ -65,4 +65,4 @@ def test_one_that_fails_is_named_and_the_others_go_on(tmp_path):
     wrong = wrong_of(str(tmp_path / "mixed.py"), ("one", "bad", "two"))
     assert wrong.keys() == {"one", "bad", "two"} and wrong["one"] == wrong["two"] == ""
     assert "AssertionError" in wrong["bad"]
-    assert all("exit code 3" in told for told in wrong_of(str(tmp_path / "mixed.py"), ("one", "late")).values())
+    assert all("exit code 3" in error for error in wrong_of(str(tmp_path / "mixed.py"), ("one", "late")).values())

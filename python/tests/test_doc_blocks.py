@@ -6,7 +6,7 @@ import pytest
 from doc_blocks import ROOT, Block, Reader, Wrong, blocks, matches, pages, patched
 
 WITH_BLOCKS = [page for page in pages() if blocks(page)]
-# Blocks that say `no-run`. A new one needs a reason that nobody can mend, and this number.
+# Blocks that say `no-run`. A new one needs a reason that cannot be removed, and this number.
 NOT_RUN = 20
 
 

@@ -77,7 +77,7 @@ def test_compressed_files_are_shown_edited_and_compared(tmp_path):
     program = tmp_path / "golden_files.py"
     program.write_bytes((GOLDEN / "golden_files.py").read_bytes())
 
-    def tell(*words, given=None, code=0):
+    def run_program(*words, given=None, code=0):
         done = subprocess.run([sys.executable, program, *words], capture_output=True, text=True, input=given)
         assert done.returncode == code, done.stderr
         return done.stdout + done.stderr
@@ -87,15 +87,15 @@ def test_compressed_files_are_shown_edited_and_compared(tmp_path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "m")
-    assert tell("diff") == ""
-    assert tell("show", "x_legality") == text
-    assert tell("show", "x_legality", "b") == "=== b t refused\npkir 2;\n"
-    tell("write", "x_legality", given=text.replace("refused", "lowered"))
-    assert tell("diff", code=1).splitlines()[4:] == ["@@ -1,4 +1,4 @@", " === a t lowered", " pkir 1;", "-=== b t refused", "+=== b t lowered", " pkir 2;"]
-    tell("write", "x_legality", given=text)
+    assert run_program("diff") == ""
+    assert run_program("show", "x_legality") == text
+    assert run_program("show", "x_legality", "b") == "=== b t refused\npkir 2;\n"
+    run_program("write", "x_legality", given=text.replace("refused", "lowered"))
+    assert run_program("diff", code=1).splitlines()[4:] == ["@@ -1,4 +1,4 @@", " === a t lowered", " pkir 1;", "-=== b t refused", "+=== b t lowered", " pkir 2;"]
+    run_program("write", "x_legality", given=text)
     assert (tmp_path / "x_legality.txt.gz").read_bytes() == packed, "the same text is the same file"
-    assert "it has no kernel c" in tell("show", "x_legality", "c", code=4)
-    assert "there is no y.txt.gz; there are x_legality" in tell("show", "y", code=4)
+    assert "it has no kernel c" in run_program("show", "x_legality", "c", code=4)
+    assert "there is no y.txt.gz; there are x_legality" in run_program("show", "y", code=4)
 
 
 def test_every_compressed_file_is_whole_and_has_kernels():

@@ -214,7 +214,7 @@ def test_the_call_itself_fails_and_says_why():
                 jax.block_until_ready(past_the_end(BAD))
 
 
-def test_a_result_that_nobody_looks_at_counts():
+def test_a_result_that_is_not_used_counts():
     with pytest.raises(palladion.DefectError, match="OOB"):
         with palladion.emulate():
             past_the_end(BAD)
@@ -347,7 +347,7 @@ def test_jax_is_usable_after_a_defect():
         assert session.report.ok
 
 
-def test_results_that_nobody_kept_are_waited_for():
+def test_results_that_were_not_kept_are_waited_for():
     """The kernel comes last: it has not been called yet when the session ends."""
     @jax.jit
     def late(x):

@@ -118,7 +118,7 @@ def test_under_the_context_managers_of_jax():
     assert palladion.last_report().count == 1
 
 
-HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  # from JAX 0.12 it raises unless told to warn
+HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  # from JAX 0.12 it raises by default
 
 
 def test_detect_races_raises_where_jax_raises():
@@ -243,7 +243,7 @@ def test_the_tables_know_every_field_of_this_jax():
     for params in [TPU] + ([InterpretGPUParams()] if InterpretGPUParams else []):
         always = ("tpu.access.space", "OUT_REVISIT") if params is TPU else (
             "BAR_DOUBLE", "BAR_UNAWAITED", "BAR_PENDING", "BAR_PHASE_SKIP", "NOT_AWAITED")
-        late = params is TPU  # JAX's default: copies go when somebody waits
+        late = params is TPU  # JAX's default: copies run when an agent waits
         assert jax_params.translated(params) == Params(on_defect="warn", legality="off", raise_codes=(*always, "OOB", "OOB_BLOCK"),
                                                          engines_late=late, target="v5e" if params is TPU else "mosaic_gpu/h100")
 

@@ -94,7 +94,7 @@ def test_a_jax_that_is_too_old():
 
 
 def test_a_jax_newer_than_palladion_knows_is_tried():
-    """With one warning; what it has changed is refused by its name and line, and told for what it is."""
+    """With one warning; what it has changed is refused by its name and line, with the reason."""
     done = python(pretending((0, 99, 1)) + textwrap.dedent("""
         import jax.numpy as jnp
         from jax.experimental import pallas as pl

@@ -32,14 +32,14 @@ class Counted:
 
     def __enter__(self):
         self.compiled = 0
-        jax.monitoring.register_event_duration_secs_listener(self._heard)
+        jax.monitoring.register_event_duration_secs_listener(self._count)
         return self
 
-    def _heard(self, event, duration, **_):
+    def _count(self, event, duration, **_):
         self.compiled += event == "/jax/core/compile/backend_compile_duration"
 
     def __exit__(self, *_):
-        jax.monitoring.unregister_event_duration_listener(self._heard)
+        jax.monitoring.unregister_event_duration_listener(self._count)
 
 
 @pytest.mark.parametrize("target", [None, "h100", "v5p"])
@@ -170,7 +170,7 @@ def test_coroutines_inherit():
     assert session.report.count == 4
 
 
-def test_coroutines_whose_sessions_overlap_are_told():
+def test_coroutines_with_overlapping_sessions_get_a_warning():
     entered = []
 
     async def one(target, mine, other):

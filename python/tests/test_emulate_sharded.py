@@ -14,4 +14,4 @@ def test_partitioned_programs_have_the_numbers_of_interpret_true(transport, part
     done = subprocess.run([sys.executable, os.path.join(HERE, "sharded_programs.py"), partitioner], capture_output=True, text=True,
                           timeout=600, check=False, env=os.environ | {"PALLADION_TRANSPORT": transport})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout == "one device's defect is told\nall is well\n"
+    assert done.stdout == "one device's defect is reported\nall is well\n"

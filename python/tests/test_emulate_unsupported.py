@@ -39,7 +39,7 @@ def both(kernel):
 
 def test_jax_runs_what_palladion_does_not():
     function = both(calling_back)
-    for calls in (1, 2):  # the second time nothing is compiled, and it is told all the same
+    for calls in (1, 2):  # the second time nothing is compiled, and it is reported all the same
         with palladion.emulate(on_unsupported="jax") as session:
             for _ in range(calls):
                 np.testing.assert_array_equal(function(X), X * 6)

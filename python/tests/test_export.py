@@ -227,7 +227,7 @@ def test_run_scoped_and_run_state():
                     r'%flag_ref: ref<smem,i32\[1\]> as "flag_ref"\) \{$', head)
     state = next(line for line in lines if "run_state" in line)
     assert re.match(r'%\d+ = run_state\(%\d+\) \(%ref_ref: ref<default,f32\[8,128\]> as "ref"\) \{$', state), state
-    assert "backend mosaic_tpu;" in lines  # told by the memory spaces
+    assert "backend mosaic_tpu;" in lines  # it follows from the memory spaces
 
 
 def test_print_and_check():

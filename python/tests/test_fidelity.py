@@ -61,7 +61,7 @@ def of(kernel, target="v5e", **options):
     return palladion.check(f(kernel, **options), X, target=target, seeds=2).kernels[0].fidelity
 
 
-def test_exact_operations_alone_are_not_told_of():
+def test_exact_operations_alone_are_not_mentioned():
     report = palladion.check(f(copies), X, target="v5e", seeds=2)
     fidelity = report.kernels[0].fidelity
     assert fidelity.approximate == fidelity.refused == 0 < fidelity.exact and not fidelity.reached

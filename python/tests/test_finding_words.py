@@ -151,7 +151,7 @@ def never_awaited(x, o, s):
     plgpu.copy_smem_to_gmem(s, o)
 
 
-def test_a_store_that_nobody_waits_for():
+def test_a_store_that_is_never_awaited():
     report = check(gpu(never_awaited, scratch_types=[plgpu.SMEM((128,), jnp.float32)]), X)
     assert only(report, "NOT_AWAITED").fix == "plgpu.wait_smem_to_gmem(0) before the kernel ends"
 
@@ -173,7 +173,7 @@ def accumulates(x_ref, o_ref, acc_ref):
     o_ref[...] = acc_ref[...]
 
 
-def test_scratch_that_nobody_has_set():
+def test_scratch_that_was_never_set():
     def kernel(x):
         return pl.pallas_call(accumulates, grid=(2,), out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
                               in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),

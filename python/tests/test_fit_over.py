@@ -132,8 +132,8 @@ def test_over_names_the_candidate_that_copies_least():
     assert found.most_resident is None
     text = str(found)
     assert text.startswith("27 candidates on mosaic_tpu/v5e: ") and "the largest that fits: bm=1024 bn=1024 bk=" in text
-    told = json.loads(found.to_json())
-    assert told["candidates"][told["largest"]]["sizes"] == found.largest.sizes and told["most_resident"] is None
+    data = json.loads(found.to_json())
+    assert data["candidates"][data["largest"]]["sizes"] == found.largest.sizes and data["most_resident"] is None
     assert html.escape("the largest that fits") in found._repr_html_() and repr(found).startswith("<FitOver 27 candidates: ")
 
 

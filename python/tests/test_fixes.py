@@ -73,7 +73,7 @@ def test_sarif_has_the_same_change(tmp_path):
     ("gpu_corpus/185_tmem_scope_reuse_store_clean", "drop_sync_4", r"plgpu\.commit_tmem\(\) in thread 0 right after the issue at line 27 of .*"),
     ("gpu_corpus/192_tmem_union_threads_clean", "drop_sync_1", r"plgpu\.commit_tmem\(\) before the kernel ends"),
 ])
-def test_what_one_missing_line_is_told_works(case, mutant, fix, tmp_path):
+def test_the_fix_of_one_missing_line_works(case, mutant, fix, tmp_path):
     [(name, kernel, arguments)] = [one for one in fix_edits.mutants(tmp_path, case) if one[0].endswith(f" {mutant}")]
     judged = fix_edits.judge(name, kernel, arguments, tmp_path)
     assert _failures(judged) == []
@@ -121,7 +121,7 @@ def _findings(name: str, folder) -> list[dict]:
     ("findings/bar_tc_order_wrong", "BAR_TC_ORDER", r"orders_tensor_core=True for the plgpu\.Barrier of \w+(\[\d+\])?"),
     ("gpu/tensor_order_by_copy_racy", "BAR_TC_ORDER", r"plgpu\.barrier_arrive in thread 0 after the access at .* and plgpu\.barrier_wait in "
      r"thread 1 before the issue at .*, on a plgpu\.Barrier\(orders_tensor_core=True\) of their own, at which no copy arrives"),
-    # What is stored in another block its barrier tells of.
+    # The barrier of a store to another block is in that block.
     ("gpu/store_smem_unawaited_racy", "RACE_WW", r"plgpu\.barrier_wait\(there\.at\[0\]\) in the block where it lands, and a "
      r"plgpu\.ClusterBarrier from there before the issue .*"),
     ("gpu/store_smem_unawaited_racy", "RACE_ASYNC", r"plgpu\.barrier_wait\(there\.at\[0\]\) in block \(0\), where it lands, before .*"),
@@ -199,16 +199,16 @@ def _same_block(rows, params, chip):
     return {f.code: f.fix for f in palladion.check(call, target=chip, seeds=4).findings}
 
 
-def test_programs_that_have_one_block_are_told_of_its_index_map():
+def test_programs_that_share_a_block_get_a_fix_of_its_index_map():
     """The write that nothing orders is the block's, and no wait of a copy would order programs of a grid."""
-    told = "let the index map of 'o_ref' depend on grid dimension 0, along which all programs have the same block"
+    advice = "let the index map of 'o_ref' depend on grid dimension 0, along which all programs have the same block"
     tpu = pltpu.CompilerParams(dimension_semantics=("parallel",))
-    assert _same_block(32, tpu, "v5e")["RACE_WW"] == f'say "arbitrary" for the dimension in dimension_semantics, or {told}'
-    assert _same_block(32, plt.CompilerParams(), "h100")["RACE_WW"].startswith(told)
-    assert told in _same_block(32, None, "generic")["GRID_ORDER"]
+    assert _same_block(32, tpu, "v5e")["RACE_WW"] == f'say "arbitrary" for the dimension in dimension_semantics, or {advice}'
+    assert _same_block(32, plt.CompilerParams(), "h100")["RACE_WW"].startswith(advice)
+    assert advice in _same_block(32, None, "generic")["GRID_ORDER"]
 
 
-def test_blocks_that_copy_to_one_place_are_told_of_it():
+def test_the_fix_of_blocks_that_copy_to_one_place_names_it():
     def kernel(o_ref):
         o_ref[pl.program_id(0)] = pl.program_id(0)
     call = pl.pallas_call(kernel, grid=(8,), out_shape=jax.ShapeDtypeStruct((8,), jnp.int32), compiler_params=plgpu.CompilerParams())

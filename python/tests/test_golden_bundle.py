@@ -1,4 +1,4 @@
-"""palladion.golden and palladion.compare: real kernels are held against JAX's interpreter, and spoiled outputs are told from right ones."""
+"""palladion.golden and palladion.compare: real kernels are compared with JAX's interpreter, and spoiled outputs are found to be wrong."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_the_cases_are_there():
 
 
 def test_an_error_that_the_bound_does_not_cover_is_found(tmp_path):
-    """A product in bf16 sums, which is what the bound of f32 sums is to tell from one in another order."""
+    """A product with sums in bf16: the bound of sums in f32 refuses it, and takes f32 sums in another order."""
     rng = np.random.default_rng(0)
     f, (x, y), wrong = spoiled_numbers.lower_precision(rng)
     folder, = palladion.golden(f, jnp.asarray(x), jnp.asarray(y), out=tmp_path / "bundle")
@@ -149,7 +149,7 @@ def test_several_kernels_are_several_bundles(tmp_path):
     assert palladion.compare(folders[1], np.full((8, 128), 3, np.float32)).ok
 
 
-def test_what_does_not_fit_is_told(bundle):
+def test_what_does_not_fit_is_reported(bundle):
     folder, right = bundle
     for outputs, message in (({"o": right[:8]}, "output 'o': expected f32[32,128]; found f32[8,128]"),
                              ({"o": right.astype(np.float64)}, "output 'o': expected f32[32,128]; found f64[32,128]"),

@@ -47,14 +47,14 @@ def test_every_kernel_of_the_list_is_recorded_and_no_other(kernels):
 
 
 def test_cases_without_a_recording_are_listed_with_the_reason():
-    told = unrecorded.reasons()
-    assert sorted(name for names in told.values() for name in names) == sorted(unrecorded.gpu_cases())
-    assert len(told[""]) > 200 and all(why for why in told if told[why] != told[""])
-    assert unrecorded.NOT_YET not in told, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
+    by_reason = unrecorded.reasons()
+    assert sorted(name for names in output.values() for name in names) == sorted(unrecorded.gpu_cases())
+    assert len(by_reason[""]) > 200 and all(why for why in by_reason if by_reason[why] != by_reason[""])
+    assert unrecorded.NOT_YET not in by_reason, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
     assert f"\n{page.prose.wrapped_text(unrecorded.section())}\n" in page.PAGE.read_text(encoding="utf-8"), "run python conformance/hardware/page.py --write"
 
 
-def test_a_case_that_nobody_recorded_is_seen(monkeypatch):
+def test_a_case_without_a_recording_is_seen(monkeypatch):
     entries = unrecorded._recordings("h100")
     first = next(name for name in sorted(entries) if "outputs" in entries[name])
     monkeypatch.setattr(unrecorded, "_recordings", lambda chip: {name: entry for name, entry in entries.items() if name != first})
@@ -124,11 +124,11 @@ def test_a_wrong_number_is_seen():
         one = kernel_lists.kernels()[name]
         _, args = one.make()
         hardware = outputs(name)[0].copy()
-        told = (0, entries[name]["outputs"][0])
-        assert compare.compare(one, args, told, hardware, outputs(name)[0]).wrong == 0
+        output = (0, entries[name]["outputs"][0])
+        assert compare.compare(one, args, output, hardware, outputs(name)[0]).wrong == 0
         i = int(np.flatnonzero(np.isfinite(hardware) & (hardware != 0))[5])
         hardware[i] *= np.float32(1.0001)
-        assert compare.compare(one, args, told, hardware, outputs(name)[0]).wrong == 1
+        assert compare.compare(one, args, output, hardware, outputs(name)[0]).wrong == 1
 
 
 def test_the_model_keeps_what_is_documented():

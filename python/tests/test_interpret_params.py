@@ -153,7 +153,7 @@ def test_no_question_is_answered_without_detect_races():
     assert not interpreter.races.races_found
 
 
-def test_what_jax_found_itself_is_told_too():
+def test_what_jax_found_itself_is_reported_too():
     race()
     assert interpreter.races.races_found
     stay = params(detect_races=True, grid_point_recorder=lambda token, point, core: token)
@@ -378,6 +378,6 @@ def test_what_has_no_meaning_here_says_why():
 def test_the_page_has_every_field_of_this_jax():
     """A field that JAX adds is to be thought about."""
     table = re.search(r"<!-- interpret-params -->\n(.*?)<!-- /interpret-params -->", DOCS.read_text(), re.S)[1]
-    told = set(functools.reduce(lambda found, line: found + re.findall(r"`(\w+)`", line.split("|")[1]), table.splitlines()[2:], []))
+    documented = set(functools.reduce(lambda found, line: found + re.findall(r"`(\w+)`", line.split("|")[1]), table.splitlines()[2:], []))
     gpu = {field.name for field in dataclasses.fields(InterpretGPUParams)} if InterpretGPUParams else set()
-    assert FIELDS | gpu <= told
+    assert FIELDS | gpu <= documented

@@ -41,7 +41,7 @@ _KERNELS = """
     zeros = jnp.zeros(8)
 
     def press(signum, seconds=0):
-        # As soon as a kernel is under way and has done something.
+        # As soon as a kernel runs and has done something.
         from palladion import progress
         def wait():
             while not any((run.done > 0 or run.seconds > 1) and run.seconds > seconds for run in progress.under_way()):
@@ -144,8 +144,8 @@ def test_calls_that_have_not_begun_are_not_run():
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_a_handler_of_the_users_gets_the_signal(name):
     expect(f"""
-        heard = []
-        mine = lambda *_: heard.append(1)
+        handled = []
+        mine = lambda *_: handled.append(1)
         signal.signal(signal.{name}, mine)
         press(signal.{name})
         try:
@@ -153,13 +153,13 @@ def test_a_handler_of_the_users_gets_the_signal(name):
                 call(counts)(zeros)
         except Exception as error:
             print("interrupted" in str(error))
-        print(heard, signal.getsignal(signal.{name}) is mine, session.report.calls[0].interrupted)
+        print(handled, signal.getsignal(signal.{name}) is mine, session.report.calls[0].interrupted)
         os.kill(os.getpid(), signal.{name})
-        print(heard)
+        print(handled)
     """, "True", "[1] True True", "[1, 1]")
 
 
-def test_sigterm_that_nobody_handles_ends_the_process():
+def test_sigterm_without_a_handler_ends_the_process():
     done = python("""
         press(signal.SIGTERM)
         palladion.run(call(counts), zeros, target="triton/h100")
@@ -188,7 +188,7 @@ def call(kernel, **options):
 ZEROS = jnp.zeros(8)
 
 
-def test_a_budget_is_an_argument_and_its_error_tells_what_was_found(tmp_path):
+def test_a_budget_is_an_argument_and_its_error_has_what_was_found(tmp_path):
     for run in (lambda **how: palladion.run(call(endless), ZEROS, **how),
                 lambda **how: palladion.record(call(endless), ZEROS, out=tmp_path / "record", **how)):
         with pytest.raises(palladion.PalladionError) as caught:
@@ -207,7 +207,7 @@ def test_a_budget_is_an_argument_and_its_error_tells_what_was_found(tmp_path):
             palladion.run(call(outside), ZEROS, budget=wrong)
 
 
-def test_an_error_of_a_later_kernel_tells_what_earlier_ones_did():
+def test_an_error_of_a_later_kernel_has_the_findings_of_earlier_ones():
     def both(x):
         return call(endless)(call(outside)(x) * 0)
 
@@ -217,26 +217,26 @@ def test_an_error_of_a_later_kernel_tells_what_earlier_ones_did():
     assert len(palladion.last_report().calls) == 2
 
 
-@pytest.mark.parametrize("run", ["palladion.run(call(counts), zeros, target='triton/h100', progress=tell)",
-                                 "palladion.check(call(counts), zeros, target='triton/h100', progress=tell)"])
-def test_progress_is_told_to_a_function(run):
+@pytest.mark.parametrize("run", ["palladion.run(call(counts), zeros, target='triton/h100', progress=observe)",
+                                 "palladion.check(call(counts), zeros, target='triton/h100', progress=observe)"])
+def test_progress_is_given_to_a_function(run):
     expect(f"""
-        told = []
-        def tell(one):
-            told.append(one)
-            if len(told) == 1:
+        seen = []
+        def observe(one):
+            seen.append(one)
+            if len(seen) == 1:
                 os.kill(os.getpid(), signal.SIGINT)
         try:
             {run}
         except KeyboardInterrupt:
-            one = told[0]
+            one = seen[0]
             print(one.kernel, one.unit, 0 < one.done < one.total, one.rate > 0, one.seconds_left > 0, one.text.startswith("@counts: "))
         try:
-            told.clear()
-            with palladion.emulate("triton/h100", progress=tell):
+            seen.clear()
+            with palladion.emulate("triton/h100", progress=observe):
                 call(counts)(zeros)
         except KeyboardInterrupt:
-            print(told[0].unit)
+            print(seen[0].unit)
         from palladion import progress
         print(progress.under_way())
     """, "counts budget True True True True", "budget", "[]")

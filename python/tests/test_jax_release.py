@@ -53,7 +53,7 @@ def test_what_is_not_known_is_listed(release, surface, monkeypatch):
     found = set(release.unlisted(more))
     assert {"primitive sin", "primitive copy_gmem_to_smem", "parameter masked_load.cache_modifier", "name pl.wholly_new", "effect NewEffect",
             "field plgpu.CompilerParams.max_concurrent_steps = 2", "kernel gpu.new"} <= found
-    assert "parameter sin.accuracy" not in found  # its primitive tells
+    assert "parameter sin.accuracy" not in found  # its primitive is listed already
 
 
 def test_a_row_that_is_refused_covers_its_parameters(release):

@@ -105,7 +105,7 @@ def test_mistakes(kernel, said):
 
 @by_address
 @pytest.mark.parametrize("first, found", [(0, []), (16, ["UNINIT"])])
-def test_what_nobody_wrote_reaches_the_rows_that_it_belongs_to(first, found):
+def test_undefined_elements_reach_the_rows_that_they_belong_to(first, found):
     def kernel(w_ref, o_ref, rows):
         rows[0:16] = jnp.ones((16, 256), jnp.bfloat16)
         pltpu.matmul_push_rhs(w_ref[...], staging_register=0, mxu_index=0)

@@ -1,4 +1,4 @@
-"""The recorded mutation score is that of the checks as they are, on a sample; the judge of a mutant tells its outcomes apart."""
+"""The recorded mutation score is that of the checks as they are, on a sample; the judge of a mutant gives each outcome its own name."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The wheel and the source distribution, and the package as somebody has it who installed the wheel: from another folder, without this
+"""The wheel and the source distribution, and the package as a user of the wheel has it: from another folder, without this
 checkout. The library is not compiled anew: the wheel takes the one that is built (PALLADION_PREBUILT). That a source distribution compiles
 is not tried, but that every file of the build is in it, and that CMake configures from it.
 """

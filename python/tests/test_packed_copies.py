@@ -149,5 +149,5 @@ def test_why_does_not_name_a_wrong_element(tmp_path):
     call = pl.pallas_call(copies(seen_as(jnp.int4), as_it_is), out_shape=jax.ShapeDtypeStruct(*NIBBLES),
                           in_specs=[ANYWHERE], out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA((2,))])
     (tmp_path / "k.pkir").write_text(palladion.export(call, W, target="v5e"), encoding="utf-8")
-    told = command("why", "k.pkir", "--in", "x=iota", "--element", "o[64,0]", cwd=tmp_path)
-    assert told.returncode == 0 and "bits of elements of x, which a view of the copy shows" in told.stdout, told
+    done = command("why", "k.pkir", "--in", "x=iota", "--element", "o[64,0]", cwd=tmp_path)
+    assert done.returncode == 0 and "bits of elements of x, which a view of the copy shows" in done.stdout, done

@@ -1,4 +1,4 @@
-"""Copies of Blackwell from JAX: those of a pair of blocks whose leader is told for both, and rows by arrays of indices; numbers against NumPy.
+"""Copies of Blackwell from JAX: those of a pair of blocks that complete on the leader's barrier for both, and rows by arrays of indices; numbers against NumPy.
 
 What it does not catch: what only hardware knows, such as the order in which two halves land.
 """
@@ -63,7 +63,7 @@ def test_a_replicated_copy_is_whole_in_both():
 
 
 def ring(rounds, slots):
-    """A producer warpgroup of each block, a consumer; slots are given back by a cluster barrier that the leader alone hears."""
+    """A producer warpgroup of each block, a consumer; slots are given back by a cluster barrier that only the leader waits for."""
     def body(x_ref, o_ref, smem, full, landed, free, go):
         me = lax.axis_index("c")
 

@@ -1,4 +1,4 @@
-"""One report, told the same everywhere: what Python prints is what the command prints, but for the line that replays it. Texts of the
+"""One report, the same everywhere: what Python prints is what the command prints, but for the line that replays it. Texts of the
 user's cannot move a terminal's cursor or leave their place in a page. Representations are short.
 """
 

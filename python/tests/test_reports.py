@@ -123,7 +123,7 @@ def test_a_run_has_the_same_schema(tmp_path):
     assert report["printed"] == [f'<{i}> & "quoted"' for i in range(4)]
 
 
-# NaN is born in the left half, and every program reads what nobody wrote.
+# NaN is born in the left half, and every program reads memory that was never written.
 LOOKED_AT = """pkir 1;
 kernel @looked { backend mosaic_tpu; grid [2]; in %x: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; };
   out %o: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; }; scratch %s: ref<vmem,f32[8,128]>;
@@ -271,7 +271,7 @@ def test_sarif_paths_below_the_folder_are_relative_and_others_are_not(tmp_path):
     assert list(log["runs"][0]["originalUriBaseIds"]) == ["%SRCROOT%"]
 
 
-def test_sarif_tells_both_sides_of_a_race_as_threads(tmp_path):
+def test_sarif_has_both_sides_of_a_race_as_threads(tmp_path):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     (race,) = [r for r in log["runs"][0]["results"] if r["ruleId"] == "RACE_WW"]
     (flow,) = race["codeFlows"]
@@ -314,9 +314,9 @@ def test_junit_counts_what_it_holds(tmp_path, name, text, options):
     assert all(child.get("message") and (child.get("type") or child.tag == "skipped") for case in cases for child in case
                if child.tag not in ("system-out", "properties"))
     assert all(float(part.get("time")) >= 0 for part in (root, suite, *cases)) and float(suite.get("time")) == float(root.get("time"))
-    told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
-    assert set(told) == {"palladion.version", "palladion.kernel", "palladion.target", "palladion.verdict", "palladion.schedules"}
-    assert cases[0].find("system-out").text.startswith(f"verdict: {told['palladion.verdict']}\n")
+    properties = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    assert set(properties) == {"palladion.version", "palladion.kernel", "palladion.target", "palladion.verdict", "palladion.schedules"}
+    assert cases[0].find("system-out").text.startswith(f"verdict: {properties['palladion.verdict']}\n")
 
 
 # ---- what is not fit for a terminal or for XML

@@ -55,7 +55,7 @@ def test_each_core_waits_on_its_own(semaphore):
     assert codes == set(), report
 
 
-def test_a_core_whose_copy_nobody_awaits():
+def test_a_core_with_a_copy_that_is_never_awaited():
     result, codes, report = emulated(two_kernels(1))
     assert codes == {"NOT_AWAITED"}, report
     np.testing.assert_array_equal(result[:8], X[:8])
@@ -81,8 +81,8 @@ def test_a_wait_orders_the_copy_of_its_own_core_alone():
     assert codes & {"RACE_WW", "RACE_ASYNC"}, report
 
 
-def told_and_awaited(tells, waits):
-    """The first kernel's cores tell semaphores that it gives, and the second one's wait for these."""
+def signalled_and_awaited(signals, waits):
+    """The first kernel's cores signal semaphores that it gives, and the second one's wait for these."""
     mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
     out, given = jax.ShapeDtypeStruct(X.shape, X.dtype), "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
 
@@ -92,7 +92,7 @@ def told_and_awaited(tells, waits):
 
     def first(x, y, sem):
         copied(x, y, jax.lax.axis_index("core"))
-        tells(sem, jax.lax.axis_index("core"))
+        signals(sem, jax.lax.axis_index("core"))
 
     def second(y, sem, z):
         waits(sem, jax.lax.axis_index("core"))
@@ -108,7 +108,7 @@ def told_and_awaited(tells, waits):
 @pytest.mark.parametrize("more, codes", [(0, set()), (1, {"SEM_LEAK"})])
 def test_counts_of_each_core_go_on(more, codes):
     """A core signals the other one's semaphore; the next kernel's cores take what they find."""
-    f = told_and_awaited(lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
+    f = signalled_and_awaited(lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
                          lambda sem, core: pl.semaphore_wait(sem, 1))
     result, found, report = emulated(f)
     np.testing.assert_array_equal(result, X)
@@ -118,7 +118,7 @@ def test_counts_of_each_core_go_on(more, codes):
 
 def test_a_wait_for_the_other_cores_count():
     """Core 0 alone is signalled, and core 1 waits."""
-    f = told_and_awaited(lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
+    f = signalled_and_awaited(lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
                          lambda sem, core: pl.when(core == 1)(lambda: pl.semaphore_wait(sem, 1)))
     _, found, report = emulated(f)
     assert "DEADLOCK" in found, report
@@ -159,7 +159,7 @@ def test_a_copy_to_memory_of_a_core_that_outlives_the_kernel():
     assert codes == set() and report.verdict == "proved", report
 
 
-def test_nobody_waits_for_a_copy_to_memory_of_a_core():
+def test_a_copy_to_memory_of_a_core_is_never_awaited():
     _, codes, report = emulated(through_vmem(1, wait=False))
     assert {"RACE_ASYNC", "NOT_AWAITED"} & codes, report
 

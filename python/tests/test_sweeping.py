@@ -1,4 +1,4 @@
-"""`palladion.sweep`: the report of many jobs is that of checks in one piece, whoever runs them and however they end.
+"""`palladion.sweep`: the report of many jobs is that of checks in one piece, whichever worker runs them and however they end.
 
 The oracle is a check in one piece. What is not here: machines other than this one.
 """
@@ -187,7 +187,7 @@ class Failing(concurrent.futures.ThreadPoolExecutor):
         raise OSError("no route to host")
 
 
-def test_seeds_that_nobody_ran_are_no_pass(whole):
+def test_seeds_that_did_not_run_are_no_pass(whole):
     one = tasks()[1]
     with Failing(31, 1) as executor:
         assert palladion.sweep([one], executor, seeds_per_job=30).tasks[0].report.schedules == 90
@@ -212,7 +212,7 @@ def test_a_job_that_is_late_is_lost():
     assert cut.tasks[0].report.schedules == 1 and cut.tasks[0].report.interrupted and not cut.ok
 
 
-def test_a_kernel_that_is_refused_is_told_once():
+def test_a_kernel_that_is_refused_is_reported_once():
     found = palladion.sweep([palladion.Task(OWN, [np.zeros(3, np.int32)], seeds=300), *tasks()[2:]])
     assert found.tasks[0].verdict == "unsupported" and found.tasks[1].verdict == "proved"
     assert found.tasks[0].error == "operand 'x' () must be i32[8]; found i32[3]"

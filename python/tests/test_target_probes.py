@@ -136,7 +136,7 @@ def test_cuda_versions_in_modules_that_import_it():
             assert early.cuda_versions.cuda_runtime_get_version() == late.cuda_versions.cuda_runtime_get_version() == 12091
             with pytest.raises(AttributeError, match="answers cuda_runtime_get_version and .*, not cudnn_get_version"):
                 early.cuda_versions.cudnn_get_version()
-            assert jax._src.lax.linalg.cuda_versions is None  # JAX's own modules ask nobody else
+            assert jax._src.lax.linalg.cuda_versions is None  # JAX's own modules do not get the answers
         assert early.cuda_versions is None and late.cuda_versions is None
     finally:
         del sys.modules["early_module"], sys.modules["late_module"]

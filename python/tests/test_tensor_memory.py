@@ -84,7 +84,7 @@ def test_every_layout_that_jax_makes_has_its_name():
             assert eval(jax_tensor_memory.source_of({**found, "tile_columns": columns})) == make(columns, packing)  # noqa: S307
 
 
-def columns_told(tmp_path, refs) -> list:
+def columns_reported(tmp_path, refs) -> list:
     """Columns that a check counts for each of the refs, which together with one more are too many for a block."""
     scratch = ", ".join(f"%r{i}: {ref}" for i, ref in enumerate((*refs, "ref<tmem,f32[128,512]>")))
     text = ("pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  out %o: f32[8] space gmem;\n  mesh gpu {grid=[], grid_names=[], cluster=[], "
@@ -92,9 +92,9 @@ def columns_told(tmp_path, refs) -> list:
             f"({scratch}) {{ return; }};\n    return;\n  }}\n}}\n")
     (tmp_path / "kernel.pkir").write_text(text)
     arguments = [COMMAND, "check", tmp_path / "kernel.pkir", "--target", "mosaic_gpu/b200", "--seeds", "1"]
-    told = subprocess.run(arguments, capture_output=True, text=True).stdout
-    assert "error[CAPACITY]" in told, told
-    return [int(re.search(rf"(\d+) columns for 'r{i}' ", told)[1]) for i in range(len(refs))]
+    output = subprocess.run(arguments, capture_output=True, text=True).stdout
+    assert "error[CAPACITY]" in output, output
+    return [int(re.search(rf"(\d+) columns for 'r{i}' ", output)[1]) for i in range(len(refs))]
 
 
 def jax_layouts():
@@ -115,7 +115,7 @@ def test_columns_are_those_that_jax_counts(tmp_path):
     layouts = list(jax_layouts())
     for start in range(0, len(layouts), 8):
         part = layouts[start:start + 8]
-        found = columns_told(tmp_path, [f"ref<tmem,{dtype}[{rows},{columns}] {{{attrs}}}>" for attrs, _, dtype, rows, columns, _ in part])
+        found = columns_reported(tmp_path, [f"ref<tmem,{dtype}[{rows},{columns}] {{{attrs}}}>" for attrs, _, dtype, rows, columns, _ in part])
         jax_counts = [layout.cols_in_shape((rows, columns), bits) for _, layout, _, rows, columns, bits in part]
         assert found == [-(-count // 8) * 8 for count in jax_counts]  # as the lowering rounds them
 
@@ -161,8 +161,8 @@ kernel @k {{
     (tmp_path / "union.pkir").write_text(text)
     np.save(tmp_path / "x.npy", values)
     arguments = [COMMAND, "run", tmp_path / "union.pkir", "--target", "mosaic_gpu/b200", "--in", f"x={tmp_path / 'x.npy'}", "--out", tmp_path, "--legality", "off"]
-    told = subprocess.run(arguments, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout + told.stderr
+    output = subprocess.run(arguments, capture_output=True, text=True)
+    assert output.returncode == 0, output.stdout + output.stderr
     return np.load(tmp_path / "o.npy").view(np.uint8).reshape(128, columns, 4)
 
 

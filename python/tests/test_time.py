@@ -136,7 +136,7 @@ def test_a_number_that_is_not_there_is_an_error():
         palladion.time(double, ones(), target="v5e", changes={"no.such": 1})
 
 
-def test_emulate_tells_times_beside_reports():
+def test_emulate_gives_times_beside_reports():
     with palladion.emulate("v5e", time=True) as session:
         jax.block_until_ready(double(ones()))
     (call,) = session.report.calls

@@ -32,7 +32,7 @@ def test_a_file_with_macros_of_its_own_is_alone():
 TAKES = "namespace palladion::timing {\nnamespace {\nint Of(machines::Bytes);\n}\nusing machines::Bytes;\n}\n"
 
 
-def test_a_name_that_both_take_from_the_same_place_keeps_nobody_apart():
+def test_a_name_that_both_take_from_the_same_place_separates_no_files():
     other = "namespace palladion::timing {\nusing machines::Bytes;\nBytes F();\n}\n"
     assert unity_groups.groups({"a.cc": TAKES, "b.cc": other}) == [["a.cc", "b.cc"]]
     said = "namespace palladion::timing {\nmachines::Bytes F();\n}\n"

@@ -61,7 +61,7 @@ def _handed(*around_arrival: str) -> str:
 
 
 def _read(deref: str, *before: str) -> str:
-    """An accumulator is read while a product into another one is under way."""
+    """An accumulator is read while a product into another one is in flight."""
     product = [_await("full.at[0]"), _product(0), _await("full.at[1]"), _product(1, "other"), *before,
                f"%v = wgmma_accumulator_deref{deref}(%acc) : f32[64,64];", "%w = wgmma_accumulator_deref{wait_n=0}(%other) : f32[64,64];"]
     return _text("none, thread_name=none", "", [_LOAD_Y, _load(0, 0), _load(1, 1), _await("full.at[2]"), *_scope("acc", "other", body=product)])
