@@ -7,7 +7,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 from corpus import Case, F16, F32, I32, LANES, Kernel, clean_and_racy, found, kernel, ty
-from shared_memory import IOTA, ROW, thread
+from shared_memory import IOTA, ROW
 
 SPEC = "gpu-order.md#memory"
 SMEM = plgpu.SMEM((LANES,), I32)

@@ -27,6 +27,7 @@ def path_of(record: str) -> str:
 
 def checked(cases: list) -> list:
     """The kernels of all of them, as the checks of the wheel's kernels have them."""
+
     def made(one):
         problem = case.Problem(one.function, one.args, None)
         return case.Case(0, one.name, one.target, lambda: problem, one.tolerance, one.tolerance, target=one.target)

@@ -1,10 +1,12 @@
-"""palladion.emulate: what is traced and compiled how often, whose report a call is in, threads, executors and coroutines."""
+"""palladion.emulate: what is traced and compiled how often, whose report a call is in, threads, executors and
+coroutines.
+"""
 
+import _thread
 import asyncio
 import concurrent.futures
 import functools
 import threading
-import _thread
 
 import jax
 import jax.numpy as jnp
@@ -226,4 +228,7 @@ def test_a_thread_that_cannot_inherit_is_refused_in_words():
     with palladion.emulate():
         _thread.start_new_thread(raw, ())
         assert done.wait(60)
-    assert "palladion.emulate is active, but not in this thread" in said[0] and "Enter palladion.emulate in this thread" in said[0]
+    assert (
+        "palladion.emulate is active, but not in this thread" in said[0]
+        and "Enter palladion.emulate in this thread" in said[0]
+    )

@@ -41,11 +41,15 @@ def early_kernel(x, y_in, sem, y):
 
 
 def copy_start(x, y, kernel=start_kernel, sem=DMA(())):
-    return pl.pallas_call(kernel, in_specs=[ANY, ANY], out_specs=[ANY, SEM], out_shape=[SHAPE, sem], input_output_aliases={1: 0})(x, y)
+    return pl.pallas_call(
+        kernel, in_specs=[ANY, ANY], out_specs=[ANY, SEM], out_shape=[SHAPE, sem], input_output_aliases={1: 0}
+    )(x, y)
 
 
 def copy_done(x, y, sem, kernel=wait_kernel):
-    return pl.pallas_call(kernel, in_specs=[ANY, ANY, SEM], out_specs=ANY, out_shape=SHAPE, input_output_aliases={1: 0})(x, y, sem)
+    return pl.pallas_call(
+        kernel, in_specs=[ANY, ANY, SEM], out_specs=ANY, out_shape=SHAPE, input_output_aliases={1: 0}
+    )(x, y, sem)
 
 
 def copied(x, kernel=wait_kernel):

@@ -1,6 +1,6 @@
 """The page of `palladion time` in a real browser: events of mouse and keyboard come from a script put behind the page's
-own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++ tests
-write. What is not looked at: whether it is beautiful."""
+own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++
+tests write. What is not looked at: whether it is beautiful."""
 
 import http.server
 import json
@@ -65,9 +65,21 @@ document.body.append(make("pre", "seen", JSON.stringify(seen))); }})();</script>
 def test_the_page_runs_to_its_end(page):
     dom = browser(page, "--dump-dom").stdout
     assert 'data-ready="yes"' in dom
-    for part in ("@matmul", "mosaic_gpu/h100", "1.755 GHz", "SM 3", "±", "f16 matrix products", "an arrival at empty", "RACE_RW"):
+    for part in (
+        "@matmul",
+        "mosaic_gpu/h100",
+        "1.755 GHz",
+        "SM 3",
+        "±",
+        "f16 matrix products",
+        "an arrival at empty",
+        "RACE_RW",
+    ):
         assert part in dom, part
-    assert re.search(r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ %"', dom)
+    assert re.search(
+        r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ %"',
+        dom,
+    )
 
 
 def test_it_paints_slots_and_engines_and_the_dark_differs(page, tmp_path):
@@ -79,12 +91,15 @@ def test_it_paints_slots_and_engines_and_the_dark_differs(page, tmp_path):
 
 
 def test_pointing_at_a_wait_says_who_ended_it_and_draws_the_arrow(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const wait = first(WAIT, "wait full[0]"); setView(0, 1500); await settle();
       seen.before = ink(2); pointer("pointermove", on(wait)); await settle();
       seen.tip = byId("tip").innerText; seen.after = ink(2); seen.lit = document.querySelector("#code .lit code").textContent;
       pointer("pointerleave", {}); await settle(); seen.gone = byId("tip").hidden; seen.left = ink(2);
-    """)
+    """,
+    )
     assert "wait full[0], phase 0" in seen["tip"] and "ended by block (3, 0), TMA: b -> b_smem[0]" in seen["tip"]
     assert "cycles (" in seen["tip"] and "µs)" in seen["tip"]
     assert seen["after"] > seen["before"] + 8, "no arrow crosses the lane between the two"
@@ -93,17 +108,22 @@ def test_pointing_at_a_wait_says_who_ended_it_and_draws_the_arrow(page):
 
 
 def test_the_arrow_comes_from_who_ended_the_wait(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const wait = first(WAIT, "wait full[0]"); select(wait); seen.chain = chainOf(wait, 3).map(([from, to, linked]) => [whatOf(from), whatOf(to), linked]);
       seen.moment = momentOf(wait) === spans.end[spans.by[wait]]; seen.at = [spans.end[wait], momentOf(wait)];
-    """)
+    """,
+    )
     assert seen["chain"][0] == ["b -> b_smem[0]", "wait full[0], phase 0", True]
     assert seen["chain"][1] == ["copy b -> b_smem[0]", "b -> b_smem[0]", True]
     assert seen["moment"] and seen["at"][0] == seen["at"][1]
 
 
 def test_wheel_drag_and_double_click(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const wheel = (dy, x, more) => lanesCanvas.dispatchEvent(new WheelEvent("wheel", {...place(x, 60), deltaY: dy, ...more}));
       const at = timeAt(200); for (let n = 0; n < 4; ++n) wheel(-240, 200); await settle(); seen.narrow = (view.to - view.from) / length; seen.stays = Math.abs(timeAt(200) - at) / length;
       const from = view.from; wheel(100, 200, {shiftKey: true}); await settle(); seen.moved = view.from - from;
@@ -111,14 +131,17 @@ def test_wheel_drag_and_double_click(page):
       seen.dragged = (view.from - before) / (view.to - view.from) * layout.width; seen.selected = view.selected;
       lanesCanvas.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); await settle(); seen.fit = document.body.dataset.view;
       seen.length = length;
-    """)
+    """,
+    )
     assert 0.3 < seen["narrow"] < 0.5 and seen["stays"] < 1e-6 and seen["moved"] > 0
     assert abs(seen["dragged"] - 50) < 0.5 and seen["selected"] == -1, "a drag selects nothing"
     assert seen["fit"] == f"0.0 {seen['length']:.1f}"
 
 
 def test_keys(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       document.querySelector('#labels button[data-lane="1"]').focus();
       key("ArrowRight"); seen.first = [spans.lane[view.selected], whatOf(view.selected)];
       key("ArrowRight"); seen.second = whatOf(view.selected); key("ArrowLeft"); seen.back = whatOf(view.selected);
@@ -131,7 +154,8 @@ def test_keys(page):
       key("Escape"); seen.unmarked = view.marked === null && document.activeElement.id !== "search";
       key("Escape"); seen.unselected = view.selected;
       seen.tabs = [...document.querySelectorAll("#labels button")].every(node => node.tabIndex === 0);
-    """)
+    """,
+    )
     assert seen["first"] == [1, "wait full[0], phase 0"] == [1, seen["back"]] and seen["second"].startswith("wgmma acc")
     assert seen["ended"] == ["block (3, 0), TMA", "b -> b_smem[0]"]
     assert seen["down"] == "block (3, 0), wgmma" and seen["up"] == "block (3, 0), warpgroup 2"
@@ -142,47 +166,58 @@ def test_keys(page):
 
 
 def test_search_finds_by_what_by_ref_and_by_line(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const count = () => [view.marked.hits.length, view.marked.hits.every(i => whatOf(i).includes("full["))];
       type("wait full["); seen.what = count(); type("matmul.py:19"); seen.line = count(); type("19"); seen.number = count();
       type("BARRIER_WAIT(full"); seen.text = count(); type("no such thing"); seen.none = byId("found-text").textContent;
       type("wait full["); key("/"); key("Enter"); const one = view.selected; key("Enter"); seen.next = [one === view.marked.hits[0], view.selected === view.marked.hits[1]];
       type(""); seen.cleared = view.marked === null;
-    """)
+    """,
+    )
     assert seen["what"][0] > 20 and seen["what"] == seen["line"] == seen["number"] == seen["text"]
     assert seen["what"][1] and seen["next"] == [True, True]
     assert seen["none"].endswith("nothing") and seen["cleared"]
 
 
 def test_a_line_of_the_source_marks_its_spans_and_the_others_are_faint(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const strong = () => { const d = lanesCanvas.getContext("2d").getImageData(0, 0, lanesCanvas.width, lanesCanvas.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] === 122 && d[i + 1] === 69 && d[i + 2] === 196 && d[i + 3] === 255) ++n; return n; };
       await settle(); seen.before = strong();
       shown.nodes.get(12).click(); await settle(); seen.after = strong(); seen.hits = view.marked.hits.length; seen.right = view.marked.hits.every(i => whatOf(i).startsWith("wait empty"));
       seen.marked = document.querySelector("#code .marked .no").textContent; shown.nodes.get(12).click(); await settle(); seen.again = strong();
       document.querySelectorAll(".tab")[0].click(); seen.text = byId("code").textContent.includes("wgmma_ref"); seen.covered = byId("code").textContent.includes("lines that say where");
       select(first(MULTIPLY, "64x128x64")); seen.lit = document.querySelector("#code .lit .no").textContent;
-    """)
+    """,
+    )
     assert seen["before"] > 1000 and seen["after"] < seen["before"] / 10 and seen["again"] == seen["before"]
     assert seen["hits"] > 10 and seen["right"] and seen["marked"] == "12"
     assert seen["text"] and seen["covered"] and seen["lit"] == "13"
 
 
 def test_findings_and_stalls_lead_to_their_place(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       document.querySelector(".finding").click(); seen.line = spans.line[view.selected];
       const x = xOf(spans.begin[view.selected]), box = byId("top").getBoundingClientRect(); select(-1);
       byId("top").dispatchEvent(new PointerEvent("pointerdown", {clientX: box.left + x, clientY: box.top + OVERVIEW + AXIS - 3, bubbles: true})); seen.flag = spans.line[view.selected];
       document.querySelector(".stall").click(); seen.stall = byId("found-text").textContent;
       const head = document.querySelector("#labels .group"); head.click(); await settle(); seen.folded = [document.querySelector("#labels .group").getAttribute("aria-expanded"), document.querySelectorAll("#labels .lane").length];
       goTo(first(WAIT, "full")); await settle(); seen.opened = document.querySelectorAll("#labels .lane").length;
-    """)
+    """,
+    )
     assert seen["line"] == 13 == seen["flag"] and "matmul.py:19" in seen["stall"]
     assert seen["folded"] == ["false", 4] and seen["opened"] == 9
 
 
 def test_a_barrier_has_its_phases_and_what_is_pending_and_a_slot_who_fills_and_reads_it(page):
-    seen = acted(page, """
+    seen = acted(
+        page,
+        """
       const barrier = lanes.findIndex(lane => lane.kind === BARRIER), slot = lanes.findIndex(lane => lane.kind === SLOT);
       seen.rows = lanes[barrier].rows.map(row => [...row.ids].map(whatOf).slice(0, 2));
       const phase = lanes[barrier].rows[0].ids[1]; select(phase); seen.details = byId("details").innerText;
@@ -191,7 +226,8 @@ def test_a_barrier_has_its_phases_and_what_is_pending_and_a_slot_who_fills_and_r
       seen.label = lanes[barrier].node.getAttribute("aria-label"); seen.dots = [barrier, slot].map(l => lanes[l].node.querySelectorAll(".dot").length);
       const colors = l => { setView(0, length / 8); drawNow(); const d = lanesCanvas.getContext("2d").getImageData(0, lanes[l].top + 4, lanesCanvas.width, 1).data, found = new Set(); for (let i = 0; i < d.length; i += 4) found.add([d[i], d[i + 1], d[i + 2]].join()); return [...found]; };
       seen.slot = colors(slot).includes("47,111,219");
-    """)
+    """,
+    )
     assert seen["rows"] == [["full[0], phase 0", "full[0], phase 1"], ["2 of 2 pending", "1 of 2 pending"]]
     assert "ended by block (3, 0), TMA: b -> b_smem[0]" in seen["details"] and seen["moment"] and seen["lit"] == "14"
     assert seen["below"] == [True, True] and re.fullmatch(r"barriers, full\[0\]: \d+ phases", seen["label"])
@@ -213,12 +249,15 @@ def test_it_asks_no_network_even_when_a_script_does(page):
     server = http.server.HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        seen = acted(page, f"""
+        seen = acted(
+            page,
+            f"""
           const there = "http://127.0.0.1:{server.server_port}/";
           seen.before = performance.getEntriesByType("resource").length;
           seen.fetched = await fetch(there + "fetch").then(() => "came", () => "refused");
           const image = new Image(); seen.image = await new Promise(done => {{ image.onload = () => done("came"); image.onerror = () => done("refused"); image.src = there + "image"; }});
-        """)
+        """,
+        )
     finally:
         server.shutdown()
         server.server_close()
@@ -226,11 +265,14 @@ def test_it_asks_no_network_even_when_a_script_does(page):
 
 
 def test_what_is_drawn_is_bounded_by_pixels_not_by_spans(folder):
-    seen = acted(folder / "large_timeline.html", """
+    seen = acted(
+        folder / "large_timeline.html",
+        """
       seen.count = spans.count; seen.rows = lanes.reduce((sum, lane) => sum + lane.rows.length, 0); seen.width = layout.width; seen.drawn = [];
       for (const part of [1, .5, .1, .01, .001]) { setView(0, length * part); await settle(); seen.drawn.push(view.drawn); }
       type("wait"); await settle(); seen.marked = [view.marked.hits.length, view.drawn];
-    """)
+    """,
+    )
     assert seen["count"] > 200_000
     bound = 2.2 * (seen["rows"] + 7) * seen["width"]
     assert all(0 < drawn < bound for drawn in seen["drawn"]), (seen, bound)
@@ -249,6 +291,10 @@ def test_the_trace_is_json_whose_slices_of_a_track_lie_apart(folder):
     flows = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "sf"}
     assert flows["s"].keys() == flows["f"].keys() and len(flows["s"]) > 100
     for one in [*flows["s"].values(), *flows["f"].values()]:
-        assert any((e["pid"], e["tid"]) == (one["pid"], one["tid"]) and e["ts"] - 1e-9 <= one["ts"] <= e["ts"] + e["dur"] + 1e-9 for e in slices)
+        assert any(
+            (e["pid"], e["tid"]) == (one["pid"], one["tid"])
+            and e["ts"] - 1e-9 <= one["ts"] <= e["ts"] + e["dur"] + 1e-9
+            for e in slices
+        )
     named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     assert {(e["pid"], e["tid"]) for e in slices} <= named

@@ -6,7 +6,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools"))
 import unity_groups  # noqa: E402
 
-OWN = "namespace p {\nnamespace {\nint Helper(int x) { return x; }\nconstexpr int kMost = 3;\n}  // namespace\n}  // namespace p\n"
+INNER = "int Helper(int x) { return x; }\nconstexpr int kMost = 3;\n"
+OWN = "namespace p {\nnamespace {\n" + INNER + "}  // namespace\n}  // namespace p\n"
 
 
 def test_files_that_share_nothing_are_one_group():
