@@ -126,6 +126,7 @@ run_light_checks() {
   check limits python3 tools/limits.py
   check links python3 tools/links.py
   check prose python3 tools/prose.py
+  check words python3 tools/words.py
   check include-arrows python3 conformance/include_arrows_test.py
   check import-arrows python3 conformance/import_arrows_test.py
   check one-definition python3 conformance/one_definition_test.py
