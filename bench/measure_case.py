@@ -41,7 +41,7 @@ LONG_SECONDS = 20  # a call of the TPU interpreter that took so long is not made
 
 
 class _Recorded(_library.Program):
-    """A prepared kernel that remembers what it was run on while somebody records: later runs are timed."""
+    """A prepared kernel that keeps its inputs while `recording` is set: later runs are timed."""
 
     runs: list = []
     recording = False

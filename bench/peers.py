@@ -64,7 +64,7 @@ def main() -> int:
         "--tpu-interpreter",
         choices=["none", "quick", "all"],
         default="quick",
-        help="the cases for JAX's TPU interpreter: one of each kernel unless told otherwise",
+        help="the cases for JAX's TPU interpreter: by default one of each kernel",
     )
     parser.add_argument(
         "--only-races", action="store_true", help="only the race detection of JAX's TPU interpreter beside a check"

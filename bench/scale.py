@@ -174,7 +174,7 @@ def devices(n: int) -> str:
 
 
 def blocks_of_devices(count: int):
-    """Each block tells the one with its number on the next device,
+    """Each block signals the one with its number on the next device,
     and writes there: blocks of all devices by their number.
     """
 
@@ -255,7 +255,7 @@ CASES = {
     "blocks": Case("block: copy, wait, store", blocks, (1 << 14, 1 << 16, 1 << 18, 1 << 20)),
     "threads": Case("block of two threads with a barrier", threads, (1 << 13, 1 << 15, 1 << 17, 1 << 19)),
     "clusters": Case("cluster of two blocks, multicast and barrier", clusters, (1 << 12, 1 << 14, 1 << 16, 1 << 18)),
-    "copies in flight": Case("copy of one block, all under way at once", in_flight, (1 << 10, 1 << 11, 1 << 12)),
+    "copies in flight": Case("copy of one block, all in flight at once", in_flight, (1 << 10, 1 << 11, 1 << 12)),
     "devices": Case("GPU of a ring: store to the next one, signal, wait", devices, (1 << 7, 1 << 8, 1 << 9, 1 << 10)),
     "blocks of two devices": Case(
         "block of a GPU: copy, store to the next GPU, signal, wait", blocks_of_devices(2), (1 << 13, 1 << 15, 1 << 17)

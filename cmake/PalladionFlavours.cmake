@@ -61,7 +61,7 @@ if(PALLADION_COVERAGE)
 endif()
 
 # palladion_fuzzers(DIRS dir... LINKS target... SEEDS dir... [DICT file]): one libFuzzer binary, and one test of it, from every *_fuzz.cc.
-# The test is a fixed number of inputs from a fixed seed; `./dev fuzz` runs as long as it is told to. A run that uses more
+# The test is a fixed number of inputs from a fixed seed; `./dev fuzz` takes the time as an argument. A run that uses more
 # than 1 GiB, or 25 seconds for one input, is a failure like a crash.
 function(palladion_fuzzers)
   if(NOT PALLADION_FUZZ)

@@ -33,7 +33,7 @@ def values(name, dtype, shape):
 
 
 def poison(dtype):
-    """What memory holds that nobody has written (docs/spec/ref.md#6)."""
+    """The value of memory that was never written (docs/spec/ref.md#6)."""
     ty = np.dtype(NUMPY_TYPES[dtype])
     if dtype == "bool":
         return np.True_

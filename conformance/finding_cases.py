@@ -169,8 +169,8 @@ class FindingCase:
         prose = re.sub(r"^# .*\n", "", head, flags=re.MULTILINE).strip().split("\n\n")
         kernel = wrong if self.wrong else right
         lines = spec_lines(self.path, SPECS[self.code])
-        told = prose[0] if self.wrong else f"Mended. {prose[-1]}"
-        lines += [f"# {line}" for line in prose_lines(told.replace("\n", " "))]
+        sentence = prose[0] if self.wrong else f"Mended. {prose[-1]}"
+        lines += [f"# {line}" for line in prose_lines(sentence.replace("\n", " "))]
         lines += self.headers(kernel, keys.get("options", "").split())
         lines += ["--- kernel", *self.marked(kernel)]
         if "inputs" in keys:

@@ -138,7 +138,7 @@ def case(name, flow, index, lost):
         f"_ = swap(%or, %s) : {type_of(part)};{mark}",
     )
     rule = name.split("_")[0]
-    told = (
+    sentence = (
         f"Of {flow.operation} what the undefined element reaches is undefined."
         if lost
         else (f"Of {flow.operation} what the undefined element does not reach is defined. Oracle: NumPy.")
@@ -146,7 +146,7 @@ def case(name, flow, index, lost):
     return FamilyCase(
         f"flow_{name}_{'lost' if lost else 'kept'}",
         f"definedness.md#flow.{rule}",
-        told,
+        sentence,
         {"u": flow.u, "m": mask, **flow.others},
         part,
         body,

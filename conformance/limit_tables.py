@@ -381,7 +381,7 @@ MENDED = {
 # Kernels whose debug_print, which JAX takes, is left out of the case.
 UNPRINTED = ("access.tile-rank", "view.tile-point")
 
-# What a broken debug_print prints all the same, of zeros, or each warp of memory that nobody has written.
+# What a broken debug_print prints all the same: zeros, or for each warp memory that was never written.
 POISON = "[" + " ".join(["-2147483648"] * 8) + "]"
 PRINTED = {
     "tpu.print.scalar": ("x false",),

@@ -36,7 +36,7 @@ def own_namespace(path: str) -> str | None:
 
 
 class Namespaces(unittest.TestCase):
-    def test_whose_namespace_is_whose(self):
+    def test_the_namespace_of_each_folder(self):
         self.assertEqual("palladion::check", own_namespace("emu/check/evidence.h"))
         self.assertEqual("palladion::memory_model", own_namespace("memory_model/bytes/memory.h"))
         self.assertIsNone(own_namespace("emu/check/check.cc"))

@@ -25,7 +25,7 @@ struct SuiteOptions {
 // Fills in where the case stands.
 void SetPlace(const SelectedCase& selected, CaseRecord& record);
 
-// Told of each case that is done, in the order in which they end; one call at a time. An error ends the run.
+// Called for each case that is done, in the order in which they end; one call at a time. An error ends the run.
 using OnDone = std::function<absl::Status(std::size_t index, const CaseRecord& record)>;
 
 // Runs cases[i] where records[i] has nothing, and fills that in. Records stay empty after an interrupt or an error.

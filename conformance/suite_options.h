@@ -1,5 +1,5 @@
-// The command line of conformance_run, as `palladion conformance` hands it on. What readers are told of the options is
-// in emu/front/command/command_table.cc; python/tests/test_conformance_command.py holds the two against each other.
+// The command line of conformance_run, as `palladion conformance` hands it on. The description of the options is
+// in emu/front/command/command_table.cc; python/tests/test_conformance_command.py compares the two.
 #ifndef PALLADION_CONFORMANCE_SUITE_OPTIONS_H_
 #define PALLADION_CONFORMANCE_SUITE_OPTIONS_H_
 

@@ -153,8 +153,8 @@ class PALLADION_EXPORT KernelContext {
     StoreOne(memory, KernelDType<T>(), &value, place);
   }
 
-  // An update of one element that nothing comes between, and what it held before. An update learns what earlier ones of
-  // the element told, and tells what its thread did before (acquire and release, of the device): a lock, a flag.
+  // An update of one element that nothing comes between, and what it held before. An update acquires what earlier
+  // ones of the element released, and releases what its thread did before (at the device's scope): a lock, a flag.
   template <class T>
   T atomic_add(const KernelMemory& memory, T value, CodePlace place = CodePlace::Here()) {
     return Update(AtomicOp::kAdd, memory, value, T{}, place);

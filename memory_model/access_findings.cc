@@ -49,7 +49,7 @@ std::optional<AccessFindings::Sort> AccessFindings::SortOf(const UnorderedPair& 
   const auto sort = [](FindingCode code) { return Sort{code, RowOf(code).severity}; };
   const AccessEvent& earlier = conflict.earlier;
   if (earlier.lifetime() || event.lifetime()) {
-    if (conflict.order == Ordering::kPromised) return std::nullopt;  // what comes there next tells
+    if (conflict.order == Ordering::kPromised) return std::nullopt;  // the next access there reports it
     const Place& place = buffer.info.place;
     const bool peer = !Inside(agents_.PlaceOf(earlier.who), place) || !Inside(agents_.PlaceOf(event.who), place);
     // With the kernel all that a device has begun itself is complete.

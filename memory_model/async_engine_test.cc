@@ -76,7 +76,7 @@ struct Outcome {
   Codes codes;
 };
 
-// Goes the way `choices` say, then always the first; *options tells how many ways there were at each step.
+// Follows `choices`, then takes always the first; *options is the number of choices at each step.
 Outcome RunOnce(const std::vector<CopyOf>& copies, std::optional<QueueOrder> order,
                 const std::vector<std::size_t>& choices, std::vector<std::size_t>* options) {
   Script s(FencePolicy::kPallas, false);
@@ -231,7 +231,7 @@ TEST(AsyncEngine, ReductionsCommute) {
   }
 }
 
-// What lies outside is left out, and told of once where it is an error.
+// What lies outside is left out, and reported once where it is an error.
 TEST(AsyncEngine, AReductionOutsideItsRef) {
   for (const Outside outside : {Outside::kPad, Outside::kError}) {
     Script s;

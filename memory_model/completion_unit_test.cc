@@ -1,4 +1,4 @@
-// What a completion tells is in the unit of the object that it tells.
+// The amount of a completion is in the unit of the object that it signals.
 #include <gtest/gtest.h>
 
 #include <string>

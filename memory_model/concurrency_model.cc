@@ -73,7 +73,7 @@ void ConcurrencyModel::FreeAt(LifeEnd end, Tracked* buffer, BufferId id, const C
 
 void ConcurrencyModel::Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site) {
   Tracked* const buffer = set.empty() ? nullptr : Judged(id);
-  // Of tensor memory its operations tell, loads among them.
+  // Accesses to tensor memory are reported by its operations, loads among them.
   if (buffer == nullptr || buffer->info.space == ProxySpace::kTensor) return;
   agents_.Act(agent);
   const AccessEvent event = EventOf(agent, kind, site);
@@ -189,7 +189,7 @@ CollectiveId ConcurrencyModel::MakeCollective(std::string name, std::vector<std:
   return id;
 }
 
-// ---- asynchronous operations: what one knows when it starts, and what its halves tell
+// ---- asynchronous operations: what one is ordered after when it starts, and what its phases release
 
 // Is every completion in the unit of its object?
 absl::Status ConcurrencyModel::CheckUnits(const AsyncRequest& request) const {
@@ -302,7 +302,7 @@ void ConcurrencyModel::TouchOperands(const Issued& issued, const std::vector<Asy
   }
 }
 
-// An engine copies in chunks, in an order that nobody promises: a copy must not write what it reads. (A function makes
+// An engine copies in chunks, in an order that is not specified: a copy must not write what it reads. (A function makes
 // its results when it has read everything.)
 void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& request) {
   if (!tracks_accesses_ || request.function != nullptr) return;
@@ -319,7 +319,7 @@ void ConcurrencyModel::ReportOverlap(AgentId operation, const AsyncRequest& requ
   }
 }
 
-// What the end of a half tells: of a destination that is released of by itself, that nothing is known of the others.
+// What the end of a phase releases: for a destination that completes by itself, nothing about the others.
 ClockBundle ConcurrencyModel::Released(const PendingHalf& half, const AsyncEngine::Performed& performed,
                                        const Completion& completion) {
   const QueueId queue = performed.queue;
@@ -330,7 +330,7 @@ ClockBundle ConcurrencyModel::Released(const PendingHalf& half, const AsyncEngin
     if (completion.of.value_or(part) == part)
       agents_.TellOf(AgentTable::PartOf(half.operation, part), halves, &released);
   }
-  // What the tensor core itself tells (a commit) is fenced; a copy's arrival is not.
+  // A release by the tensor core itself (a commit) is fenced; a copy's arrival is not.
   if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) released.ForgetTensorCore();
   if (half.half == Half::kRead || !queue.valid() || engine_.OrderOf(queue) != QueueOrder::kLanding) return released;
   return queue_clocks_.Land(queue, std::move(released));

@@ -43,7 +43,7 @@ class ConcurrencyModel {
   std::string PlaceOf(const CodeSite& site) const { return NameOfPlace(namer_, site); }
 
   // Without: accesses are neither remembered nor judged, and Start asks for no buffer; all else is as it was. Before
-  // the first request. For runs that nobody checks. Memory that no agent writes need not be told of either way.
+  // the first request. For runs without checks. Memory that no agent writes need not be adopted either way.
   void TrackAccesses(bool track) { tracks_accesses_ = track; }
   // Races of agents of two blocks, as far as they are no operations, are left to another judge: of a TPU's tasks,
   // which nothing can order, by what all of them touch.
@@ -52,8 +52,8 @@ class ConcurrencyModel {
 
   // Memory. An array of the caller's is there before every agent; other memory begins with an allocation, and a free
   // ends it: both are writes of all of it. The id must be new, or one that was freed. What was done to bytes of an
-  // arena before they were freed counts for who gets them next, as far as who freed them knew of it; of the rest the
-  // free tells.
+  // arena before they were freed counts for the agent that gets them next, as far as it was ordered before the free;
+  // the free reports the rest.
   void Adopt(BufferId id, TrackedBuffer buffer) {
     Begins(buffer);
     memory_.Adopt(id, std::move(buffer));
@@ -73,7 +73,7 @@ class ConcurrencyModel {
   // The same by `end`, an agent that has come to know what all of these did.
   void FreeAt(AgentId end, std::string name, BufferId id, const CodeSite& site);
   void EndArena(std::int32_t arena) { memory_.EndArena(arena); }  // its bytes are not reused any more
-  // Its id may mean other memory from here on, of which the model is not told.
+  // Its id may mean other memory from here on, which the model does not see.
   void Drop(BufferId id) { memory_.Drop(id); }
   void Touch(AgentId agent, BufferId id, AccessKind kind, const AccessSet& set, const CodeSite& site);
   void Commit(AgentId agent, ClockPart to, const CodeSite& site) { agents_.Commit(agent, to, site); }
@@ -100,12 +100,12 @@ class ConcurrencyModel {
   void Wait(AgentId agent, SemaphoreId id, std::int64_t value, const SemaphoreWait& how = {});
   std::int64_t Read(AgentId agent, SemaphoreId id) { return semaphores_[id].Read(agent, &agents_); }
   void End(SemaphoreId id, const CodeSite& site);                              // its scope ends
-  bool Leaks(SemaphoreId id) const { return semaphores_[id].Leaks(agents_); }  // would its end be told of, now?
+  bool Leaks(SemaphoreId id) const { return semaphores_[id].Leaks(agents_); }  // would its end be a finding, now?
   const Semaphore& Of(SemaphoreId id) const { return semaphores_[id]; }
   // The name of a semaphore whose waits could have taken other credits in another schedule (Semaphore::waits_race);
   // "": there has been none.
   std::string RacingWait() const;
-  // Who takes it over waits for the operations that it still tells of: none of these is left over.
+  // The next owner waits for the operations that still signal it: none of these is left over.
   void HandOver(SemaphoreId id);
 
   RendezvousId MakeRendezvous(std::string name, std::vector<AgentId> members);

@@ -13,7 +13,7 @@ using concurrency_test::Script;
 using Codes = std::set<std::string>;
 
 // Two threads and a copy, of which nothing orders anything; a barrier that completes twice, a semaphore left over, and
-// a copy that nobody awaits.
+// a copy that is never awaited.
 void Misbehave(Script& s, BufferId smem, BufferId gmem) {
   const auto a = s.Thread("a"), b = s.Thread("b");
   const auto bar = s.model.MakeBarrier({"bar"});
@@ -84,7 +84,7 @@ TEST(TrackAccesses, MemoryThatWasNotGivenIsNotJudged) {
   EXPECT_EQ(s.Codes(), (Codes{"RACE_ASYNC", "NOT_AWAITED"}));  // of smem, and of the copy
 }
 
-// A hundred thousand copies, each awaited: nothing that nobody can ask about is kept.
+// A hundred thousand copies, each awaited: nothing is kept that no later query needs.
 TEST(TrackAccesses, OffOperationsAreForgottenToo) {
   Script s;
   s.model.TrackAccesses(false);

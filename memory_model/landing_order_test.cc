@@ -1,4 +1,4 @@
-// Queues of landings, which stand for links between devices that keep the order of copies: what a landing tells.
+// Queues of landings, which stand for links between devices that keep the order of copies: what a landing releases.
 #include <gtest/gtest.h>
 
 #include "memory_model/concurrency_test_util.h"
@@ -9,8 +9,8 @@ namespace {
 using concurrency_test::Rows;
 using concurrency_test::Script;
 
-// One semaphore, a wait for each of two copies: whoever was told of the first in a queue of landings by the second
-// one's write knows of both; of what was read it knows nothing more.
+// One semaphore, a wait for each of two copies: an agent that waits for the write of the second in a queue of landings
+// is ordered after both writes; for the reads this gives no order.
 TEST(LandingOrder, ALandingTellsOfTheLandingsBefore) {
   for (const QueueOrder order : {QueueOrder::kNone, QueueOrder::kLanding}) {
     Script s(FencePolicy::kPallas, false);
@@ -29,7 +29,7 @@ TEST(LandingOrder, ALandingTellsOfTheLandingsBefore) {
     s.model.Touch(receiver, to, AccessKind::kRead, s.SetOfRows(to, Rows{0, 2}), {});
     EXPECT_EQ(s.Codes().empty(), order == QueueOrder::kLanding);
     s.model.Touch(sender, from, AccessKind::kWrite, s.SetOfRows(from, Rows{0, 2}), {});
-    EXPECT_FALSE(s.Codes().empty());  // nobody told the sender that its rows have been read
+    EXPECT_FALSE(s.Codes().empty());  // no signal orders the sender after the read of its rows
   }
 }
 

@@ -59,7 +59,7 @@ class AgentSource {
   // May the next one begin now? It may become true when an agent is retired.
   virtual bool Ready() const { return true; }
   virtual void Retire(Agent*) {}  // done: its memory may serve the next one
-  // Where its agents' operations tell what they have changed; nullptr: they do not.
+  // Where its agents' operations report what they have changed; nullptr: they do not.
   virtual Changes* changes() { return nullptr; }
 };
 

@@ -8,7 +8,7 @@
 #include <exception>
 #include <utility>
 
-// AddressSanitizer must be told of every change of stacks, or it takes an exception on the other one for an overflow.
+// AddressSanitizer must know every change of stacks, or it takes an exception on the other one for an overflow.
 // Weak: there only where the sanitizer is.
 extern "C" {
 __attribute__((weak)) void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, std::size_t size);
@@ -82,7 +82,7 @@ class CoroutineAgent::Stack final : public AgentContext {
       Switch();
     }
     // Boost unwinds what is left of a coroutine on its own stack, even of one whose body has returned, and comes back
-    // by itself: after the switch there the sanitizer still sees that stack, and has to be told of the way back too.
+    // by itself: after the switch there the sanitizer still sees that stack, and the way back has to be announced too.
     void* fake_stack = nullptr;
     StackBounds here;
     LeaveFor(&fake_stack, own_);

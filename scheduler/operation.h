@@ -89,11 +89,11 @@ class Condition {
   // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: no agent did what
   // would have to be undone. Without a value: anyone who may signal.
   virtual std::optional<AgentOrdinal> Holder() const { return std::nullopt; }
-  // Of an agent that is done, for messages; "": nobody knows.
+  // The name of an agent that is done, for messages; "": it is not known.
   virtual std::string NameOf(AgentOrdinal) const { return ""; }
 };
 
-// What the operation under way has done to what others may wait for, as far as its agent can tell: a footprint
+// What the current operation has done to objects that others may wait for, as far as its agent knows: a footprint
 // says what it might do. Filled by what the agents of a source act on, emptied by the run loop.
 class Changes {
  public:

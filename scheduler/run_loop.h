@@ -34,7 +34,7 @@ struct LoopOptions {
   std::int64_t patience = 1024;
   bool record = true;  // LoopResult::moves and operations
   RunControl* control = nullptr;
-  VirtualClock* clock = nullptr;  // is told what happens when; outlives the loop. Not with Step: time does not go back
+  VirtualClock* clock = nullptr;  // gets each agent's time; outlives the loop. Not with Step: time does not go back
 };
 
 // A choice other than the default one: when `from` had done `operations`, `to` went next. from -1: the first of all.
@@ -176,7 +176,7 @@ class RunLoop final : private Gate {
   void Relink();  // what refers to the slots, after these have been copied
 
   AgentSource& source_;
-  Changes* const changes_;  // the source's; nullptr: it tells none
+  Changes* const changes_;  // the source's; nullptr: it reports none
   const LoopOptions options_;
   std::variant<Policy*, Search> driver_ = Search::kFromTheStart;  // who chooses what goes next
   State state_;

@@ -1,4 +1,4 @@
-// Who waits on an object that somebody says has changed.
+// Agents that wait on an object, and an agent that reports changes of objects.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace palladion::scheduler::test {
 namespace {
 
-// Agent 0 waits on an object, and agent 1 does operations that might touch anything and tell what they have changed.
+// Agent 0 waits on an object, and agent 1 does operations that might touch anything and report what they have changed.
 class Telling final : public Scenario {
  public:
   static constexpr std::int64_t kObject = 7;

@@ -1,4 +1,4 @@
-// Who runs when, who is told to wait, and what is said when nobody can go.
+// Which agent runs when, which one has to wait, and what is reported when none can run.
 #include "scheduler/run_loop.h"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(RunLoop, WaitersWakeWhenTheirConditionHolds) {
   }
 }
 
-// One credit, two that wait for it: whoever loses must wait again.
+// One credit, two agents that wait for it: the one that does not get it must wait again.
 class OneCredit final : public Scenario {
  public:
   OneCredit() {
@@ -255,7 +255,7 @@ TEST(RunLoop, WhoWaitsForItselfIsACycleOfOne) {
             "agent 0 waits for a word to change; no other agent can go on to change that");
 }
 
-// A spin lock: whoever spins must not keep the holder from going on, under any policy.
+// A spin lock: an agent that spins must not keep the holder from going on, under any policy.
 class SpinLock final : public Scenario {
  public:
   explicit SpinLock(int agents) {

@@ -21,7 +21,7 @@ struct Touched : Touch {
   // Comes after those it commutes with, and whichever had been the last would have been this one: the last end of a
   // block's threads, the last of a meeting. `closing`: what comes of that, whichever it was.
   bool closes = false, closing = false;
-  std::int64_t held = -1;  // of a count: what it held before; -1: not told
+  std::int64_t held = -1;  // of a count: what it held before; -1: not known
 };
 
 class Touches {

@@ -39,7 +39,7 @@ struct Spending {
   bool appointed = false;
 };
 
-// Hears how each agent comes to its time.
+// Gets the steps by which each agent comes to its time.
 class ClockListener {
  public:
   virtual ~ClockListener() = default;

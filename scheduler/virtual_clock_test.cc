@@ -110,7 +110,7 @@ TEST(VirtualClock, WhatIsThereAlreadyIsNotWaitedFor) {
   EXPECT_EQ(scenario.log, "waited 0@50 ");
 }
 
-// The same wait, by somebody who says what it does.
+// The same wait, by an agent that names its operation.
 class NamedSignal final : public TimedScenario {
  public:
   NamedSignal() {

@@ -22,7 +22,7 @@ Edges EdgesOf(absl::Span<const LiveAgent> agents) {
   return edges;
 }
 
-// Where it is known who has to act, only that one: a cycle tells who holds what.
+// Where the agent that has to act is known, only that one: a cycle then shows which agent holds what.
 Edges BlameOf(absl::Span<const LiveAgent> agents, Edges edges) {
   for (std::size_t i = 0; i < agents.size(); ++i) {
     if (!agents[i].waiting) continue;

@@ -7,7 +7,7 @@ preset_dir() {
 
 # build_preset PRESET [TARGET...]: quiet on success, the end of the log on failure. ccache is used where it is installed.
 # The variable WERROR=ON makes warnings errors in release too (the other presets have it), UNITY=ON compiles files together in
-# folders that are made anew; a folder keeps what it was told.
+# folders that are made anew; a folder keeps the settings that it was made with.
 build_preset() {
   local preset=$1 dir log unity=
   shift

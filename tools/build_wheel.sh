@@ -19,7 +19,7 @@ PATH="$WORK/tools/bin:$PATH" "$WORK/tools/bin/auditwheel" repair "$WORK"/plain/*
   exit 1
 }
 
-# From here on as somebody has it who installs it. NumPy comes along, JAX does not.
+# From here on as a user installs it. NumPy comes along, JAX does not.
 python3 -m venv "$WORK/fresh"
 "$WORK/fresh/bin/pip" --disable-pip-version-check install -q "$WORK"/repaired/*.whl
 package=$("$WORK/fresh/bin/python" -c 'import importlib.util, os; print(os.path.dirname(importlib.util.find_spec("palladion").origin))')

@@ -107,15 +107,15 @@ class Card:
     @staticmethod
     def _asked(what: str) -> str:
         try:
-            told = subprocess.run(
+            answer = subprocess.run(
                 ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits", "--id=0"],
                 capture_output=True,
                 text=True,
                 check=True,
             )
         except (OSError, subprocess.CalledProcessError) as error:
-            raise CalibrationError(f"nvidia-smi does not tell {what}: {error}") from error
-        return told.stdout.strip()
+            raise CalibrationError(f"nvidia-smi does not report {what}: {error}") from error
+        return answer.stdout.strip()
 
     @staticmethod
     def clock(function, args):

@@ -59,27 +59,27 @@ build_or_record() {
   return 1
 }
 
-# What is under way of in_turn. Processes end at times of their own: a processor without work gets the next one, of whatever step.
-UNDER_WAY=()
+# The running processes of in_turn. Processes end at times of their own: a processor without work gets the next one, of whatever step.
+RUNNING=()
 
-# in_turn COMMAND...: starts it in the background as soon as fewer than JOBS of them are under way.
+# in_turn COMMAND...: starts it in the background as soon as fewer than JOBS of them run.
 in_turn() {
   local process
-  while ((${#UNDER_WAY[@]} >= JOBS)); do
-    wait -n "${UNDER_WAY[@]}" || true
+  while ((${#RUNNING[@]} >= JOBS)); do
+    wait -n "${RUNNING[@]}" || true
     local going_on=()
-    for process in "${UNDER_WAY[@]}"; do
+    for process in "${RUNNING[@]}"; do
       if kill -0 "$process" 2>/dev/null; then going_on+=("$process"); fi
     done
-    UNDER_WAY=(${going_on[@]+"${going_on[@]}"})
+    RUNNING=(${going_on[@]+"${going_on[@]}"})
   done
   "$@" &
-  UNDER_WAY+=($!)
+  RUNNING+=($!)
 }
 
 all_ended() {
-  if ((${#UNDER_WAY[@]})); then wait "${UNDER_WAY[@]}" || true; fi
-  UNDER_WAY=()
+  if ((${#RUNNING[@]})); then wait "${RUNNING[@]}" || true; fi
+  RUNNING=()
 }
 
 # binaries_of PRESET: starts each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors,
@@ -126,6 +126,7 @@ run_light_checks() {
   check limits python3 tools/limits.py
   check links python3 tools/links.py
   check prose python3 tools/prose.py
+  check words python3 tools/words.py
   check include-arrows python3 conformance/include_arrows_test.py
   check import-arrows python3 conformance/import_arrows_test.py
   check one-definition python3 conformance/one_definition_test.py
@@ -134,7 +135,7 @@ run_light_checks() {
   check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
 }
 
-# A part that cannot run here: a failure where everything must (.ci/run), and told in the last lines anywhere.
+# A part that cannot run here: a failure where everything must (.ci/run), and listed in the last lines anywhere.
 # not_run NAME REASON
 not_run() {
   say "NOT RUN: $1: $2"

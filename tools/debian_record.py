@@ -40,8 +40,8 @@ def sentence(results: str, doctor: str) -> str:
         passed, failed = passed + int(numbers[0]), failed + int(numbers[1])
         if numbers[1] != "0":
             wrong.append(numbers[3])
-    told = f"{passed} passed, {failed} failed" + (f" ({', '.join(wrong)})" if wrong else "")
-    return f"{datetime.date.today().isoformat()} at {commit()}: {told}; {', '.join(versions(doctor))}.\n"
+    outcome = f"{passed} passed, {failed} failed" + (f" ({', '.join(wrong)})" if wrong else "")
+    return f"{datetime.date.today().isoformat()} at {commit()}: {outcome}; {', '.join(versions(doctor))}.\n"
 
 
 def main(release: str, results_path: str, doctor_path: str) -> None:

@@ -210,11 +210,11 @@ def hunted() -> str:
 
 
 def python_versions() -> str:
-    def told(pin: re.Match) -> str:
+    def version_of(pin: re.Match) -> str:
         where = {None: "", "<": " (Python before {})", ">=": " (Python from {})"}[pin["compare"]]
         return f"{pin['name']} {pin['version']}" + where.format(pin["python"])
 
-    return ", ".join(told(pin) for pin in pins.pins()) + "\n"
+    return ", ".join(version_of(pin) for pin in pins.pins()) + "\n"
 
 
 def argued_findings() -> str:

@@ -246,10 +246,10 @@ def unlisted(lines) -> list:
     }
     known = tables | listed | refused
     missing = {line for line in map(canonical, lines) if line not in known}
-    return sorted(line for line in missing if not _told_by_its_primitive(line, known, missing))
+    return sorted(line for line in missing if not _follows_from_its_primitive(line, known, missing))
 
 
-def _told_by_its_primitive(line, known, missing) -> bool:
+def _follows_from_its_primitive(line, known, missing) -> bool:
     """A parameter of a primitive that is itself missing, or refused whatever its parameters are."""
     kind, _, name = line.partition(" ")
     primitive = name.rpartition(".")[0]

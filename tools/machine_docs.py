@@ -4,7 +4,7 @@ import json
 import subprocess
 
 
-def _told(palladion: str) -> dict:
+def _described(palladion: str) -> dict:
     return json.loads(
         subprocess.run([palladion, "machines", "--json"], check=True, capture_output=True, text=True).stdout
     )
@@ -16,16 +16,16 @@ def _named(rows: list, head: str) -> str:
 
 
 def bases(palladion: str) -> str:
-    rows = _told(palladion)["bases"]
+    rows = _described(palladion)["bases"]
     return _named([row for row in rows if row["name"] != "whatif"], "basis")
 
 
 def sources(palladion: str) -> str:
-    return _named(_told(palladion)["sources"], "source")
+    return _named(_described(palladion)["sources"], "source")
 
 
 def _shown(number: dict | None) -> str:
-    """A value with its unit; what it rests on is told where it is not the maker's."""
+    """A value with its unit; its basis is added where it is not the maker's."""
     if number is None:
         return ""
     value = f"{number['value']:g}" if number["value"] < 1e5 else f"{number['value']:.0f}"
@@ -34,14 +34,14 @@ def _shown(number: dict | None) -> str:
 
 
 def _table(palladion: str, wanted) -> str:
-    told = _told(palladion)
-    machines = [machine for machine in told["machines"] if wanted(machine["family"])]
+    described = _described(palladion)
+    machines = [machine for machine in described["machines"] if wanted(machine["family"])]
     families = {machine["family"] for machine in machines}
     lines = [
         "| number | " + " | ".join(machine["name"] for machine in machines) + " | |",
         "|---" * (len(machines) + 2) + "|",
     ]
-    for row in told["numbers"]:
+    for row in described["numbers"]:
         if families.isdisjoint(row["families"]):
             continue
         cells = [next((one for one in machine["numbers"] if one["name"] == row["name"]), None) for machine in machines]

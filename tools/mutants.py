@@ -1,5 +1,5 @@
 """The test of our own tests: breaks places in semantics/, memory_model/ and scheduler/ one at a time,
-and tells which tests notice.
+and reports which tests notice.
 
     python3 tools/mutants.py make [--seed N] [--places N]   a copy of the tree in build/mutants/src, with the places as
                                                             switches
@@ -321,7 +321,7 @@ def run(arguments: argparse.Namespace) -> None:
     plan = [place for place in json.loads(read(PLAN)) if not place.get("dropped")]
     results = json.loads(read(RESULTS)) if os.path.exists(RESULTS) else {}
     todo = [place for place in plan if str(place["number"]) not in results]
-    random.Random(0).shuffle(todo)  # what is done when somebody stops it is a sample of all
+    random.Random(0).shuffle(todo)  # what is done when it is stopped is a sample of all
     tests = Tests(arguments.tests)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         futures = {pool.submit(tests.killer, place["number"]): place for place in todo}
@@ -336,7 +336,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def same() -> dict[tuple[str, str], str]:
-    """Why a place means the same when broken, by file and what is broken, for those that somebody has looked at."""
+    """Why a place means the same when broken, by file and what is broken, for those that were looked at."""
     blocks = read(os.path.join(ROOT, "tools/mutants_same.txt")).strip().split("\n\n")[1:]
     return {(file, what): why for file, what, why in (block.split("\n") for block in blocks)}
 
@@ -366,16 +366,16 @@ def report(_: argparse.Namespace) -> None:
         "",
     ]
     reasons, survivors = same(), [one for one in plan if one["killer"] == ""]
-    told = [one for one in survivors if (one["file"], one["what"]) in reasons]
+    explained = [one for one in survivors if (one["file"], one["what"]) in reasons]
     groups = (
-        ("Survive", [one for one in survivors if one not in told]),
-        ("Survive, for they mean the same when broken", told),
+        ("Survive", [one for one in survivors if one not in explained]),
+        ("Survive, for they mean the same when broken", explained),
         ("Not reached by a quick test", [one for one in plan if one["killer"] == "not reached"]),
     )
     for title, ones in groups:
         lines += [f"{title}:", ""]
         for one in ones:
-            why = reasons.get((one["file"], one["what"]), "") if one in told else ""
+            why = reasons.get((one["file"], one["what"]), "") if one in explained else ""
             lines.append(f"- `{one['file']}` {one['what']}" + (f": {why}" if why else ""))
         lines.append("")
     lines += ["| place | broken | noticed by |", "|---|---|---|"]

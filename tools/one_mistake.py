@@ -54,7 +54,7 @@ def shown(program: str) -> dict:
         (pathlib.Path(folder) / "test_scan.py").write_text(
             "import scan\n\n\ndef test_last():\n    scan.last(scan.x)\n", encoding="utf-8"
         )
-        told = {
+        parts = {
             "python": python(
                 folder,
                 "-c",
@@ -71,8 +71,8 @@ def shown(program: str) -> dict:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if done.stderr:
             raise SystemExit(done.stderr)
-        told["text"] = plain(done.stdout, folder)
-        told["pytest"] = pytest_failure(
+        parts["text"] = plain(done.stdout, folder)
+        parts["pytest"] = pytest_failure(
             python(
                 folder,
                 "-m",
@@ -88,16 +88,16 @@ def shown(program: str) -> dict:
                 "test_scan.py",
             )
         )
-        told["sarif"] = sarif_result((pathlib.Path(folder) / "found.sarif").read_text(encoding="utf-8"))
+        parts["sarif"] = sarif_result((pathlib.Path(folder) / "found.sarif").read_text(encoding="utf-8"))
         page = python(
             folder,
             "-c",
             "import palladion, scan\nwith palladion.emulate('triton/h100', seeds=4, on_defect='collect') as session:\n"
             "    scan.last(scan.x)\nprint(session.report._repr_html_())\n",
         )
-    told["notebook"] = notebook_part(page)
-    told["picture"] = picture(page)
-    return told
+    parts["notebook"] = notebook_part(page)
+    parts["picture"] = picture(page)
+    return parts
 
 
 def pytest_failure(text: str) -> str:
@@ -136,9 +136,9 @@ def picture(page: str) -> str:
     )
 
 
-def renewed(page: str, told: dict) -> str:
+def renewed(page: str, parts: dict) -> str:
     def block(match):
-        return f"{match[1]}{match['fence']}{match['kind']}\n{told[match['name']]}{match['fence']}"
+        return f"{match[1]}{match['fence']}{match['kind']}\n{parts[match['name']]}{match['fence']}"
 
     return BLOCK.sub(block, page)
 
@@ -148,13 +148,13 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     page = PAGE.read_text(encoding="utf-8")
-    told = shown(PROGRAM.search(page)["program"])
-    new = renewed(page, told)
+    parts = shown(PROGRAM.search(page)["program"])
+    new = renewed(page, parts)
     if arguments.write:
         PAGE.write_text(new, encoding="utf-8")
-        PICTURE.write_text(told["picture"], encoding="utf-8")
+        PICTURE.write_text(parts["picture"], encoding="utf-8")
         return 0
-    return int(new != page or PICTURE.read_text(encoding="utf-8") != told["picture"])
+    return int(new != page or PICTURE.read_text(encoding="utf-8") != parts["picture"])
 
 
 if __name__ == "__main__":

@@ -165,8 +165,8 @@ def versions_of(backend: str, python: str) -> str:
             capture_output=True,
             text=True,
         ).stdout.strip()
-    told = "import jax; print('JAX', jax.__version__, 'on', jax.devices()[0].device_kind)"
-    return subprocess.run([python, "-c", told], check=True, capture_output=True, text=True).stdout.strip()
+    program = "import jax; print('JAX', jax.__version__, 'on', jax.devices()[0].device_kind)"
+    return subprocess.run([python, "-c", program], check=True, capture_output=True, text=True).stdout.strip()
 
 
 def ask(backend: str, arguments) -> dict:

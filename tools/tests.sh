@@ -106,7 +106,7 @@ python_tests() {
 # the older one.
 other_debian() { if [[ $(host_debian) == 13 ]]; then echo 12; else echo 13; fi; }
 
-# What fails here is tried again, and told, by test_newest_jax.
+# What fails here is tried again, and reported, by test_newest_jax.
 prepare_newest_jax() {
   local other
   other=$(other_debian)
@@ -147,7 +147,7 @@ test_in_debian() {
   say "tests on Debian $release: $(tail -n 1 "$log") in $((SECONDS - started)) s"
 }
 
-# `./dev test-debian`: both commands of README.md as somebody types them who has that Debian, but for the sanitizers, which are
+# `./dev test-debian`: both commands of README.md as a user of that Debian types them, but for the sanitizers, which are
 # compiled by clang. The outcome is recorded in docs/contributing.md.
 test_debian() {
   local release=$1

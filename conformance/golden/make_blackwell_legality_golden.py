@@ -4,10 +4,10 @@ refuses each.
 Usage: make_blackwell_legality_golden.py [--out FILE] [--why]
     (default: blackwell_legality.txt.gz beside this script; needs PYTHONPATH=python)
 
-As make_gpu_legality_golden.py, for a B200: JAX is told that its compute capability is there, and lowers for a GPU that
-is not. Shapes, types, swizzles and layouts are drawn at random, with a fixed seed. Does not catch: what ptxas and the
-driver refuse, operations of other chips among them (wgmma on a B200, tcgen05 on an H100), which JAX lowers all the
-same.
+As make_gpu_legality_golden.py, for a B200: JAX's queries get its compute capability, so JAX lowers for a GPU that the
+machine does not have. Shapes, types, swizzles and layouts are drawn at random, with a fixed seed. Does not catch: what
+ptxas and the driver refuse, operations of other chips among them (wgmma on a B200, tcgen05 on an H100), which JAX
+lowers all the same.
 """
 
 import argparse

@@ -73,7 +73,7 @@ def call(name, body, ins, out, **options):
 
 
 def traced_shape(f, *ins):
-    """None where f is nothing that JAX traces, which whoever makes the case's text is told."""
+    """The shape of f's result; None where JAX does not trace f, so that making the case's text fails."""
     try:
         return jax.eval_shape(f, *ins)
     except (TypeError, ValueError, NotImplementedError, AttributeError, AssertionError):

@@ -1,4 +1,4 @@
-"""030 to 040: the rules of barriers, waits that nobody satisfies, and collective allocation."""
+"""030 to 040: the rules of barriers, waits that no arrival satisfies, and collective allocation."""
 
 import numpy as np
 from jax import lax

@@ -87,7 +87,7 @@ def refilled_scales(racy):
 
 
 def scales_of_another_thread(racy):
-    """Thread 0 copies the scales; the product of thread 1 follows the copies of whose issue it knows."""
+    """Thread 0 copies the scales; the product of thread 1 follows the copies that are ordered before it."""
     def body(x_ref, y_ref, p_ref, q_ref, o_ref, a, b, s, t, of_a, of_b, acc, full, issued, done):
         @thread(0)
         def _():

@@ -1,7 +1,6 @@
 """008 to 014: copies between global and shared memory, and who has to wait for them."""
 
 import numpy as np
-from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 

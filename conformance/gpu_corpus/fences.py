@@ -5,7 +5,7 @@ from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
-from corpus import Case, F16, F32, I32, LANES, clean_and_racy, found, kernel, ty
+from corpus import Case, F16, F32, I32, LANES, found, kernel, ty
 from shared_memory import IOTA, ROW, thread
 
 SPEC = "gpu-order.md#fences"

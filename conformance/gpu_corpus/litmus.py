@@ -27,7 +27,7 @@ class Threads:
             run(lambda i: pl.when(lax.axis_index("wg") == i), smem, o_ref,
                 lambda s: plgpu.barrier_arrive(bars.at[s]), lambda s: plgpu.barrier_wait(bars.at[s]))
 
-        del waiters  # a barrier tells all who wait
+        del waiters  # a barrier signals all waiting threads
         return kernel(body, out=ty(results), threads=self.count, scratch={"smem": plgpu.SMEM((places,), I32), "bars": plgpu.Barrier(num_barriers=max(signals, 2))})
 
 

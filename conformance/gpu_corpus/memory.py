@@ -7,7 +7,7 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 from corpus import Case, F16, F32, I32, LANES, Kernel, clean_and_racy, found, kernel, ty
-from shared_memory import IOTA, ROW, thread
+from shared_memory import IOTA, ROW
 
 SPEC = "gpu-order.md#memory"
 SMEM = plgpu.SMEM((LANES,), I32)
@@ -194,7 +194,7 @@ def own_bytes(computes):
 
 
 def own_bytes_copied(row):
-    """Row 0 of an output that nobody wrote goes to shared memory, and from there to row `row`."""
+    """Row 0 of an output that was never written goes to shared memory, and from there to row `row`."""
     def body(x_ref, o_ref, smem, bar):
         o_ref[1] = x_ref[...]
         plgpu.copy_gmem_to_smem(o_ref.at[0], smem, bar)

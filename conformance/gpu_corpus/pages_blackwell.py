@@ -102,7 +102,7 @@ def awaited_product(waits=True):
 
 
 def committed_products(commits=True):
-    """Two products into one accumulator; the second is not told to wait for the first."""
+    """Two products into one accumulator; the second does not wait for the first."""
     def multiply(acc, a, b, done):
         plgpu.tcgen05_mma(acc, a, b, accumulate=False)
         plgpu.tcgen05_mma(acc, a, b)  #@ M

@@ -2,7 +2,7 @@
 
 188_pair_leaves_* have no finding but a note: JAX's launch waits for all blocks of the cluster before it frees collective tensor memory
 (jax/experimental/mosaic/gpu/core.py of JAX 0.10.2, _launch: cluster_arrive and cluster_wait before alloc.dealloc), so what the product
-still writes of the block that left is nobody else's.
+still writes of the block that left belongs to no other block.
 """
 
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""170 to 175: what a pair of blocks copies together while its leader alone is told, and cluster barriers that only a leader hears."""
+"""170 to 175: copies that a pair of blocks makes together and only its leader's barrier counts, and cluster barriers of a leader alone."""
 
 import numpy as np
 from jax import lax
@@ -96,7 +96,7 @@ def ahead(racy):
 def leaves(who):
     """`who` ends at once ("leader"), or while its own part may be on its way ("other"); "" for none."""
     def body(x_ref, o_ref, smem, full, cluster):
-        me = lax.axis_index("c")
+        me = lax.axis_index("c")  # noqa: F841 - an operation of the kernel
         if who == "leader":
             @block(1)
             def _():

@@ -1,6 +1,5 @@
 """Kernels that are right in ways that a careless check would report: a check must say nothing of them, or only what is harmless."""
 
-import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.experimental import pallas as pl
@@ -140,7 +139,7 @@ def strided_rows():
 
 
 def chained_wgmma():
-    """wgmma with one accumulator follow one another, and nobody waits between."""
+    """wgmma with one accumulator follow one another, with no wait between."""
     def body(x_ref, y_ref, o_ref, a, b, full):
         plgpu.copy_gmem_to_smem(x_ref, a, full)
         plgpu.copy_gmem_to_smem(y_ref, b, full)

@@ -1,8 +1,7 @@
-"""067 to 070: members of a union of refs with a copy in flight, copies that lie outside, scratch that nobody wrote, scratch in global memory."""
+"""067 to 070: members of a union of refs with a copy in flight, copies that lie outside, scratch that was never written, scratch in global memory."""
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
@@ -77,7 +76,7 @@ def long_box():
 
 
 def never_written(copied):
-    """Two blocks store scratch of their own to one output; racy: nobody wrote it."""
+    """Two blocks store scratch of their own to one output; racy: the scratch was never written."""
     def make(racy):
         def body(x_ref, o_ref, smem):
             if not racy:

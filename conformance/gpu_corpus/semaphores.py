@@ -119,7 +119,7 @@ def guarded_init(racy):
 
 
 def flag(racy):
-    """Block 0 tells block 1 through a semaphore of the whole grid; racy: it tells before it has written."""
+    """Block 0 signals block 1 through a semaphore of the whole grid; racy: it signals before it has written."""
     def body(x_ref, o_ref, p_ref, seen):
         sem = pl.get_global(REGULAR)
 

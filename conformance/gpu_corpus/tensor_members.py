@@ -1,8 +1,6 @@
 """192 and 193: arrays that share tensor memory: members of a union, which have the same columns, and batches, which follow each other there."""
 
-import jax.numpy as jnp
 import numpy as np
-from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 from corpus import Case, EVERY_INDEX, F16, F32, clean_and_racy, found, kernel, ty

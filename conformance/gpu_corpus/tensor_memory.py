@@ -304,7 +304,7 @@ def unordered(use):
 
 
 def scope_by_itself(mistake):
-    """One thread, two scopes. `mistake`: "" none; "wait", the first scope's product is not awaited; "write", the second reads what nobody has written there."""
+    """One thread, two scopes. `mistake`: "" none; "wait", the first scope's product is not awaited; "write", the second reads memory that was never written."""
     def run(o_ref, a, b, done):
         def before(t):
             plgpu.tcgen05_mma(t, a, b, done, accumulate=False)  #@ use

@@ -189,15 +189,15 @@ class Row:
     model: bool | None = None  # whether a model of the hardware has the same bits, where there is one
 
 
-def modelled(one, args, number, told):
+def modelled(one, args, number, output):
     """By the hash of the whole output, NaNs included."""
-    return None if one.bound.model is None else inputs.digest([one.bound.model(args)[number]]) == told["hash"]
+    return None if one.bound.model is None else inputs.digest([one.bound.model(args)[number]]) == output["hash"]
 
 
-def compare(one, args, told, hardware, reference):
-    """`told`: (number of the output, its description in the index). `hardware` is what is kept of it, `reference` is
+def compare(one, args, output, hardware, reference):
+    """`output`: (number of the output, its description in the index). `hardware` is what is kept of it, `reference` is
     whole."""
-    number, description = told
+    number, description = output
     b = store.kept(reference)
     a = hardware.ravel()
     if a.dtype != b.dtype or a.size != b.size:

@@ -16,7 +16,7 @@ from bounds import EXACT  # noqa: E402
 from corpus import NOTES  # noqa: E402
 from recorded import Recorded  # noqa: E402
 
-# Not a matter of values: what is read there, nobody has written.
+# Their values cannot be compared: they read memory that was never written.
 UNDEFINED = (
     "069_never_written_copy_noted",
     "069_never_written_store_noted",
@@ -44,7 +44,7 @@ def left_out(case):
     reasons = {
         "its text is changed after JAX has traced it": case.edit,
         "its check has options that a run on a GPU has not": case.headers,
-        "it reads what nobody has written": case.name in UNDEFINED,
+        "it reads memory that was never written": case.name in UNDEFINED,
         "younger than the recordings": case.name in NOT_RECORDED,
         "it runs on several devices": SEVERAL_DEVICES in case.name,
         f"for another target, {case.target}": case.target != TARGET,

@@ -124,9 +124,9 @@ def called(value, shape, dtype):
 
 def digest(arrays):
     """Of types, shapes and bits."""
-    told = hashlib.sha256()
+    hashed = hashlib.sha256()
     for array in arrays:
         array = np.asarray(array)
-        told.update(f"{array.dtype.name}{list(array.shape)}".encode())
-        told.update(np.ascontiguousarray(array).tobytes())
-    return told.hexdigest()[:16]
+        hashed.update(f"{array.dtype.name}{list(array.shape)}".encode())
+        hashed.update(np.ascontiguousarray(array).tobytes())
+    return hashed.hexdigest()[:16]

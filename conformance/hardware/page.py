@@ -226,7 +226,7 @@ def plain(text):
 def shown_rows(defects):
     for name, (make, _) in shown.KERNELS.items():
         one = defects[f"shown/{name}_racy"]
-        lane, warpgroup = one.told["lane"], one.told["warpgroup"]
+        lane, warpgroup = one.by_semantics["lane"], one.by_semantics["warpgroup"]
         codes = ", ".join(sorted(one.codes))
         yield (
             f"| {make.__doc__.rstrip('.')} (`{name}`) | {codes} | {lane['wrong']} of {lane['runs']} | "
@@ -236,16 +236,16 @@ def shown_rows(defects):
 
 
 def defect_text(defects):
-    races = [one for one in defects.values() if one.name.startswith("races/") and one.told]
-    alike = [one for one in races if any(told.get("wrong") for told in one.told.values())]
+    races = [one for one in defects.values() if one.name.startswith("races/") and one.by_semantics]
+    alike = [one for one in races if any(counts.get("wrong") for counts in one.by_semantics.values())]
     hangs = [
         one
         for one in defects.values()
-        if one.name.startswith("hangs/") and (one.told or "hung" in one.ended or "CUDA" in one.ended)
+        if one.name.startswith("hangs/") and (one.by_semantics or "hung" in one.ended or "CUDA" in one.ended)
     ]
     hung = [one.name.removeprefix("hangs/") for one in hangs if "hung" in one.ended]
     broke = [one.name.removeprefix("hangs/") for one in hangs if "CUDA" in one.ended]
-    first = defects[f"shown/{next(iter(shown.KERNELS))}_racy"].told["lane"]
+    first = defects[f"shown/{next(iter(shown.KERNELS))}_racy"].by_semantics["lane"]
     return DEFECTS.format(
         runs=first["runs"],
         shown="\n".join(shown_rows(defects)),
@@ -265,7 +265,7 @@ def text():
     runs = {entry["runs"] for entry in found.entries.values() if "runs" in entry}
     repeated = found.about["repeated"]
     sums = sum(shape_size(found.entries[name]) for name, rows in found.rows.items() if rows[0].model)
-    told = (
+    rows = (
         "".join(
             one.smallest and f"| `{one.names}` | {one.smallest} | {one.why} | {one.kind} |\n"
             for one in compare.DEVIATIONS
@@ -288,7 +288,7 @@ def text():
     )
     parts = [
         head,
-        CONTRADICTED.format(deviations=told.rstrip()),
+        CONTRADICTED.format(deviations=rows.rstrip()),
         PRODUCTS.format(sums=sums, products="\n".join(product_rows(found))),
         "\n".join(elementwise(found)),
         "\n".join(wheel(found)),

@@ -26,13 +26,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Workers:
-    """Processes that take kernels from one list; what they told lies in a folder."""
+    """Processes that take kernels from one list, and write what they have done to a folder."""
 
     def __init__(self, names, options):
         self.waiting = collections.deque(names)
         self.options = options
         self.folder = tempfile.mkdtemp(prefix="recording-")
-        self.running = {}  # process -> (names it was given, when it was last heard of, bytes it had told)
+        self.running = {}  # process -> (names it was given, time of its last output, bytes of output by then)
         self.hung, self.crashed = [], []
 
     def start(self, share):
@@ -55,17 +55,17 @@ class Workers:
         process.stdin.close()
         self.running[process] = [names, time.monotonic(), 0]
 
-    def told(self, process):
+    def progress_of(self, process):
         """(name of each begun kernel, name -> entry of each that is done)."""
         begun, done = [], {}
         try:
             with open(os.path.join(self.folder, f"done.{process.pid}.jsonl"), encoding="utf-8") as source:
                 for line in source:
-                    told = json.loads(line) if line.endswith("\n") else {}
-                    if "begun" in told:
-                        begun.append(told["begun"])
-                    elif told:
-                        done[told["name"]] = told["entry"]
+                    message = json.loads(line) if line.endswith("\n") else {}
+                    if "begun" in message:
+                        begun.append(message["begun"])
+                    elif message:
+                        done[message["name"]] = message["entry"]
         except FileNotFoundError:
             pass
         return begun, done
@@ -73,11 +73,11 @@ class Workers:
     def look(self):
         """Ends what has said nothing for too long; gives back to the list what ended processes did not come to."""
         for process, state in list(self.running.items()):
-            names, heard, said = state
-            begun, done = self.told(process)
+            names, last_output, said = state
+            begun, done = self.progress_of(process)
             if len(begun) + len(done) > said:
                 state[1:] = [time.monotonic(), len(begun) + len(done)]
-            elif time.monotonic() - heard > self.options.patience:
+            elif time.monotonic() - last_output > self.options.patience:
                 process.kill()
                 process.wait()
                 self.hung += [name for name in begun if name not in done]
@@ -93,15 +93,15 @@ class Workers:
         entries, arrays = {}, {}
         for path in glob.glob(os.path.join(self.folder, "done.*.jsonl")):
             for line in open(path, encoding="utf-8"):
-                told = json.loads(line) if line.endswith("\n") else {}
-                if "name" not in told:
+                message = json.loads(line) if line.endswith("\n") else {}
+                if "name" not in message:
                     continue
-                entry = entries[told["name"]] = told["entry"]
+                entry = entries[message["name"]] = message["entry"]
                 if file := entry.pop("file", None):
                     stored = np.load(os.path.join(self.folder, file))
                     for member in stored.files:
                         whole = self.options.full or self.options.defects
-                        arrays[f"{told['name']}/{member}"] = stored[member] if whole else store.kept(stored[member])
+                        arrays[f"{message['name']}/{member}"] = stored[member] if whole else store.kept(stored[member])
         entries |= {name: {"failed": "it hung"} for name in self.hung} | {
             name: {"failed": "its process ended"} for name in self.crashed
         }

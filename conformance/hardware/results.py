@@ -47,7 +47,7 @@ def of_kernels(chip="h100"):
 class Defect:
     name: str
     codes: set  # of Palladion's findings
-    told: dict  # semantics -> runs, different, like, wrong
+    by_semantics: dict  # semantics -> runs, different, like, wrong
     strange: int  # elements that no schedule gives
     ended: str  # "" or why there are no outputs
 
@@ -60,13 +60,13 @@ def of_defects(chip="h100"):
         entry = entries.get(name)
         if entry is None:
             continue
-        told = {order: entry[order] for order in ("lane", "warpgroup") if order in entry}
-        ended = "" if told else str(entry.get("failed") or "; ".join(entry["refused"].values()))
-        tried = schedules.tried(one) if told or "hung" in ended else None
+        by_semantics = {order: entry[order] for order in ("lane", "warpgroup") if order in entry}
+        ended = "" if by_semantics else str(entry.get("failed") or "; ".join(entry["refused"].values()))
+        tried = schedules.tried(one) if by_semantics or "hung" in ended else None
         strange = 0
-        for order in told:
+        for order in by_semantics:
             strange += sum(schedules.strange(tried, i, words) for i, words in enumerate(outputs(name, order)))
-        found[name] = Defect(name, tried.codes if tried else set(), told, strange, ended)
+        found[name] = Defect(name, tried.codes if tried else set(), by_semantics, strange, ended)
     return found
 
 
@@ -75,8 +75,8 @@ def refused(results):
     why = collections.defaultdict(list)
     for name, entry in results.entries.items():
         if "outputs" not in entry:
-            told = entry.get("failed") or next(iter(entry["refused"].values()))
-            why[told.split(" OpResult")[0].split(". To dump")[0]].append(name)
+            reason = entry.get("failed") or next(iter(entry["refused"].values()))
+            why[reason.split(" OpResult")[0].split(". To dump")[0]].append(name)
     return why
 
 

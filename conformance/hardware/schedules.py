@@ -8,8 +8,8 @@ from palladion.api import running
 
 POLICIES = ("program-order", "engines-late", "reverse", "pos", "sticky10", "pct2", "engines-first", "random-walk")
 SEEDS = 12
-# What is computed from data that was never written, or after threads disagreed about a collective operation, has no value
-# that a GPU could be held to. What was copied from such data is this number here.
+# What is computed from data that was never written, or after threads disagreed about a collective operation, has no
+# value that a GPU's could be compared with. What was copied from such data is this number here.
 UNDEFINED, COPIED = {"UNINIT", "COLL_MISMATCH"}, {"OUT_MISSING", "PAD_LEAK"}
 NEVER_WRITTEN = np.int32(-(2**31))
 

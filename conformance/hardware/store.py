@@ -75,10 +75,10 @@ def read(chip, index="index"):
                 key for key in stored.files if key.startswith(f"{name}/") and key.endswith(f"@{semantics}")
             )
             return [stored[key] for key in members]
-        told = entries[name]["other_bits_by"] if semantics else entries[name]
+        entry = entries[name]["other_bits_by"] if semantics else entries[name]
         return [
             stored[f"{name}/{i}@{semantics}".rstrip("@")].view(type_of(one["type"]))
-            for i, one in enumerate(told["outputs"])
+            for i, one in enumerate(entry["outputs"])
         ]
 
     return about, entries, outputs

@@ -2,7 +2,7 @@
 of what lacks one.
 
 Based on the case files, the corpus' cases in Python and the two indexes of recordings. What it does not say: whether a
-recorded kernel is recorded for every input that would tell.
+recorded kernel is recorded for every input that would show a difference.
 """
 
 import collections
@@ -18,7 +18,7 @@ import store
 
 BY_HAND = "kernel text written by hand: there is no JAX function to run"
 REFUSED = "refused by JAX or its compilers"
-NOT_YET = "nobody has recorded it yet: `./dev record`"
+NOT_YET = "not recorded yet: `./dev record`"
 
 
 def gpu_cases() -> dict[str, str]:
@@ -48,13 +48,13 @@ def reasons(chip: str = "h100") -> dict[str, list[str]]:
     they hung."""
     entries = _recordings(chip)
     corpus = {f"{folder}/{case.name}": case for folder, case in from_corpus.families.cases()}
-    told = collections.defaultdict(list)
+    by_reason = collections.defaultdict(list)
     for path in gpu_cases():
         case, entry = corpus.get(path), entries.get(path.partition("/")[2])
         if case is None:
-            told[BY_HAND].append(path)
+            by_reason[BY_HAND].append(path)
         elif entry is None:
-            told[from_corpus.left_out(case) or defects.left_out(case) or NOT_YET].append(path)
+            by_reason[from_corpus.left_out(case) or defects.left_out(case) or NOT_YET].append(path)
         else:
             ran = entry.keys() & {
                 "outputs",
@@ -62,17 +62,17 @@ def reasons(chip: str = "h100") -> dict[str, list[str]]:
                 "warpgroup",
                 "failed",
             }  # what failed hung, or broke off, on the GPU
-            told["" if ran else REFUSED].append(path)
-    return dict(told)
+            by_reason["" if ran else REFUSED].append(path)
+    return dict(by_reason)
 
 
 def section() -> str:
     """The part of docs/hardware.md, its heading first."""
-    told = reasons()
-    ran = told.pop("", [])
+    by_reason = reasons()
+    ran = by_reason.pop("", [])
     rows = [
         f"| {why} | {len(names)} | {_listed(names)} |"
-        for why, names in sorted(told.items(), key=lambda item: (-len(item[1]), item[0]))
+        for why, names in sorted(by_reason.items(), key=lambda item: (-len(item[1]), item[0]))
     ]
     return "\n".join(
         [

@@ -82,11 +82,11 @@ def judged(one, results):
     different = {}
     for result in results:
         different.setdefault(b"".join(np.asarray(x).tobytes() for x in result), result)
-    told = {"runs": len(results), "different": len(different)}
+    counts = {"runs": len(results), "different": len(different)}
     if right is not None:
-        told |= {"like": right[0], "wrong": sum(not same_values(right[1], result) for result in results)}
+        counts |= {"like": right[0], "wrong": sum(not same_values(right[1], result) for result in results)}
     few = list(different.values())[:DIFFERENT]
-    return told, [np.stack([result[i] for result in few]) for i in range(len(results[0]))]
+    return counts, [np.stack([result[i] for result in few]) for i in range(len(results[0]))]
 
 
 def same_values(a, b):

@@ -1,4 +1,4 @@
-// Which way a kernel's programs run is an optimisation that no report may tell of: where no program can see another's
+// How a kernel's programs run is an optimisation that must not change any report: where no program can see another's
 // effects they run one after another, and here once more under a policy, as those that can do, with as many seeds as
 // the case has schedules. A kernel of a TPU gets a semaphore that is never used, so that its tasks are cores.
 #ifndef PALLADION_CONFORMANCE_METAMORPHIC_BOTH_WAYS_H_

@@ -57,8 +57,8 @@ std::string FindingLine(const ReportedFinding& finding) {
                             "; confidence: ", Name(finding.confidence)));
 }
 
-// Of a kernel whose schedules differ: the places alone. Which thread, which element and which of several undefined
-// values is told depends on the schedule that met it first, and NONDET beside another defect is an effect of that.
+// Of a kernel whose schedules differ: the places alone. The thread, the element and the undefined value in the
+// report depend on the schedule that met them first, and NONDET beside another defect is an effect of that.
 std::string PlacesLine(const ReportedFinding& finding) {
   std::set<int> places{finding.text_line};
   if (finding.first.has_value()) places.insert(finding.first->text_line);

@@ -29,7 +29,7 @@ inline std::int32_t Apply(const std::string& name, std::int32_t a, std::int32_t 
   return a & b;
 }
 
-// An element is a number, or more than one: whoever has another kind gives Apply, NumberOf and a constructor from a
+// An element is a number, or more than one: another kind of element needs Apply, NumberOf and a constructor from a
 // number.
 inline std::int32_t NumberOf(std::int32_t element) { return element; }
 
@@ -39,7 +39,7 @@ class Evaluator {
   using Value = std::vector<E>;
   using Memory = std::shared_ptr<Value>;
 
-  // What nobody wrote is `unwritten`.
+  // Elements that were never written are `unwritten`.
   Evaluator(std::int32_t program, std::size_t width, E unwritten)
       : program_(program), width_(width), unwritten_(unwritten), size_{1, width, kLength, kLength * width} {}
 

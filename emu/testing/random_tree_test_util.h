@@ -55,7 +55,7 @@ struct Node {
   std::vector<Use> args;
   std::vector<int> refs;
   std::vector<Body> bodies;
-  std::vector<int> results;  // -1: nobody reads it
+  std::vector<int> results;  // -1: it is not read
   TypeOf type = kScalar;     // of the first result
   std::size_t carries = 0;
   bool reverse = false;

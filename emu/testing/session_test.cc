@@ -169,7 +169,7 @@ TEST(SessionTest, TheKernelThatWaitsHasNotTheArray) {
   EXPECT_TRUE(session.End().empty());
 }
 
-// Two arrays of one form, into each of which a copy of the same elements is under way, are told apart.
+// Two arrays of one form with a copy of the same elements in flight into each: they are not confused.
 TEST(SessionTest, TheKernelThatWaitsHasTheArrayOfAnotherCopy) {
   Session session;
   const Result first = CheckIn(session, kStart, {Iota(), Zeros()});
@@ -293,8 +293,8 @@ TEST(SessionTest, ABarrierSemaphoreThatAKernelLeft) {
   EXPECT_EQ(threads::Codes{"DEADLOCK"}, threads::CodesOf(CheckIn(session, kernel(1, 2), {}).report));
 }
 
-// Five devices in a ring: each copies to the memory of the one on its right, once both neighbours have told it that
-// they have entered. `twice`: and then that they have heard so.
+// Five devices in a ring: each copies to the memory of the one on its right, once both neighbours have signalled
+// their entry. `twice`: and then that they have seen both of their neighbours' entries.
 std::string RingText(bool twice, std::string_view params = "collective_id=7") {
   const auto both = [](std::string_view semaphore) {
     std::string text;

@@ -79,7 +79,7 @@ class MemoryWatcher {
 
   // The agent has what it waited for. Of a queue: all that it started there is complete.
   virtual void Awaited(const Who&, const WaitTarget&) {}
-  // The agent's own; what operations tell comes with the ends of their halves. No other agent knows of it yet.
+  // The agent's own; arrivals of operations come with the ends of their phases. No other agent is ordered after it yet.
   virtual void Arrives(const Who&, const Arrival&) {}
 
   // The lanes of the agent have come together: what each of them did so far is before what any does from here on.

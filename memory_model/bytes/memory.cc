@@ -93,7 +93,7 @@ std::int64_t Memory::ReportUndefinedOutput(BufferId id, std::string_view device,
   return buffer.elements().value();
 }
 
-// Of two at one place the worse is told: a copy may be worth a note for its source, and wrong in its destination.
+// Of two at one place the worse one is kept: a copy may be worth a note for its source, and wrong in its destination.
 void Memory::Report(Finding finding) { log_.Take(std::move(finding)); }
 
 // ---- boxes

@@ -83,7 +83,7 @@ class Memory final : public Machine {
   // What of an output is undefined at the end, as findings; the number of elements that were looked at. `device`: whose
   // the output is, in words; "" where there is one. `site` is where it is declared.
   std::int64_t ReportUndefinedOutput(BufferId id, std::string_view device, const Site& site);
-  // Has anything undefined got to where that matters, told or not? Not results that a note speaks of.
+  // Has anything undefined got to where that matters, reported or not? Not results that a note speaks of.
   bool undefined_arrived() const { return undefined_arrived_; }
 
   const std::vector<std::string>& printed() const { return printed_.lines(); }
@@ -207,7 +207,7 @@ class Memory final : public Machine {
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: not requested
   bool lends_ = true;
   bool undefined_arrived_ = false;
-  std::int64_t most_values_ = 0;  // of a store, that somebody looks at
+  std::int64_t most_values_ = 0;  // of a store, for observers
 };
 
 }  // namespace palladion::memory_model

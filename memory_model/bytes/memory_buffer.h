@@ -27,13 +27,13 @@ struct MemoryBuffer {
   std::byte* data = nullptr;
   ByteCount bytes;
   bool owned = false;
-  bool unfilled = false;  // its fill is written when somebody touches it: blocks without work never do
+  bool unfilled = false;  // its fill is written at the first access: blocks without work have none
   bool is_output = false;
   bool moves = true;  // its bytes do
   LocId made;
   int made_line = 0;
   BufferDefinedness defined;
-  absl::InlinedVector<LoanId, 2> lent;  // of its bytes; whoever is about to change them settles the loans first
+  absl::InlinedVector<LoanId, 2> lent;  // of its bytes; a write settles the loans before it changes them
   std::vector<StoreNumber> stored_by;   // of an output's elements: what left them undefined; empty: nothing did
 
   ElementCount elements() const { return bytes / element_size; }

@@ -115,8 +115,8 @@ TEST_F(MemoryCopyTest, WhatNeedsAnEngineOrAnotherAgentIsAnError) {
   EXPECT_EQ(FindingCode::kPeerLifetime, memory_.findings()[0].code);
 }
 
-// Only outputs know who stored in them: of scratch memory, and of a copy between arrays on another machine, nobody
-// does.
+// Only outputs remember the stores to them: for scratch memory, and for a copy between arrays on another machine, the
+// writer is not known.
 TEST_F(MemoryCopyTest, UndefinedDataInAnOutputWasStoredByTheCopyThatBroughtItThere) {
   memory_.TrackDefinedness();
   shape_ = {4};

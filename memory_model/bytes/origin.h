@@ -23,15 +23,15 @@ namespace palladion::memory_model {
 
 enum class OriginKind : std::uint8_t {
   kNeverWritten,  // scratch
-  kOutput,        // an output, or a block of one, that nobody had written there
+  kOutput,        // an output, or a block of one, that was not written there
   kPadding,       // of a block
   kMaskedLane,    // of a load without `other`
   kOutOfBounds,   // what a load outside gave; a finding of its own
   kValue,         // the result of an operation, for which hardware promises nothing
-  kSeveral,       // too many to tell apart
+  kSeveral,       // too many to keep apart
 };
 
-// What nobody wrote, where nobody but engines has moved it since.
+// Elements that were never written, where only engines have moved them since.
 enum class Carried : std::uint8_t {
   kNot,
   kByEngines,
@@ -50,7 +50,7 @@ struct Origin {
   Carried carried = Carried::kNot;
 };
 
-// The mark of what nobody has written to an output, in its place. In place, too, are bytes that somebody read and
+// The mark of an element of an output that was never written, in its place. In place, too, are bytes that were read and
 // stored back: kMovedMark, the output, and this place.
 inline constexpr std::uint8_t kUntouched = 0xff;
 inline constexpr std::uint8_t kInPlace = 0x0f;

@@ -31,7 +31,7 @@ TEST(Origins, ManyAreToldApartAndTheRestIsSeveral) {
   EXPECT_EQ(FindingCode::kUninitialised, origins.FindingOf(95, "it", {}).code);
 }
 
-// Programs in turns: each is told of what it met itself.
+// Programs in turns: each one's finding names what that program met.
 TEST(Origins, TheProgramThatMetIt) {
   Origins origins;
   const std::vector<std::int64_t> a = {0, 1}, b = {2, 3}, c = {4, 5};

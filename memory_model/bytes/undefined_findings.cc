@@ -21,7 +21,7 @@ std::string CountText(std::int64_t count, std::int64_t of) {
   return Cat(count, " of its ", of, of == 1 ? " element" : " elements");
 }
 
-// An element that nobody wrote. Some kernels leave a part to a later launch; none leaves all of an output.
+// An element that was never written. Some kernels leave a part to a later launch; none leaves all of an output.
 Finding MissingOutput(const std::string& what, bool any_written) {
   return {.code = FindingCode::kOutMissing,
           .severity = any_written ? Severity::kWarning : Severity::kDefect,
@@ -66,7 +66,7 @@ Finding FindingOf(const UndefinedContext& context, const Where& where, DefinedMa
     finding.count = part.count;
     return finding;
   }
-  std::string only_got;  // of an element that nobody wrote
+  std::string only_got;  // of an element that was never written
   if (IsInPlace(mark) && mark != kUntouched)
     only_got = Cat("it only got its own undefined bytes back (", counted, " did)");
   if (origins.Of(mark).carried == Carried::kBesideDefined) {

@@ -131,7 +131,7 @@ std::vector<AsyncEngine::Record> AsyncEngine::Unfinished() const {
   return records;
 }
 
-// Of each destination that is told of by itself, one: its id follows the operation's.
+// One for each destination that completes by itself: its id follows the operation's.
 void AsyncEngine::AddParts(const Operation& operation, std::vector<Record>* records) {
   Record record = operation.record;
   for (std::size_t part = 0; part < operation.request.parts(); ++part, ++record.id.value) records->push_back(record);

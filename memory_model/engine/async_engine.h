@@ -27,7 +27,7 @@ namespace palladion::memory_model {
 enum class QueueOrder : std::uint8_t {
   kNone,     // a TPU's DMAs
   kHalves,   // reads happen in the order of issue, and so do writes; that orders no accesses (groups of TMA stores)
-  kLanding,  // writes happen in the order of issue, and who is told of one is told of all before it (ordered links)
+  kLanding,  // writes happen in the order of issue, and a completion of one covers all before it (ordered links)
   kIssued,   // nothing but what operations say of themselves (AsyncRequest::pipelined), and no groups (tcgen05)
   kSerial,   // each operation is complete, and visible to the next, before that begins (wgmma, one accumulator)
 };
@@ -102,7 +102,7 @@ class AsyncEngine {
   // Groups, which a thread waits for by how many may still be under way.
   void CommitGroup(QueueId queue);
   bool IsUncommitted(AgentId operation) const;  // it is of an uncommitted group
-  bool IsInGroup(AgentId operation) const;  // nobody but its issuer can have waited for it, and has not for all of it
+  bool IsInGroup(AgentId operation) const;      // only its issuer can have waited for it, and has not for all of it
   bool GroupsDone(QueueId queue, std::size_t may_remain, Half half) const;
   std::size_t Groups(QueueId queue) const { return queues_[queue].groups.size(); }
   // The operations of all groups but the newest `may_remain`.
@@ -110,7 +110,7 @@ class AsyncEngine {
   // The waiter for the groups of the queue has acquired all but the newest: they need not be acquired again.
   void DropGroupsBut(QueueId queue, std::size_t may_remain);
 
-  // Of all queues: who may still be asked what it told. Sorted.
+  // Of all queues: the operations whose releases may still be needed. Sorted.
   std::vector<AgentId> InGroups() const;
   // Operations that are done and no longer needed, sorted.
   void Forget(const std::vector<AgentId>& gone);

@@ -150,7 +150,7 @@ class Mover {
   void Reduce(const BoxAccess& access, AtomicFn reduce, const std::byte* operand, const Sizes& sizes) const {
     std::vector<std::byte> value(sizes.places * sizes.place_bytes);
     Definedness old;
-    BoxAccess load = access;  // of what is outside the store will tell
+    BoxAccess load = access;  // the store will report what is outside
     load.outside = Outside::kPad;
     std::fill_n(load.lower.begin(), load.rank, std::numeric_limits<std::int64_t>::min());
     std::fill_n(load.upper.begin(), load.rank, std::numeric_limits<std::int64_t>::max());

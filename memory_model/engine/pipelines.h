@@ -29,7 +29,7 @@ class Pipelines {
 
   // What the operation follows; `fork`, what it knows, learns of their completion.
   std::vector<AgentId> Follow(const AsyncRequest& request, const Place& place, ClockBundle* fork) const;
-  // From here on others may follow it. `told`: what its completion tells.
+  // From here on others may follow it. `told`: what its completion releases.
   void Add(const AsyncRequest& request, const Issue& issue, ClockBundle told);
 
   // Without operations of owners for which gone(owner) holds, and those that were dropped: neither is needed

@@ -74,7 +74,7 @@ TEST_F(PipelinesTest, OnlyThoseWhoseIssueItsIssuerKnows) {
   EXPECT_TRUE(Start(Product(128), kOther, 4, generic).empty());
 }
 
-// A thread that has heard of the first product only, before or after the second one is issued.
+// A thread that is ordered after the first product only, before or after the second one is issued.
 TEST_F(PipelinesTest, AnotherThreadMayKnowOfTheFirstAndNotOfTheSecond) {
   Start(Product(0), kThread, 1, {});
   Start(Product(0), kThread, 2, {});

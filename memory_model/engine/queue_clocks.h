@@ -33,7 +33,7 @@ class QueueClocks {
     agents.TellOf(operation, static_cast<std::uint32_t>(Half::kWrite), &all);
   }
 
-  // A write has come over the link and tells this: with what all before it told.
+  // A write has come over the link and releases `told`: with what all before it released.
   ClockBundle Land(QueueId link, ClockBundle told) {
     told.Join(landed_[link]);
     return landed_[link] = std::move(told);

@@ -55,7 +55,7 @@ class AccessHistory {
   // Live accesses, for tests and statistics.
   std::size_t records() const;
   std::size_t granules() const;
-  // Of a kernel that races on and on, accesses are dropped once a finding has told of them: how often.
+  // In a kernel with many races, accesses are dropped once a finding has reported them: how often.
   std::int64_t dropped() const;
 
   // f(event) for each agent still recorded.

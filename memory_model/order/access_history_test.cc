@@ -48,7 +48,7 @@ class BothClocks {
     dense_[a].fenced = dense_[a].generic;
     ++Own(dense_[a], ids_[a]);
   }
-  // An operation that a starts: who it is, and what is told of its completion.
+  // An operation that a starts: its id, and what its completion releases.
   std::pair<AgentId, Dense> Start(std::size_t a, Message* completion) {
     const Dense fork = dense_[a];
     const AgentId id = table.AddOperation(ids_[a], "copy", kNowhere);

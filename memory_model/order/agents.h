@@ -47,18 +47,18 @@ class AgentTable {
   bool Lives(AgentId agent) const { return clocks_.Has(agent); }
 
   // An operation that `issuer` starts now. `Fork` is what it knows, `Completion` what is acquired by a wait for its
-  // first `halves` halves. Forget it when both halves are done and told: then only who asks keeps it.
+  // first `halves` halves. Forget it when both phases are done and released: then only its users keep it.
   // With a number its name is "wgmma #3".
   AgentId AddOperation(AgentId issuer, std::string name, const CodeSite& site, std::int64_t number = -1);
-  // An operation that the one issued last is in another place too, and whose completion is told by itself: the write of
-  // another destination. Ids follow that one's.
+  // A part of the operation issued last that has a completion of its own: the write of another
+  // destination. Ids follow that one's.
   AgentId AddPart(AgentId operation);
   static AgentId PartOf(AgentId operation, std::size_t destination) {
     return AgentId{operation.value + static_cast<std::int32_t>(destination)};
   }
   // The waiter is where its destination is.
   bool IsToldApart(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
-  // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where nobody said them.
+  // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where there are none.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   // It is a copy of a block that its core's pipeline makes; nullptr: it is not.
   void SayBlock(AgentId operation, std::shared_ptr<const BlockCopy> block) {
@@ -134,7 +134,7 @@ class AgentTable {
   std::string NameOf(AgentId who) const;               // of an operation that is forgotten, only that it was one
   const Place& PlaceOf(AgentId who) const;             // of an operation: its issuer's
 
-  // What `agent` last heard of `other`: the line of the publication, where it is remembered.
+  // What `agent` last acquired of `other`: the line of the release, where it is remembered.
   struct Heard {
     std::uint32_t time = 0;
     CodeSite site;

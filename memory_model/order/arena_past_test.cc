@@ -1,4 +1,4 @@
-// Bytes that several allocations have had, one after another: what each is told of those before it.
+// Bytes that several allocations have had, one after another: what each gets from those before it.
 #include "memory_model/order/arena_past.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ TEST(ArenaPast, TheSameLayoutGetsTheSameSets) {
   ASSERT_EQ(uses.size(), 1u);
   EXPECT_TRUE(uses[0].set.is_box);
   EXPECT_TRUE(Same(uses[0].set.box, Rows(1, 2, 8).box));
-  EXPECT_TRUE(past.Take({{4, 8}, ElementSize(4), ByteCount(1024)}).empty());  // it has been told, and remembers
+  EXPECT_TRUE(past.Take({{4, 8}, ElementSize(4), ByteCount(1024)}).empty());  // it was reported, and is remembered
 }
 
 TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
@@ -201,7 +201,7 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
   }
 }
 
-// What a history tells of its uses, boxes and granules alike, is what was done.
+// The uses that a history gives, boxes and granules alike, are the accesses that were made.
 TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
   std::mt19937 random(9);
   const std::vector<std::int64_t> shape = {100, 16};  // too many rows for slots: granules

@@ -25,7 +25,8 @@ class AtomicOrder {
 
  private:
   std::int64_t element_bytes_;
-  // By element: what its last update told, which has what the earlier ones told. Elements of one update share it.
+  // By element: what its last update released, which includes the earlier ones' releases. Elements of one update share
+  // it.
   absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told_;
 };
 

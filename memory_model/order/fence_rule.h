@@ -16,7 +16,7 @@
 
 namespace palladion::memory_model {
 
-// Only what the fence rule tells apart. kPlain: memory without proxies (TPU, Triton).
+// Only the spaces that the fence rule treats differently. kPlain: memory without proxies (TPU, Triton).
 enum class ProxySpace : std::uint8_t { kPlain, kShared, kGlobal, kTensor };
 
 // One access, without what it touched.

@@ -24,7 +24,7 @@ class Granules {
 
   bool empty() const { return live_ == 0; }
   std::int64_t live() const { return live_; }        // pairs of a granule and an access
-  std::int64_t dropped() const { return dropped_; }  // of which a finding tells
+  std::int64_t dropped() const { return dropped_; }  // which a finding reports
 
   // One access: Begin, its ranges in any order, End.
   void Begin(const AccessEvent& event);
@@ -51,8 +51,7 @@ class Granules {
  private:
   static constexpr std::uint32_t kNone = 0;  // of events, entries and pages
   static constexpr std::int64_t kPerPage = 64;
-  static constexpr int kCrowded =
-      32;  // accesses of one granule; from here on those are dropped that a finding tells of
+  static constexpr int kCrowded = 32;  // accesses of one granule; from here on those that a finding reports are dropped
   struct Entry {
     std::uint32_t event = kNone;
     std::uint32_t next = kNone;  // in overflow_

@@ -37,7 +37,7 @@ bool MapCovers(const Map& mine, const Map& theirs) {
   return true;
 }
 
-// Several that tell each other, of near numbers and of some far away. Subtrees do not fill up here: those below do.
+// Several that exchange near numbers and some far away. Subtrees do not fill up here: those below do.
 TEST(KnownOperations, AreAsAMapHasThem) {
   for (std::uint32_t seed = 0; seed < 24; ++seed) {
     std::mt19937 random(seed);
@@ -166,7 +166,7 @@ TEST(KnownOperations, OfALoopAreAFewNodes) {
   }
 }
 
-// Who hears of the other's operations shares what the other knows.
+// A set that takes over another one's operations shares the other one's nodes.
 TEST(KnownOperations, ThoseWhoTellEachOtherShare) {
   KnownOperations a, b;
   for (Number i = 0; i < 1000; ++i) {
@@ -236,7 +236,7 @@ TEST(VectorClock, IsAsAMapHasIt) {
   }
 }
 
-// Everybody publishes, and then hears what all have published, several times: of each a leaf and the path to it are its
+// Each clock releases, and then acquires what all have released, several times: a leaf and the path to it are its
 // own, and the rest is shared. That a clock was not written to twice costs the others nothing.
 TEST(VectorClock, ThoseWhoMeetShareWhatTheyKnow) {
   constexpr std::int32_t kAgents = 3000;

@@ -80,7 +80,7 @@ absl::Span<const AccessConflict> TrackedMemory::Free(Tracked* buffer, const Acce
   return conflicts;
 }
 
-// Of what its end is not ordered after, the end itself tells.
+// Accesses that its end is not ordered after are reported at the end itself.
 void TrackedMemory::KeepPast(const Tracked& buffer, const Vantage& vantage) {
   std::vector<ArenaPast::Use> uses;
   buffer.history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {

@@ -1,4 +1,4 @@
-// Buffers from allocation to end: what an access is told of those before it. Sets and order have tests of their own.
+// Buffers from allocation to end: what an access gets of those before it. Sets and order have tests of their own.
 #include "memory_model/order/tracked_memory.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ AccessEvent Event(AgentId who, AccessKind kind, std::int32_t line) {
   return {.who = who, .time = 1, .kind = kind, .text_line = line};
 }
 
-// An agent that knows of nobody but itself.
+// An agent that is ordered after no other.
 class TrackedMemoryTest : public ::testing::Test {
  protected:
   Vantage Of(AgentId who) const { return {nothing_, ClockPart::kGeneric, who}; }

@@ -29,7 +29,7 @@ class TwoHistories {
   void Acquire(std::size_t agent) { agents_.Acquire(ids_[agent], channel_); }
   void Commit(std::size_t agent) { agents_.Commit(ids_[agent], ClockPart::kAsyncSmem, kNowhere); }
 
-  // Of the agent, or of an operation that it starts now and that the channel then tells of.
+  // Of the agent, or of an operation that it starts now and that the channel then releases.
   void BeginAccess(std::size_t agent, AccessKind kind, bool operation) {
     event_ = {.who = ids_[agent], .time = agents_.NowOf(ids_[agent]), .kind = kind, .text_line = 1};
     operation_ = operation;

@@ -34,7 +34,7 @@ struct TaskDim {
 };
 
 // Which task runs. Where the walk is row-major and the parallel dimensions come first, a task that was left does not
-// return, and is told from all others by one number that counts up; else it has the number of its parallel indices.
+// return, and one number that counts up identifies it; else it has the number of its parallel indices.
 class TaskClock {
  public:
   // `take_turns`: a task may go on after another one ran whatever the dimensions say.

@@ -7,7 +7,7 @@
 
 namespace palladion::memory_model {
 
-// What it tells is known to whoever waits for the phase under way. Another arrival than that phase needs is of the
+// Its release is acquired by every wait for the current phase. An arrival beyond those that this phase needs is of the
 // next.
 Barrier::HalfOfFlow Barrier::Gather(const Arrival& arrival) {
   last_arrival_ = {arrival.by, arrival.site};
@@ -68,7 +68,7 @@ Barrier::Flow& Barrier::FlowOf(std::int64_t sender) {
   return flows_.emplace_back(Flow{.sender = sender, .expected = {}, .early = {}});
 }
 
-// What the block's own copy does out of order its own waits tell of. What another block's does, it alone can tell.
+// The block's own waits report what its own copy does out of order. Only this check reports another block's copy.
 void Barrier::CheckPhase(const HalfOfFlow& expects, const HalfOfFlow& lands, const AgentTable& agents,
                          FindingLog* log) const {
   const bool wrong = lands.phase < expects.phase;  // later: bytes of another copy have completed its phase
@@ -224,7 +224,7 @@ void Barrier::Join(AgentId thread, absl::Span<const AgentId> warps, const AgentT
   Waiter& mine = WaiterOf(thread);
   const auto [least, most] = std::minmax_element(seen.begin(), seen.end());
   mine.seen = *least;
-  mine.time = 0;  // the warps' own times tell what has to come after their waits
+  mine.time = 0;  // the warps' own times show what has to come after their waits
   mine.site = site;
   const bool differ = *least != *most;
   mine.by_warp = differ ? std::move(seen) : std::vector<std::uint64_t>();

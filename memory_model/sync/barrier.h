@@ -3,9 +3,9 @@
 // misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
 // is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has seen; what all
 // of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
-// completions without a wait, as many waits as completions, who waits once waits for each phase). Bytes are counted as
-// mbarrier counts them (tx-count): whoever copies to several blocks at once expects, with its arrival, all that will
-// land in its own block, and whatever lands there counts for the phase under way. A phase is complete when its arrivals
+// completions without a wait, as many waits as completions, an agent that waits once waits for each phase). Bytes are
+// counted as mbarrier counts them (tx-count): a copy to several blocks at once expects, with its arrival, all that will
+// land in its own block, and all that lands there counts for the current phase. A phase is complete when its arrivals
 // are there and no byte is left to come; bytes that land in another phase than the one that expects them are BAR_BYTES.
 // Not here: cluster barriers, which are several of these.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
@@ -69,8 +69,8 @@ class Barrier {
   // Warps of the thread have ended: what each has seen.
   void Join(AgentId thread, absl::Span<const AgentId> warps, const AgentTable& agents);
 
-  // Its scope ends. Where the block ends with it nobody gets the barrier's memory, so that a last completion
-  // which nobody waited for, or not all, is a note then: hardware tolerates it, and kernels that JAX ships leave some.
+  // Its scope ends. Where the block ends with it nothing else gets the barrier's memory, so that a last completion
+  // that not every agent waited for is a note then: hardware tolerates it, and kernels that JAX ships leave some.
   enum class Ends : std::uint8_t { kScope, kBlock };
   void End(Ends ends, const CodeSite& site, const AgentTable& agents, FindingLog* log);
   bool ended() const { return ended_; }
@@ -79,7 +79,7 @@ class Barrier {
   // depends on the schedule.
   bool arrivals_race() const { return arrivals_race_; }
 
-  // Without the operations that nobody will ask about (AgentTable::Sweep).
+  // Without the operations that are not needed any more (AgentTable::Sweep).
   void Forget(Remaining& remaining) {
     gathering_.Forget(remaining);
     last_.Forget(remaining);
@@ -98,7 +98,7 @@ class Barrier {
     }
   }
 
-  // The last thing that the agent did itself and a wait for the last completion tells it of: its own time.
+  // The agent's own time at its last step that a wait for the last completion acquires.
   std::uint32_t TellsOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
 
   // A copy arrives here: JAX takes no such barrier that orders the tensor core.
@@ -163,9 +163,9 @@ class Barrier {
   BarrierId id_;
   Spec spec_;
   std::uint64_t completed_ = 0;
-  std::uint64_t forgiven_ = 0;  // completions that a finding told of: nobody need see them
+  std::uint64_t forgiven_ = 0;  // completions that a finding has reported: no wait is needed for them
   std::int64_t arrived_ = 0;
-  std::int64_t bytes_ = 0;  // to come; below 0: that have come and nobody expects yet
+  std::int64_t bytes_ = 0;  // to come; below 0: that have come and are not expected yet
   bool arrivals_race_ = false, ended_ = false, takes_copies_ = false;
   ClockBundle gathering_, last_;
   By last_by_;  // whose arrival completed the last phase

@@ -88,7 +88,7 @@ TEST(BarrierBytes, PartsOfAMulticast) {
   }
 }
 
-// Each copies again as soon as its own barrier has told it: its part may be the other's bytes of the copy before.
+// Each copies again as soon as its own barrier completes: its part may be the other's bytes of the copy before.
 TEST(BarrierBytes, APartOfTheNextCopyMayCompleteThePhaseOfThisOne) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     Blocks blocks(2);

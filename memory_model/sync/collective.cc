@@ -31,12 +31,12 @@ void CollectiveLog::MemberEnds(std::size_t member, const CodeSite& site, Finding
   CheckEnded(member, log);
 }
 
-// Of what it left out, the first tells all.
+// Of the operations that it left out, one finding for the first is enough.
 void CollectiveLog::CheckEnded(std::size_t member, FindingLog* log) const {
   const auto next = static_cast<std::size_t>(made_[member] - closed_);
   if (!ended_[member].ended || next >= open_.size()) return;
   const Operation& operation = open_[next];
-  const CodeSite& end = ended_[member].site;  // a member without one is told of where the operation stands
+  const CodeSite& end = ended_[member].site;  // for a member without one the operation's own place
   Report({operation.first, operation.site}, {member, end.text_line > 0 ? end : operation.site},
          Cat(members_[member], " ends after ", made_[member], " of the ", name_, ", and ", members_[operation.first],
              " makes one more: ", operation.what),

@@ -1,5 +1,5 @@
-// Operations that several members make together and that wait for nobody: a multicast copy, which every block of a
-// cluster has to issue. The k-th one of each member must be the same, told in words. Based on what Pallas asks of
+// Operations that several members make together without waiting: a multicast copy, which every block of a
+// cluster has to issue. The k-th one of each member must be the same, described in words. Based on what Pallas asks of
 // collective copies; where members must meet, there is Rendezvous. What it does not see: whether the members'
 // operations are at the same time.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_COLLECTIVE_H_

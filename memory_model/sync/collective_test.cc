@@ -1,4 +1,4 @@
-// Collective operations that wait for nobody: in every interleaving of the members' lists, a difference between the
+// Collective operations without waits: in every interleaving of the members' lists, a difference between the
 // lists is found, and equal lists are none.
 #include "memory_model/sync/collective.h"
 

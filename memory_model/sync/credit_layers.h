@@ -3,7 +3,7 @@
 // that no wait takes, happens after every signal of the layer. So as long as one signal of a layer is missing there is
 // none of a later layer, the count is too small for the wait, and no credit of another layer can stand for the missing
 // one. Waits that take credits must be ordered as well, each knowing of the one before when it begins. Waits of one
-// agent with nothing between them that another agent, or an engine, could tell are one wait for their sum: which of
+// agent with nothing between them that another agent, or an engine, could see are one wait for their sum: which of
 // them took what has no effect. The argument: docs/checks.md.
 // Limits: on the safe side. It looks at the credits that a run took, oldest first, and withholds where others could
 // have stood for them, whether or not that would have mattered.

@@ -113,7 +113,7 @@ TEST_F(CreditLayersTest, TheNextWaiterHasToKnowOfTheWaitBefore) {
 TEST_F(CreditLayersTest, FromBeforeItsOwnWait) {
   Signal(a_, s_);
   Wait(b_, s_);
-  Signal(b_, s_);  // it alone tells c of b's wait, and comes only if b's wait went first
+  Signal(b_, s_);  // it alone orders c after b's wait, and comes only if b's wait went first
   Wait(c_, s_);
   EXPECT_TRUE(Race());
 }

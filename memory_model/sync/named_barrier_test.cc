@@ -1,4 +1,4 @@
-// Phases of named barriers: who is told what, and arrivals that do not fit together.
+// Phases of named barriers: what each wait acquires, and arrivals that do not fit together.
 #include "memory_model/sync/named_barrier.h"
 
 #include <gtest/gtest.h>

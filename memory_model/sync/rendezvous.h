@@ -1,6 +1,6 @@
-// Where several agents must meet and do the same: a collective allocation, a collective copy. Whoever enters says in
-// words what it does; all go on, ordered after each other, once the last has entered. A difference is a finding, and so
-// is somebody who ends without ever having come.
+// Where several agents must meet and do the same: a collective allocation, a collective copy. An agent that enters says
+// in words what it does; all go on, ordered after each other, once the last has entered. A difference is a finding, and
+// so is an agent that ends without having entered.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_
 #define PALLADION_MEMORY_MODEL_SYNC_RENDEZVOUS_H_
 
@@ -39,7 +39,7 @@ class Rendezvous {
   void Leave(AgentId agent, AgentTable* agents);
   WaitRecord Waiting(AgentId agent, const CodeSite& site, const AgentTable& agents) const;
 
-  // The agent ends: nobody will meet it any more.
+  // The agent ends: it enters no more.
   void MemberEnds(AgentId agent, const AgentTable& agents, FindingLog* log);
 
   // f(who) for everybody whom a finding may name.

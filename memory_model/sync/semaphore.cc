@@ -12,7 +12,7 @@ void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount
     layers_.Withhold();  // no wait shows that the semaphore was there for it
     return;
   }
-  ended_ = false;  // by somebody who does not know of its end
+  ended_ = false;  // by an agent that is not ordered after its end
   count_ += amount;
   credits_.push_back({amount, {}, by, site});
   credits_.back().clock.JoinWithoutTensorCore(clock);
@@ -40,7 +40,7 @@ void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope sco
   for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
     const Credit& credit = credits_[i];
     value -= credit.left;
-    if (value < 0 && UnitOf(spec_.kind) == CompletionUnit::kBytes) return;  // a part of a copy: which, nobody knows
+    if (value < 0 && UnitOf(spec_.kind) == CompletionUnit::kBytes) return;  // a part of a copy: it is not known which
     const bool reaches = scope == MemoryScope::kSystem || device_of(credit.by) == device_of(agent);
     reaches ? agents->Acquire(agent, credit.clock) : agents->KeepFrom(agent, credit.clock);
   }

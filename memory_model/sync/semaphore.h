@@ -51,7 +51,7 @@ class Semaphore {
   // A wait that can go. Without `decrement` the credits stay, and the next wait finds the same ones. In the scope of
   // its device it learns nothing from what another device has signalled.
   void Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how, AgentTable* agents);
-  // The count, and all that its credits tell: a value that was read needed every one of them.
+  // The count, and all that its credits release: a value that was read needed every one of them.
   std::int64_t Read(AgentId agent, AgentTable* agents);
   WaitRecord Waiting(AgentId agent, std::int64_t value, const CodeSite& site) const;
 
@@ -59,7 +59,7 @@ class Semaphore {
   // left there on purpose is no leak.
   void End(const CodeSite& site, const AgentTable& agents, FindingLog* log);
   bool ended() const { return ended_; }
-  bool Leaks(const AgentTable& agents) const;  // would its end be told of, now?
+  bool Leaks(const AgentTable& agents) const;  // would its end be a finding, now?
   // It goes on after the kernel, as an operand of the next one: nothing is left over.
   void HandOver() { ended_ = true; }
 
@@ -110,8 +110,8 @@ class Semaphore {
   std::int64_t left_by_waits_ = 0;  // the greatest value that a wait without decrement has seen
   bool ended_ = false;
   std::deque<Credit> credits_;  // oldest first
-  // What the first so many of them tell together, and how much they are: many agents may wait for the same ones without
-  // decrement.
+  // What the first so many of them release together, and how much they are: many agents may wait for the same ones
+  // without decrement.
   std::size_t told_by_ = 0;
   std::int64_t told_amount_ = 0;
   ClockBundle told_;

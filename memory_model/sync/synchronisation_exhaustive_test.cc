@@ -77,7 +77,7 @@ class BarrierModel {
     return false;
   }
   void Wait(int agent, int line) {
-    // It was waited for by somebody before the last completion, and not by me.
+    // Another agent waited for it before the last completion, and this one did not.
     const int before = completions() - 1;
     if (before > Seen(agent) && !Doubled(before)) {
       found.insert({FindingCode::kBarrierPhaseSkip, Confidence::kProved, line});

@@ -266,7 +266,7 @@ def _word(row, chip, report, said, far) -> str:
         return f"wrong: off by {far:.1f} times the tolerance"
     arguments = argued(f"{row.name} / {chip}, JAX {jax.__version__}")
     if new := sorted({f.code for f in found if not any(one.covers(f) for one in arguments)}):
-        return f"wrong: found {', '.join(new)}, which nobody has argued"
+        return f"wrong: found {', '.join(new)}, which ARGUED does not explain"
     if gone := [one.name for one in arguments if not any(one.covers(f) for f in found)]:
         return f"wrong: argued and not found: {', '.join(gone)}"
     return ", ".join(codes) or report.verdict
@@ -278,14 +278,14 @@ def _page(results, seeds) -> str:
     for chips in (GPUS,) if OLDER else (GPUS, TPUS):
         lines += ["| operation | implementation | " + " | ".join(chips) + " |", "|---|---|" + "---|" * len(chips)]
         for (operation, implementation), cells in _cells(results, chips).items():
-            told = [cells.get(chip, "–") for chip in chips]
-            lines.append(f"| {operation} | {implementation or 'its own choice'} | " + " | ".join(told) + " |")
+            outcomes = [cells.get(chip, "–") for chip in chips]
+            lines.append(f"| {operation} | {implementation or 'its own choice'} | " + " | ".join(outcomes) + " |")
         lines.append("")
     lines.append("- –: tokamax has no such kernel for that chip, or it is not tried here.")
     shown = {result.word for result in results.values()}
     lines += [f"- {name}: {what}." for name, (_, what) in REFUSED.items() if name in shown]
-    told = {f"{row.name} / {chip}, JAX {jax.__version__}" for row, chip in results}
-    why = {one.why: one for one in ARGUED if any(one in argued(name) for name in told)}
+    ran = {f"{row.name} / {chip}, JAX {jax.__version__}" for row, chip in results}
+    why = {one.why: one for one in ARGUED if any(one in argued(name) for name in ran)}
     lines += [f"- {one.name}: {one.why}" for one in why.values()]
     if EMPTY_GROUPS in shown:
         lines.append(f"- {EMPTY_GROUPS}: the kernel runs and its result is not that of XLA, which is tokamax's mistake: of a group without rows the "

@@ -310,17 +310,17 @@ def take_session(session: int) -> dict:
     taken = library.palladion_session_take(session)
     if not taken:
         return {"calls": [], "dropped": 0}
-    told = json.loads(_take_text(library, ctypes.c_void_p(library.palladion_taken_json(taken))))
-    for number, entry in enumerate(told["calls"]):
+    contents = json.loads(_take_text(library, ctypes.c_void_p(library.palladion_taken_json(taken))))
+    for number, entry in enumerate(contents["calls"]):
         report = ReportJson(entry["call"]["report"])
         report.handle = Handle(library.palladion_taken_report(taken, number))
         entry["call"]["report"] = report
     library.palladion_free_taken(taken)
-    return told
+    return contents
 
 
 def progress() -> list:
-    """The runs under way: objects with kernel, session, seconds, unit, done, total, rate, seconds_left, text."""
+    """The runs in progress: objects with kernel, session, seconds, unit, done, total, rate, seconds_left, text."""
     library = load()
     return json.loads(_take_text(library, ctypes.c_void_p(library.palladion_progress())))
 

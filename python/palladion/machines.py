@@ -32,19 +32,19 @@ class Machine:
     numbers: dict[str, Number]
 
 
-def _told(name: str | None, changes: list[str]) -> dict:
+def _described(name: str | None, changes: list[str]) -> dict:
     library, error = _library.load(), _library._Error()
     texts = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    told = ctypes.c_void_p(
+    text = ctypes.c_void_p(
         library.palladion_machines(None if name is None else name.encode(), texts, len(changes), ctypes.byref(error))
     )
-    _library._expect(error, told.value)
-    return json.loads(_library._take_text(library, told))
+    _library._expect(error, text.value)
+    return json.loads(_library._take_text(library, text))
 
 
 def names() -> list[str]:
     """The machines that there are."""
-    return [machine["name"] for machine in _told(None, [])["machines"]]
+    return [machine["name"] for machine in _described(None, [])["machines"]]
 
 
 def show(name: str, changes: Mapping[str, str | float] | None = None) -> Machine:
@@ -54,7 +54,7 @@ def show(name: str, changes: Mapping[str, str | float] | None = None) -> Machine
     PalladionError: there is no such machine or number, or the change contradicts a number that does not follow from it.
     """
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
-    found = _told(name, texts)
+    found = _described(name, texts)
     return Machine(
         found["name"], found["kind"], found["family"], {one["name"]: Number(**one) for one in found["numbers"]}
     )

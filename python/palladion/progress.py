@@ -18,7 +18,7 @@ _FIRST_SECONDS, _NEXT_SECONDS = 0.7, 0.2
 
 @dataclasses.dataclass
 class Progress:
-    """One kernel call under way.
+    """One kernel call in progress.
 
     unit: what is counted: "schedules" of a check, "programs" of a run, or "budget": a run of one program, of which only
     is known how much of its budget it has spent. total: 0 where it is not known. rate: units a second. seconds_left:
@@ -36,7 +36,7 @@ class Progress:
 
 
 def under_way(session: int | None = None) -> list[Progress]:
-    """The kernel calls under way, of one session or of all."""
+    """The kernel calls in progress, of one session or of all."""
     runs = []
     for run in _library.progress():
         if session is None or run.pop("session") == session:
@@ -78,7 +78,7 @@ class _Line:
 
 
 class Shown:
-    """Shows the calls under way while it is entered. `progress` as in palladion.check."""
+    """Shows the calls in progress while it is entered. `progress` as in palladion.check."""
 
     def __init__(self, progress: bool | Callable[[Progress], object] | None, session: int | None = None):
         wanted = (

@@ -21,8 +21,8 @@ from palladion.base.errors import PalladionWarning
 from palladion.base.whole_file import check_writable, write_whole
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
+from palladion.report.rendering import as_calls, calls_of, many, render
 from palladion.report.reports import VERDICTS, DefectError, of_kernel
-from palladion.report.telling import as_calls, calls_of, many, tell
 
 _MARKER = (
     "palladion(target=None, *, seeds=None, allow=(), on_defect=None, **options): run the Pallas kernels of this test "
@@ -297,11 +297,12 @@ def _record(item: pytest.Item, report, plan: _Plan) -> None:
 def _remarks(calls: list) -> list[str]:
     if not any(call.remarks for call in calls):
         return []
-    return json.loads(tell(calls, "parts"))["remarks"]
+    return json.loads(render(calls, "parts"))["remarks"]
 
 
 def _text_of(calls: list, plan: _Plan) -> str:
-    return tell(calls, replay=plan.params.replay_call("@pytest.mark.palladion"), allow=sorted(plan.allow)).rstrip("\n")
+    replay = plan.params.replay_call("@pytest.mark.palladion")
+    return render(calls, replay=replay, allow=sorted(plan.allow)).rstrip("\n")
 
 
 def _conclude(item: pytest.Item, report, plan: _Plan) -> None:

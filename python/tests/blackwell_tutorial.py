@@ -1,10 +1,10 @@
-"""A matrix product for Blackwell in seven steps, each a technique more: those of JAX's tutorial on Blackwell's matrix products, written
-anew. `STEPS` has them; `matmul(step, config, left_out)` is the kernel, and `left_out` names one thing that is missing in it, which makes
-it wrong (`MISTAKES`).
+"""A matrix product for Blackwell in seven steps, each a technique more: those of JAX's tutorial on Blackwell's matrix
+products, written anew. `STEPS` has them; `matmul(step, config, left_out)` is the kernel, and `left_out` names one thing
+that is missing in it, which makes it wrong (`MISTAKES`).
 
-0 a pipeline of copies under the products, 1 a warp for copies and one for products, 2 an epilogue of tiles, 3 products of two blocks,
-4 blocks that stay and take several tiles, 5 a warpgroup of its own for the epilogue, 6 tiles in an order that shares operands.
-Not here: sizes that tiles do not divide, types of less than 16 bits.
+0 a pipeline of copies under the products, 1 a warp for copies and one for products, 2 an epilogue of tiles, 3 products
+of two blocks, 4 blocks that stay and take several tiles, 5 a warpgroup of its own for the epilogue, 6 tiles in an order
+that shares operands. Not here: sizes that tiles do not divide, types of less than 16 bits.
 """
 
 import dataclasses
@@ -50,10 +50,12 @@ def tiled(columns, dtype=F16):
 
 def slots_of(config):
     """Shared memory for operands: `slots` tiles of each."""
-    return {"a_smem": plgpu.SMEM((config.slots, config.tile_m, config.tile_k), F16, transforms=tiled(config.tile_k)),
-            "b_smem": plgpu.SMEM((config.slots, config.tile_k, config.tile_n), F16, transforms=tiled(config.tile_n)),
-            "loaded": plgpu.Barrier(num_arrivals=2, num_barriers=config.slots),
-            "consumed": plgpu.Barrier(num_barriers=config.slots, orders_tensor_core=True)}
+    return {
+        "a_smem": plgpu.SMEM((config.slots, config.tile_m, config.tile_k), F16, transforms=tiled(config.tile_k)),
+        "b_smem": plgpu.SMEM((config.slots, config.tile_k, config.tile_n), F16, transforms=tiled(config.tile_n)),
+        "loaded": plgpu.Barrier(num_arrivals=2, num_barriers=config.slots),
+        "consumed": plgpu.Barrier(num_barriers=config.slots, orders_tensor_core=True),
+    }
 
 
 def tiles_out(config, count):
@@ -63,6 +65,7 @@ def tiles_out(config, count):
 
 def basic(config, left_out):
     """One thread: emit_pipeline copies tiles while the tensor core multiplies the ones before."""
+
     def call(a, b):
         m_iters, n_iters, k_iters = config.iterations(a, b)
 
@@ -75,9 +78,17 @@ def basic(config, left_out):
                 plgpu.barrier_wait(consumed.at[1 - lax.rem(k, 2)])
 
             plgpu.barrier_arrive(consumed.at[1])  # nothing is before the first product
-            specs = [plgpu.BlockSpec((config.tile_m, config.tile_k), lambda k: (m, k), transforms=tiled(config.tile_k), delay_release=1),
-                     plgpu.BlockSpec((config.tile_k, config.tile_n), lambda k: (k, n), transforms=tiled(config.tile_n), delay_release=1)]
-            plgpu.emit_pipeline(multiply, in_specs=specs, grid=(k_iters,), max_concurrent_steps=max(config.slots, 2))(a_gmem, b_gmem)
+            specs = [
+                plgpu.BlockSpec(
+                    (config.tile_m, config.tile_k), lambda k: (m, k), transforms=tiled(config.tile_k), delay_release=1
+                ),
+                plgpu.BlockSpec(
+                    (config.tile_k, config.tile_n), lambda k: (k, n), transforms=tiled(config.tile_n), delay_release=1
+                ),
+            ]
+            plgpu.emit_pipeline(multiply, in_specs=specs, grid=(k_iters,), max_concurrent_steps=max(config.slots, 2))(
+                a_gmem, b_gmem
+            )
             if left_out != "last wait":
                 plgpu.barrier_wait(consumed.at[(k_iters - 1) % 2])
             out_smem[0] = plgpu.async_load_tmem(acc).astype(F16)
@@ -87,9 +98,17 @@ def basic(config, left_out):
             plgpu.wait_smem_to_gmem(0)
 
         return plgpu.kernel(
-            kernel, out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16), grid=(m_iters, n_iters), grid_names=("m", "n"),
-            scratch_types={"acc": plgpu.TMEM((config.tile_m, config.tile_n), F32), "out_smem": tiles_out(config, 1),
-                           "consumed": plgpu.Barrier(num_barriers=2, orders_tensor_core=True)})(a, b)
+            kernel,
+            out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16),
+            grid=(m_iters, n_iters),
+            grid_names=("m", "n"),
+            scratch_types={
+                "acc": plgpu.TMEM((config.tile_m, config.tile_n), F32),
+                "out_smem": tiles_out(config, 1),
+                "consumed": plgpu.Barrier(num_barriers=2, orders_tensor_core=True),
+            },
+        )(a, b)
+
     return call
 
 
@@ -99,8 +118,8 @@ def tile_of(config, o_gmem, m, n, columns=None):
 
 
 class Products:
-    """What the two warps of a warpgroup do for one tile: copies into slots, and products of them into `acc`. `before`: the iterations over k
-    of all tiles before it. `pair`: the axis of two blocks that work together.
+    """What the two warps of a warpgroup do for one tile: copies into slots, and products of them into `acc`. `before`:
+    the iterations over k of all tiles before it. `pair`: the axis of two blocks that work together.
     """
 
     def __init__(self, config, left_out, refs, k_iters, pair=None):
@@ -109,17 +128,27 @@ class Products:
 
     def copies(self, m, n, before):
         config, blocks = self.config, 2 if self.pair else 1
-        parts = [{"leader_tracked": plgpu.CopyPartition.PARTITIONED(axis), "collective_axes": self.pair} if self.pair else {} for axis in (0, 1)]
-        rows, columns = pl.ds(m * config.tile_m * blocks, config.tile_m * blocks), pl.ds(n * config.tile_n * blocks, config.tile_n * blocks)
+        parts = [
+            {"leader_tracked": plgpu.CopyPartition.PARTITIONED(axis), "collective_axes": self.pair} if self.pair else {}
+            for axis in (0, 1)
+        ]
+        rows, columns = (
+            pl.ds(m * config.tile_m * blocks, config.tile_m * blocks),
+            pl.ds(n * config.tile_n * blocks, config.tile_n * blocks),
+        )
 
         def copy(k, _):
             slot, inner = lax.rem(before + k, config.slots), pl.ds(k * config.tile_k, config.tile_k)
             if self.left_out != "wait for a free slot":
+
                 @pl.when(before + k >= config.slots)
                 def _():
                     plgpu.barrier_wait(self.consumed.at[slot])
+
             plgpu.copy_gmem_to_smem(self.a_gmem.at[rows, inner], self.a_smem.at[slot], self.loaded.at[slot], **parts[0])
-            plgpu.copy_gmem_to_smem(self.b_gmem.at[inner, columns], self.b_smem.at[slot], self.loaded.at[slot], **parts[1])
+            plgpu.copy_gmem_to_smem(
+                self.b_gmem.at[inner, columns], self.b_smem.at[slot], self.loaded.at[slot], **parts[1]
+            )
 
         lax.fori_loop(0, self.k_iters, copy, None)
 
@@ -128,7 +157,14 @@ class Products:
             slot = lax.rem(before + k, self.config.slots)
             if self.left_out != "wait for operands":
                 plgpu.barrier_wait(self.loaded.at[slot])
-            plgpu.tcgen05_mma(acc, self.a_smem.at[slot], self.b_smem.at[slot], self.consumed.at[slot], accumulate=k > 0, collective_axis=self.pair)
+            plgpu.tcgen05_mma(
+                acc,
+                self.a_smem.at[slot],
+                self.b_smem.at[slot],
+                self.consumed.at[slot],
+                accumulate=k > 0,
+                collective_axis=self.pair,
+            )
 
         lax.fori_loop(0, self.k_iters, multiply, None)
         if self.left_out == "commit_arrive":
@@ -173,6 +209,7 @@ def store(config, left_out, acc, out_smem, o_tile, tiles):
 
 def warp_specialised(config, left_out, tiles=1):
     """A warp copies and a warp multiplies; the whole warpgroup stores."""
+
     def call(a, b):
         m_iters, n_iters, k_iters = config.iterations(a, b)
 
@@ -185,9 +222,18 @@ def warp_specialised(config, left_out, tiles=1):
             plgpu.wait_smem_to_gmem(0)
 
         return plgpu.kernel(
-            kernel, out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16), grid=(m_iters, n_iters), grid_names=("m", "n"),
-            scratch_types={**slots_of(config), "acc": plgpu.TMEM((config.tile_m, config.tile_n), F32),
-                           "out_smem": tiles_out(config, min(tiles, 2)), "done": plgpu.Barrier(orders_tensor_core=True)})(a, b)
+            kernel,
+            out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16),
+            grid=(m_iters, n_iters),
+            grid_names=("m", "n"),
+            scratch_types={
+                **slots_of(config),
+                "acc": plgpu.TMEM((config.tile_m, config.tile_n), F32),
+                "out_smem": tiles_out(config, min(tiles, 2)),
+                "done": plgpu.Barrier(orders_tensor_core=True),
+            },
+        )(a, b)
+
     return call
 
 
@@ -197,6 +243,7 @@ def tiled_epilogue(config, left_out):
 
 def collective(config, left_out):
     """Two blocks: each copies half of either operand, the first multiplies for both, each stores its rows."""
+
     def call(a, b):
         m_iters, n_iters, k_iters = config.iterations(a, b, 2)
         columns = 2 * config.tile_n
@@ -211,15 +258,26 @@ def collective(config, left_out):
             plgpu.wait_smem_to_gmem(0)
 
         return plgpu.kernel(
-            kernel, out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16), grid=(m_iters, n_iters), grid_names=("m", "n"),
-            cluster=(2,), cluster_names=("pair",),
-            scratch_types={**slots_of(config), "acc": plgpu.TMEM((config.tile_m, columns), F32, collective=True),
-                           "out_smem": tiles_out(config, 2), "done": plgpu.Barrier(orders_tensor_core=True)})(a, b)
+            kernel,
+            out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16),
+            grid=(m_iters, n_iters),
+            grid_names=("m", "n"),
+            cluster=(2,),
+            cluster_names=("pair",),
+            scratch_types={
+                **slots_of(config),
+                "acc": plgpu.TMEM((config.tile_m, columns), F32, collective=True),
+                "out_smem": tiles_out(config, 2),
+                "done": plgpu.Barrier(orders_tensor_core=True),
+            },
+        )(a, b)
+
     return call
 
 
 def persistent(config, left_out):
     """Pairs of blocks that stay and take one tile after another; all of a block's threads do all steps of a tile."""
+
     def call(a, b):
         m_iters, n_iters, k_iters = config.iterations(a, b, 2)
         columns = 2 * config.tile_n
@@ -244,16 +302,29 @@ def persistent(config, left_out):
             plgpu.wait_smem_to_gmem(0)
 
         return plgpu.kernel(
-            kernel, out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16), grid=(config.clusters,), grid_names=("cluster",),
-            cluster=(2,), cluster_names=("pair",),
-            scratch_types={**slots_of(config), "acc": plgpu.TMEM((config.tile_m, columns), F32, collective=True),
-                           "out_smem": tiles_out(config, 2), "done": plgpu.Barrier(orders_tensor_core=True),
-                           "read": plgpu.ClusterBarrier(collective_axes=("pair",), orders_tensor_core=True)})(a, b)
+            kernel,
+            out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16),
+            grid=(config.clusters,),
+            grid_names=("cluster",),
+            cluster=(2,),
+            cluster_names=("pair",),
+            scratch_types={
+                **slots_of(config),
+                "acc": plgpu.TMEM((config.tile_m, columns), F32, collective=True),
+                "out_smem": tiles_out(config, 2),
+                "done": plgpu.Barrier(orders_tensor_core=True),
+                "read": plgpu.ClusterBarrier(collective_axes=("pair",), orders_tensor_core=True),
+            },
+        )(a, b)
+
     return call
 
 
-def epilogue_warpgroup(config, left_out, place=lambda index, m_iters, n_iters: (index // n_iters, lax.rem(index, n_iters))):
+def epilogue_warpgroup(
+    config, left_out, place=lambda index, m_iters, n_iters: (index // n_iters, lax.rem(index, n_iters))
+):
     """One warpgroup multiplies into two accumulators in turns, while the other one stores the accumulator before."""
+
     def call(a, b):
         m_iters, n_iters, k_iters = config.iterations(a, b, 2)
         columns = 2 * config.tile_n
@@ -271,7 +342,10 @@ def epilogue_warpgroup(config, left_out, place=lambda index, m_iters, n_iters: (
 
                 def free():
                     if left_out != "accumulator is read":
-                        @pl.when((loop.local_index >= 2) & (block == 0))  # who multiplies is told that both have read
+
+                        @pl.when(
+                            (loop.local_index >= 2) & (block == 0)
+                        )  # the multiplying block knows that both have read
                         def _():
                             plgpu.barrier_wait(read.at[half])
 
@@ -292,17 +366,33 @@ def epilogue_warpgroup(config, left_out, place=lambda index, m_iters, n_iters: (
 
         ordered = left_out != "orders_tensor_core"
         return plgpu.kernel(
-            kernel, out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16), grid=(config.clusters,), grid_names=("cluster",),
-            cluster=(2,), cluster_names=("pair",), num_threads=2, thread_name="wg",
-            scratch_types={**slots_of(config), "accs": plgpu.TMEM((config.tile_m, 2 * columns), F32, collective=True),
-                           "out_smem": tiles_out(config, 2), "done": plgpu.Barrier(num_barriers=2, orders_tensor_core=True),
-                           "read": plgpu.ClusterBarrier(collective_axes=("pair",), num_barriers=2, orders_tensor_core=ordered, leader_tracked=True)})(a, b)
+            kernel,
+            out_type=jax.ShapeDtypeStruct((a.shape[0], b.shape[1]), F16),
+            grid=(config.clusters,),
+            grid_names=("cluster",),
+            cluster=(2,),
+            cluster_names=("pair",),
+            num_threads=2,
+            thread_name="wg",
+            scratch_types={
+                **slots_of(config),
+                "accs": plgpu.TMEM((config.tile_m, 2 * columns), F32, collective=True),
+                "out_smem": tiles_out(config, 2),
+                "done": plgpu.Barrier(num_barriers=2, orders_tensor_core=True),
+                "read": plgpu.ClusterBarrier(
+                    collective_axes=("pair",), num_barriers=2, orders_tensor_core=ordered, leader_tracked=True
+                ),
+            },
+        )(a, b)
+
     return call
 
 
 def grid_tiling(config, left_out):
     """Tiles in the order of a snake, so that neighbours in time share operands."""
-    return epilogue_warpgroup(config, left_out, lambda index, m_iters, n_iters: plgpu.planar_snake(index, (m_iters, n_iters), 1, 2))
+    return epilogue_warpgroup(
+        config, left_out, lambda index, m_iters, n_iters: plgpu.planar_snake(index, (m_iters, n_iters), 1, 2)
+    )
 
 
 def matmul(step, config=Config(), left_out=""):

@@ -11,7 +11,14 @@ def browser(page: pathlib.Path, *arguments: str, at: str = "") -> subprocess.Com
     """Opens the page at `at`, which is put behind its name: "#5"."""
     found = shutil.which("chromium-headless-shell")
     assert found, "chromium-headless-shell is missing: run ./dev setup"
-    command = [found, "--no-sandbox", "--disable-gpu", "--virtual-time-budget=2000", "--window-size=1200,900", *arguments]
+    command = [
+        found,
+        "--no-sandbox",
+        "--disable-gpu",
+        "--virtual-time-budget=2000",
+        "--window-size=1200,900",
+        *arguments,
+    ]
     return subprocess.run([*command, f"file://{page}{at}"], capture_output=True, text=True, timeout=600, check=True)
 
 

@@ -1,4 +1,5 @@
-"""The numbers of a conformance case (docs/spec/cases.md), read in Python, for tests that run a case's kernel elsewhere than in Palladion.
+"""The numbers of a conformance case (docs/spec/cases.md), read in Python, for tests that run a case's kernel elsewhere
+than in Palladion.
 
 Not read: keys, `either`, hashes and printed lines.
 """
@@ -28,7 +29,13 @@ def _sections(case: str) -> dict:
 
 def _assignments(section: str) -> dict:
     text = "\n".join(line.partition("//")[0] for line in section.splitlines())
-    return dict(re.findall(r"^(?:hash )?(\w+) (?:= |either )((?:\[[^\]]*\]|[^\[\n]+)(?: *\| *\[[^\]]*\])*[^\n]*)", text, flags=re.MULTILINE))
+    return dict(
+        re.findall(
+            r"^(?:hash )?(\w+) (?:= |either )((?:\[[^\]]*\]|[^\[\n]+)(?: *\| *\[[^\]]*\])*[^\n]*)",
+            text,
+            flags=re.MULTILINE,
+        )
+    )
 
 
 def _element(word: str, dtype: np.dtype):
@@ -36,7 +43,9 @@ def _element(word: str, dtype: np.dtype):
         return np.array(int(word, 16), f"u{dtype.itemsize}").view(dtype)[()]
     if word in ("true", "false"):
         return np.array(word == "true", dtype)[()]
-    return np.array(int(word) if dtype.kind in "iu" or dtype.name.startswith(("int", "uint")) else float(word), dtype)[()]
+    return np.array(int(word) if dtype.kind in "iu" or dtype.name.startswith(("int", "uint")) else float(word), dtype)[
+        ()
+    ]
 
 
 def _splitmix(seed: int, count: int) -> np.ndarray:
@@ -74,7 +83,7 @@ def _array(text: str, operand: dict) -> np.ndarray:
     count = int(np.prod(shape))
     text = text.strip()
     if text.startswith("["):
-        words = [word.strip() for word in text[1:text.index("]")].split(",") if word.strip()]
+        words = [word.strip() for word in text[1 : text.index("]")].split(",") if word.strip()]
         return np.array([_element(word, dtype) for word in words], dtype).reshape(shape)
     call = _CALL.match(text)
     return _made(call[1], call[2] or "", count, dtype).reshape(shape)
@@ -87,7 +96,9 @@ def inputs_of(case: str, kernel: dict) -> list:
 
 
 def expected_of(case: str, kernel: dict) -> list:
-    """(array, ulps that it may be away) of each output. Unread for cases that end otherwise than with numbers, and those without."""
+    """(array, ulps that it may be away) of each output. Unread for cases that end otherwise than with numbers, and
+    those without.
+    """
     sections = _sections(case)
     if re.search(r"^# (exit|finding|error):", sections["header"], flags=re.MULTILINE):
         raise Unread("a case of what is wrong")
@@ -95,7 +106,10 @@ def expected_of(case: str, kernel: dict) -> list:
     outputs = [o for o in kernel["operands"] if o["role"] == "out"]
     if not outputs or any(not found.get(o["name"], "").startswith("[") or "|" in found[o["name"]] for o in outputs):
         raise Unread("no outputs as lists")
-    return [(_array(found[o["name"]], o), int(([*re.findall(r"\] ulp (\d+)", found[o["name"]])] or [0])[0])) for o in outputs]
+    return [
+        (_array(found[o["name"]], o), int(([*re.findall(r"\] ulp (\d+)", found[o["name"]])] or [0])[0]))
+        for o in outputs
+    ]
 
 
 def ulps_apart(found: np.ndarray, expected: np.ndarray) -> int:

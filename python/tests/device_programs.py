@@ -1,7 +1,8 @@
-"""Kernels that 8 host devices run together under shard_map. Run by test_devices.py in a process of its own; prints what went well.
+"""Kernels that 8 host devices run together under shard_map. Run by test_devices.py in a process of its own; prints what
+went well.
 
-The kernels are those of every introduction to distributed kernels, in our words: right permute, ring all-gather, ring sum with capacity
-semaphores, all-to-all; each with a mistake beside it.
+The kernels are those of every introduction to distributed kernels, in our words: right permute, ring all-gather, ring
+sum with capacity semaphores, all-to-all; each with a mistake beside it.
 """
 
 import os
@@ -38,8 +39,16 @@ def numbers(n):
 
 def on_mesh(kernel, mesh, *, scratch=(), params=None, specs=(VMEM, VMEM), interpret=False):
     def call(x):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((ROWS, 128), jnp.float32), in_specs=[specs[0]], out_specs=specs[1],
-                              scratch_shapes=scratch, compiler_params=params, interpret=interpret)(x)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((ROWS, 128), jnp.float32),
+            in_specs=[specs[0]],
+            out_specs=specs[1],
+            scratch_shapes=scratch,
+            compiler_params=params,
+            interpret=interpret,
+        )(x)
+
     axes = P(mesh.axis_names)
     return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=axes, out_specs=axes, **UNCHECKED))
 
@@ -70,7 +79,9 @@ def permute(x_ref, o_ref, send, recv, *, n, meets):
 
 def test_right_permute():
     for n in (2, 5, 8):
-        f = on_mesh(functools.partial(permute, n=n, meets=False), line(n), scratch=[DMA, DMA], specs=(ANYWHERE, ANYWHERE))
+        f = on_mesh(
+            functools.partial(permute, n=n, meets=False), line(n), scratch=[DMA, DMA], specs=(ANYWHERE, ANYWHERE)
+        )
         x = numbers(n)
         report = palladion.check(f, x, target="v5e", seeds=8)
         assert report.findings == [], report
@@ -88,8 +99,15 @@ def test_every_schedule_of_two_devices():
 
 def test_a_kernel_with_a_collective_id_needs_a_barrier_of_its_own():
     params = pltpu.CompilerParams(collective_id=3, allow_collective_id_without_custom_barrier=True)
-    for meets, found, spec in ((True, set(), VMEM), (False, {"PEER_LIFETIME"}, VMEM), (True, set(), ANYWHERE), (False, {"PEER_LIFETIME"}, ANYWHERE)):
-        f = on_mesh(functools.partial(permute, n=4, meets=meets), line(4), scratch=[DMA, DMA], params=params, specs=(spec, spec))
+    for meets, found, spec in (
+        (True, set(), VMEM),
+        (False, {"PEER_LIFETIME"}, VMEM),
+        (True, set(), ANYWHERE),
+        (False, {"PEER_LIFETIME"}, ANYWHERE),
+    ):
+        f = on_mesh(
+            functools.partial(permute, n=4, meets=meets), line(4), scratch=[DMA, DMA], params=params, specs=(spec, spec)
+        )
         report = palladion.check(f, numbers(4), target="v5e", seeds=8)
         assert codes(report) == found, report
 
@@ -143,9 +161,13 @@ def test_all_to_all():
 
 def over(mesh, kernel, x, *, out, scratch, spare=()):
     """The kernel on each device's part of x. `spare` are shapes of memory in HBM that it works in."""
+
     def call(part):
         shapes = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in (out, *spare)]
-        return pl.pallas_call(kernel, out_shape=shapes, in_specs=[ANYWHERE], out_specs=[ANYWHERE] * len(shapes), scratch_shapes=scratch)(part)[0]
+        return pl.pallas_call(
+            kernel, out_shape=shapes, in_specs=[ANYWHERE], out_specs=[ANYWHERE] * len(shapes), scratch_shapes=scratch
+        )(part)[0]
+
     return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=P("x"), out_specs=P("x"), **UNCHECKED)), x
 
 
@@ -164,15 +186,21 @@ def gathered(x_ref, o_ref, own, send, recv, *, n):
 
 def test_all_gather_in_a_ring():
     n = 4
-    f, x = over(line(n), functools.partial(gathered, n=n), numbers(n), out=(n * ROWS, 128), scratch=[DMA, DMA((n - 1,)), DMA((n - 1,))])
+    f, x = over(
+        line(n),
+        functools.partial(gathered, n=n),
+        numbers(n),
+        out=(n * ROWS, 128),
+        scratch=[DMA, DMA((n - 1,)), DMA((n - 1,))],
+    )
     report = palladion.check(f, x, target="v5e", seeds=8)
     assert report.findings == [], report
     np.testing.assert_array_equal(report.results, np.tile(x, (n, 1)))
 
 
 def scattered_sums(x_ref, o_ref, slots, part, local, send, recv, free, *, n, capacity):
-    """Of n blocks each device is left with its own, summed over all devices. Upper halves go round to the right, lower ones to the left;
-    of two slots one is sent from while the next sum comes to the other."""
+    """Of n blocks each device is left with its own, summed over all devices. Upper halves go round to the right, lower
+    ones to the left; of two slots one is sent from while the next sum comes to the other."""
     me, half = jax.lax.axis_index("x"), ROWS // 2
 
     def own(way, steps_left, into):
@@ -186,7 +214,9 @@ def scattered_sums(x_ref, o_ref, slots, part, local, send, recv, free, *, n, cap
         own(way, 1, slots.at[way, 0])
     for step in range(n - 1):
         now, following = step % 2, (step + 1) % 2
-        copies = [remote(slots.at[way, now], slots.at[way, following], send.at[way], recv.at[way], to[way]) for way in (0, 1)]
+        copies = [
+            remote(slots.at[way, now], slots.at[way, following], send.at[way], recv.at[way], to[way]) for way in (0, 1)
+        ]
         for way in (0, 1):
             if capacity and step > 0:
                 pl.semaphore_wait(free.at[way], 1)  # who gets it has sent what was there
@@ -210,11 +240,22 @@ def blocks_of_all(n):
 
 
 def test_reduce_scatter_both_ways():
-    n, scratch = 4, [pltpu.VMEM((2, 2, ROWS // 2, 128), jnp.float32), pltpu.VMEM((ROWS // 2, 128), jnp.float32), DMA, DMA((2,)), DMA((2,)),
-                     pltpu.SemaphoreType.REGULAR((2,))]
+    n, scratch = (
+        4,
+        [
+            pltpu.VMEM((2, 2, ROWS // 2, 128), jnp.float32),
+            pltpu.VMEM((ROWS // 2, 128), jnp.float32),
+            DMA,
+            DMA((2,)),
+            DMA((2,)),
+            pltpu.SemaphoreType.REGULAR((2,)),
+        ],
+    )
     x, sums = blocks_of_all(n)
     for capacity in (True, False):
-        f, x = over(line(n), functools.partial(scattered_sums, n=n, capacity=capacity), x, out=(ROWS, 128), scratch=scratch)
+        f, x = over(
+            line(n), functools.partial(scattered_sums, n=n, capacity=capacity), x, out=(ROWS, 128), scratch=scratch
+        )
         report = palladion.check(f, x, target="v5e", seeds=16)
         if capacity:
             assert report.findings == [], report
@@ -244,7 +285,9 @@ def pipelined_sums(x_ref, o_ref, come, leave, local, send, recv, free, *, n):
         copy.start()
         copy.wait()
         half = pl.BlockSpec((ROWS // 2, 128), lambda j: (j, 0))
-        pltpu.emit_pipeline(body, grid=(2,), in_specs=[half, half], out_specs=[half])(come, block(step + 2), leave if step < n - 2 else o_ref)
+        pltpu.emit_pipeline(body, grid=(2,), in_specs=[half, half], out_specs=[half])(
+            come, block(step + 2), leave if step < n - 2 else o_ref
+        )
         if step < n - 2:
             pl.semaphore_signal(free, 1, device_id=(left,), device_id_type=pl.DeviceIdType.MESH)
 
@@ -252,7 +295,14 @@ def pipelined_sums(x_ref, o_ref, come, leave, local, send, recv, free, *, n):
 def test_reduce_scatter_with_a_pipeline_inside():
     n = 4
     x, sums = blocks_of_all(n)
-    f, x = over(line(n), functools.partial(pipelined_sums, n=n), x, out=(ROWS, 128), spare=[(ROWS, 128)] * 2, scratch=[DMA, DMA, DMA, COUNT])
+    f, x = over(
+        line(n),
+        functools.partial(pipelined_sums, n=n),
+        x,
+        out=(ROWS, 128),
+        spare=[(ROWS, 128)] * 2,
+        scratch=[DMA, DMA, DMA, COUNT],
+    )
     report = palladion.check(f, x, target="v5e", seeds=8)
     assert report.findings == [], report
     np.testing.assert_array_equal(report.results, sums)
@@ -288,8 +338,13 @@ def test_a_device_that_never_comes():
 
     def call(x):
         kernel = functools.partial(permute, n=4, meets=False)
-        run = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((ROWS, 128), jnp.float32), in_specs=[VMEM], out_specs=VMEM,
-                             scratch_shapes=[DMA, DMA])
+        run = pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((ROWS, 128), jnp.float32),
+            in_specs=[VMEM],
+            out_specs=VMEM,
+            scratch_shapes=[DMA, DMA],
+        )
         return jax.lax.cond(jax.lax.axis_index("x") == 2, lambda y: y, run, x)
 
     f = jax.jit(jax.shard_map(call, mesh=line(4), in_specs=P("x"), out_specs=P("x"), **UNCHECKED))
@@ -305,7 +360,7 @@ def test_a_device_that_never_comes():
 
 def test_all_gather_of_the_wheel():
     for shape, names, axis in (((2,), ("x",), "x"), ((2, 2), ("x", "y"), "y"), ((2, 4), ("x", "y"), "x")):
-        mesh = Mesh(np.array(jax.devices()[:np.prod(shape)]).reshape(shape), names)
+        mesh = Mesh(np.array(jax.devices()[: np.prod(shape)]).reshape(shape), names)
         x = numbers(2 * shape[names.index(axis)])
         f = functools.partial(all_gather.all_gather, mesh=mesh, axis_name=axis)
         report = palladion.check(f, jax.device_put(x, NamedSharding(mesh, P(axis))), target="v5e", seeds=8)
@@ -314,7 +369,9 @@ def test_all_gather_of_the_wheel():
 
 
 def test_all_gather_of_the_wheel_shares_a_semaphore_among_its_steps():
-    """With four devices a later step's copy may be counted for an earlier one's, if links do not keep the order of copies."""
+    """With four devices a later step's copy may be counted for an earlier one's, if links do not keep the order of
+    copies.
+    """
     mesh = line(4)
     f = functools.partial(all_gather.all_gather, mesh=mesh, axis_name="x")
     report = palladion.check(f, jax.device_put(numbers(8), NamedSharding(mesh, P("x"))), target="v5e", seeds=16)
@@ -323,10 +380,12 @@ def test_all_gather_of_the_wheel_shares_a_semaphore_among_its_steps():
 
 def test_all_gather_of_the_wheel_is_clean_where_links_keep_the_order_of_copies():
     for shape, names, axis in (((4,), ("x",), "x"), ((4, 2), ("x", "y"), "x")):
-        mesh = Mesh(np.array(jax.devices()[:np.prod(shape)]).reshape(shape), names)
+        mesh = Mesh(np.array(jax.devices()[: np.prod(shape)]).reshape(shape), names)
         x = numbers(2 * shape[names.index(axis)])
         f = functools.partial(all_gather.all_gather, mesh=mesh, axis_name=axis)
-        report = palladion.check(f, jax.device_put(x, NamedSharding(mesh, P(axis))), target="v5e", seeds=16, links="ordered")
+        report = palladion.check(
+            f, jax.device_put(x, NamedSharding(mesh, P(axis))), target="v5e", seeds=16, links="ordered"
+        )
         assert report.findings == [], report
         np.testing.assert_array_equal(report.results, x)
     try:

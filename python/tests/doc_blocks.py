@@ -1,7 +1,8 @@
-"""The code blocks of a page, and running them as a reader would, in one folder and one Python: docs/contributing.md has the words.
+"""The code blocks of a page, and running them as a reader would, in one folder and one Python: docs/contributing.md has
+the words.
 
-A block's first line says what it is (```LANGUAGE [WORD]...). What runs by itself: python, console and sh; pkir, diff and case are read
-by the command. `output` is what the block before it printed. All else has to say `no-run` and why.
+A block's first line says what it is (```LANGUAGE [WORD]...). What runs by itself: python, console and sh; pkir, diff
+and case are read by the command. `output` is what the block before it printed. All else has to say `no-run` and why.
 """
 
 import dataclasses
@@ -16,7 +17,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SECONDS = 300
 
-# Runs one block of a page after the other, in one namespace, as `python FILE` would; what is not shown comes from comments of the page.
+# Runs one block of a page after the other, in one namespace, as `python FILE` would; what is not shown comes from
+# comments of the page.
 _DRIVER = """
 import contextlib, io, json, os, sys, traceback
 names = {"__name__": "__main__"}
@@ -35,8 +37,11 @@ for line in sys.stdin:
 """
 
 
-_BLOCK = re.compile(r"(?:^<!-- shown:(?P<shown>[\w-]+) -->\n+)?^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=fence)$|"
-                    r"^<!-- run:\n(?P<setup>.*?)^-->$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(
+    r"(?:^<!-- shown:(?P<shown>[\w-]+) -->\n+)?^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<text>.*?)^(?P=fence)$|"
+    r"^<!-- run:\n(?P<setup>.*?)^-->$",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 class Wrong(AssertionError):
@@ -57,7 +62,7 @@ class Block:
     @property
     def skipped(self) -> str | None:
         """The reason not to run it; None where it runs."""
-        return " ".join(self.words[self.words.index("no-run") + 1:]) if "no-run" in self.words else None
+        return " ".join(self.words[self.words.index("no-run") + 1 :]) if "no-run" in self.words else None
 
     def __str__(self):
         return f"{self.page}:{self.line}"
@@ -78,12 +83,16 @@ def blocks(page: str, text: str | None = None) -> list:
             language, words = "shown", [match["shown"]]
         elif match["setup"]:
             language = "setup"
-        found.append(Block(page, text.count("\n", 0, match.start()) + 1, language, tuple(words), match["setup"] or match["text"]))
+        found.append(
+            Block(page, text.count("\n", 0, match.start()) + 1, language, tuple(words), match["setup"] or match["text"])
+        )
     return found
 
 
 def matches(shown: str, printed: str, part: bool) -> bool:
-    """Whether the output is as shown, where `...` stands for anything; with `part` its lines are parts of printed ones, in this order."""
+    """Whether the output is as shown, where `...` stands for anything; with `part` its lines are parts of printed ones,
+    in this order.
+    """
     shown, printed = ([line.rstrip() for line in text.strip("\n").splitlines()] for text in (shown, printed))
     patterns = [".*?".join(map(re.escape, line.split("..."))) for line in shown]
     if not part:
@@ -110,9 +119,17 @@ class Reader:
         """What a reader of the README has: the built command, a Python, both found by name too."""
         commands = self.folder / ".bin"
         commands.mkdir()
-        module = {"python": "", "python3": "", "pytest": " -m pytest", "palladion": " -m palladion", "palladion-export": " -m palladion.jax.export_command"}
+        module = {
+            "python": "",
+            "python3": "",
+            "pytest": " -m pytest",
+            "palladion": " -m palladion",
+            "palladion-export": " -m palladion.jax.export_command",
+        }
         for name, arguments in module.items():
-            (commands / name).write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{arguments} "$@"\n', encoding="utf-8")
+            (commands / name).write_text(
+                f'#!/bin/sh\nexec {shlex.quote(sys.executable)}{arguments} "$@"\n', encoding="utf-8"
+            )
             (commands / name).chmod(0o755)
         (self.folder / ".venv").mkdir()
         (self.folder / ".venv/bin").symlink_to(commands)
@@ -133,15 +150,25 @@ class Reader:
             raise Wrong(f"{block}: no-run needs a reason behind it")
         how = getattr(self, f"_{block.language}", None) if block.skipped is None else self._not_run
         if how is None:
-            raise Wrong(f"{block}: a block of {block.language or 'no language'} does not run by itself; say what it is (python, console, sh, "
-                        "output, pkir, diff, case, cpp), or `no-run` and why (docs/contributing.md)")
+            raise Wrong(
+                f"{block}: a block of {block.language or 'no language'} does not run by itself; say what it is "
+                f"(python, console, sh, "
+                "output, pkir, diff, case, cpp), or `no-run` and why (docs/contributing.md)"
+            )
         how(block)
 
     def _not_run(self, block):
         self.printed = None  # what it would print is not known
 
     def _command(self, block, line):
-        run = subprocess.run(["bash", "-e", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=SECONDS)
+        run = subprocess.run(
+            ["bash", "-e", "-c", line],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
         printed = (run.stdout + run.stderr).replace(f"{self.folder}/", "")
         if run.returncode != int(block.option("exit", "0")):
             raise Wrong(f"{block}: `{line.strip()}` ends with {run.returncode}:\n{printed}")
@@ -195,8 +222,15 @@ class Reader:
         if "only-file" in block.words:
             return
         if self.python is None:
-            self.python = subprocess.Popen([sys.executable, "-c", _DRIVER], cwd=self.folder, env=self.environment, text=True,
-                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.python = subprocess.Popen(
+                [sys.executable, "-c", _DRIVER],
+                cwd=self.folder,
+                env=self.environment,
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
         self.python.stdin.write(json.dumps(str(path)) + "\n")
         self.python.stdin.flush()
         printed, failed = json.loads(self.python.stdout.readline() or '["", "Python has ended"]')
@@ -218,7 +252,9 @@ class Reader:
 
 
 def patched(text: str, block: Block) -> str:
-    """`text` with the change that the block shows: its lines stand one behind the other, with others between them left out."""
+    """`text` with the change that the block shows: its lines stand one behind the other, with others between them left
+    out.
+    """
     left, result = text.splitlines(), []
     for line in block.text.splitlines():
         mark, line = line[:1], line[2:]

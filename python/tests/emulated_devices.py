@@ -1,4 +1,6 @@
-"""Kernels under shard_map on 8 host devices. Run by test_emulate_process.py in a process of its own; prints what it saw."""
+"""Kernels under shard_map on 8 host devices. Run by test_emulate_process.py in a process of its own; prints what it
+saw.
+"""
 
 import os
 
@@ -11,8 +13,10 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax.experimental import pallas as pl  # noqa: E402
 from jax.experimental.pallas.ops.tpu import all_gather  # noqa: E402
-from jax.sharding import Mesh  # noqa: E402
-from jax.sharding import PartitionSpec as P  # noqa: E402
+from jax.sharding import (
+    Mesh,  # noqa: E402
+    PartitionSpec as P,  # noqa: E402
+)
 
 import palladion  # noqa: E402
 
@@ -52,11 +56,11 @@ def main():
 
     with palladion.emulate(seeds=2) as session:
         result = sharded(two_kernels)(x)
-    alone = jnp.concatenate([palladion.run(two_kernels, x[i:i + 2]) for i in range(0, 16, 2)])
+    alone = jnp.concatenate([palladion.run(two_kernels, x[i : i + 2]) for i in range(0, 16, 2)])
     assert np.asarray(result).tobytes() == np.asarray(alone).tobytes()
     assert session.report.ok and {(c.kernel, c.count) for c in session.report.calls} == {("twice", 8), ("sine", 8)}
 
-    with palladion.emulate() as session:  # nobody looks at the result
+    with palladion.emulate() as session:  # the result is not used
         sharded(lambda x: call(slow, x))(jnp.ones((8 * 64, 128)))
     assert session.report.count == 8, session.report
 

@@ -1,5 +1,6 @@
-"""Fixes that are a change of the kernel text, made: what a finding has as `edits` is put into the text, so that a test can look
-whether the finding is gone. A fix that needs more than a line or two (a new barrier, another algorithm) has none.
+"""Fixes that are a change of the kernel text, made: what a finding has as `edits` is put into the text, so that a test
+can look whether the finding is gone. A fix that needs more than a line or two (a new barrier, another algorithm) has
+none.
 """
 
 import collections
@@ -28,7 +29,9 @@ class Text:
         return re.match(r" *", self.lines[number - 1])[0]
 
     def end_of_statement(self, number: int) -> int:
-        return next(at for at in range(number, len(self.lines) + 1) if self.lines[at - 1].split("//")[0].rstrip().endswith(";"))
+        return next(
+            at for at in range(number, len(self.lines) + 1) if self.lines[at - 1].split("//")[0].rstrip().endswith(";")
+        )
 
     def end_of_region(self, number: int) -> int:
         """The `return` of the region that the line is in."""
@@ -36,7 +39,9 @@ class Text:
         return next(at for at in range(number, len(self.lines) + 1) if self.lines[at - 1].startswith(f"{own}return"))
 
     def set(self, edit: dict) -> None:
-        """An attribute has another value: of the next one that has it, or of what is declared as `of`, which may not have it yet."""
+        """An attribute has another value: of the next one that has it, or of what is declared as `of`, which may not
+        have it yet.
+        """
         where, name = re.escape(edit["of"]), edit["name"]
         for at in range(edit["line"] - 1, len(self.lines)):
             line = self.lines[at]
@@ -47,7 +52,7 @@ class Text:
             new, found = re.subn(value, lambda _: f"{name}={edit['value']}", declared[0], count=1)
             if not found:
                 new = declared[0].replace("}", f", {name}={edit['value']}}}", 1)
-            self.lines[at] = line[:declared.start()] + new + line[declared.end():]
+            self.lines[at] = line[: declared.start()] + new + line[declared.end() :]
             return
 
     def apply(self, edits: list[dict]) -> str:
@@ -57,11 +62,13 @@ class Text:
             if edit["where"] == "set":
                 text.set(edit)
                 continue
-            first = {"before": line, "instead": line, "after": self.end_of_statement(line) + 1}.get(edit["where"]) or self.end_of_region(line)
+            first = {"before": line, "instead": line, "after": self.end_of_statement(line) + 1}.get(
+                edit["where"]
+            ) or self.end_of_region(line)
             past = self.end_of_statement(line) + 1 if edit["where"] == "instead" else first
             places.append((first, past, [self.indent(line) + new for new in edit["insert"]]))
         for first, past, new in sorted(places, reverse=True):
-            text.lines[first - 1:past - 1] = new
+            text.lines[first - 1 : past - 1] = new
         return "\n".join(text.lines)
 
 
@@ -100,8 +107,11 @@ def read(name: str) -> CheckedCase | None:
 
 def kernels(*folders: str, each: int = 1):
     """(name, kernel text, arguments) of the cases that something is found in, or of one of so many."""
-    for name in [name for name in case_files.all_texts() if name.startswith(tuple(f"{folder}/" for folder in folders))
-                 and name.endswith("_racy" if each > 1 else "")][::each]:
+    for name in [
+        name
+        for name in case_files.all_texts()
+        if name.startswith(tuple(f"{folder}/" for folder in folders)) and name.endswith("_racy" if each > 1 else "")
+    ][::each]:
         case = read(name)
         if case is not None and "//~" in case.kernel:
             yield name, case.kernel, case.arguments
@@ -115,7 +125,9 @@ def mutants(folder: pathlib.Path, pattern: str, kinds=("drop_sync",)):
             continue
         out = folder / name.partition("/")[2]
         (folder / "right.pkir").write_text(case.kernel, encoding="utf-8")
-        subprocess.run([COMMAND, "mutate", str(folder / "right.pkir"), "--out", str(out)], capture_output=True, check=False)
+        subprocess.run(
+            [COMMAND, "mutate", str(folder / "right.pkir"), "--out", str(out)], capture_output=True, check=False
+        )
         for mutant in sorted(out.glob("*.pkir")):
             if mutant.stem.rpartition("_")[0] in kinds:
                 yield f"{name} {mutant.stem}", mutant.read_text(encoding="utf-8"), case.arguments
@@ -124,7 +136,12 @@ def mutants(folder: pathlib.Path, pattern: str, kinds=("drop_sync",)):
 def check(kernel: str, arguments, folder: pathlib.Path, form: str = "json") -> dict:
     """The report; one without findings and with an error where there is none."""
     (folder / "kernel.pkir").write_text(kernel, encoding="utf-8")
-    run = subprocess.run([COMMAND, "check", str(folder / "kernel.pkir"), f"--format={form}", *arguments], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [COMMAND, "check", str(folder / "kernel.pkir"), f"--format={form}", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     return json.loads(run.stdout) if run.stdout else {"findings": [], "error": {"message": run.stderr}}
 
 
@@ -147,7 +164,9 @@ class Judged:
     found: tuple = ()  # what is there that was not
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.finding['code']} at line {self.finding['text_line']}: {self.finding['fix']}: {self.outcome} {list(self.found)}"
+        found = self.finding
+        where = f"{self.name}: {found['code']} at line {found['text_line']}"
+        return f"{where}: {found['fix']}: {self.outcome} {list(self.found)}"
 
 
 def judge(name: str, kernel: str, arguments, folder: pathlib.Path) -> list[Judged]:

@@ -1,13 +1,12 @@
-"""Mosaic GPU kernels that up to 8 host devices run together under shard_map. Run as device_programs.py is, by test_devices.py.
+"""Mosaic GPU kernels that up to 8 host devices run together under shard_map. Run as device_programs.py is, by
+test_devices.py.
 
-Right permute by stores, loads and TMA, a ring with slots, sums over all devices, counters; each with the mistakes that hardware does not
-show. Numbers are NumPy's.
+Right permute by stores, loads and TMA, a ring with slots, sums over all devices, counters; each with the mistakes that
+hardware does not show. Numbers are NumPy's.
 """
 
 import functools
 import sys
-
-from device_programs import UNCHECKED, codes
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +17,14 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.sharding import Mesh, PartitionSpec as P
 
 import palladion
+from device_programs import UNCHECKED, codes
 
 REGULAR, LANES, H100 = plgpu.SemaphoreType.REGULAR, 128, "h100"
 
 
 def mesh_of(*sizes):
-    names = ("x", "y")[:len(sizes)]
-    return Mesh(np.array(jax.devices()[:np.prod(sizes)]).reshape(sizes), names)
+    names = ("x", "y")[: len(sizes)]
+    return Mesh(np.array(jax.devices()[: np.prod(sizes)]).reshape(sizes), names)
 
 
 def numbers(n, dtype=np.float32):
@@ -33,10 +33,12 @@ def numbers(n, dtype=np.float32):
 
 def on_mesh(body, mesh, *, out=None, scratch=(), **options):
     """`body` on each device's row of the operands."""
+
     def call(*rows):
         flat = [row.reshape(row.shape[1:]) for row in rows]
         result = out or jax.ShapeDtypeStruct(flat[0].shape, flat[0].dtype)
         return plgpu.kernel(body, out_type=result, scratch_types=list(scratch), **options)(*flat)[None]
+
     axes = P(mesh.axis_names)
     return jax.jit(jax.shard_map(call, mesh=mesh, in_specs=axes, out_specs=axes, **UNCHECKED))
 
@@ -81,7 +83,9 @@ def test_every_schedule_of_two_gpus():
 
 
 def diagonal(x_ref, o_ref, done, *, named):
-    """Each device of a 2 by 2 mesh stores on the one that differs in y; by a tuple of coordinates, or by the axis alone."""
+    """Each device of a 2 by 2 mesh stores on the one that differs in y; by a tuple of coordinates, or by the axis
+    alone.
+    """
     x, y = lax.axis_index("x"), 1 - lax.axis_index("y")
     device = {"y": y} if named else (x, y)
     plgpu.remote_ref(o_ref, device)[...] = x_ref[...]
@@ -99,7 +103,9 @@ def test_coordinates_of_a_mesh_of_two_axes():
 
 
 def waits_for_its_like(x_ref, o_ref, smem, done, much):
-    """Each block has so much shared memory that an SM holds one, and waits for the block of its number on the other device."""
+    """Each block has so much shared memory that an SM holds one, and waits for the block of its number on the other
+    device.
+    """
     smem[...] = x_ref[...]
     pl.semaphore_signal(done, device_id=1 - lax.axis_index("x"))
     pl.semaphore_wait(done)
@@ -110,8 +116,13 @@ def waits_for_its_like(x_ref, o_ref, smem, done, much):
 
 
 def test_blocks_begin_on_each_device_by_itself():
-    f = on_mesh(waits_for_its_like, mesh_of(2), scratch=[plgpu.SMEM((LANES,), jnp.float32), REGULAR, plgpu.SMEM((50000,), jnp.float32)],
-                grid=(200,), grid_names=("b",))
+    f = on_mesh(
+        waits_for_its_like,
+        mesh_of(2),
+        scratch=[plgpu.SMEM((LANES,), jnp.float32), REGULAR, plgpu.SMEM((50000,), jnp.float32)],
+        grid=(200,),
+        grid_names=("b",),
+    )
     x = numbers(2)
     report = palladion.check(f, x, target=H100, seeds=2)
     assert report.findings == [], report
@@ -135,7 +146,13 @@ def test_a_deadlock_names_the_device():
 def refused(body, words, *, mesh=None, scratch=(REGULAR,), **options):
     """The error, or the finding, of a kernel that no GPU can run: with the line of this file."""
     try:
-        report = palladion.check(on_mesh(body, mesh or mesh_of(2), scratch=scratch), numbers(2 if mesh is None else 4), target=H100, seeds=2, **options)
+        report = palladion.check(
+            on_mesh(body, mesh or mesh_of(2), scratch=scratch),
+            numbers(2 if mesh is None else 4),
+            target=H100,
+            seeds=2,
+            **options,
+        )
     except Exception as error:
         text = str(error)
     else:
@@ -146,6 +163,7 @@ def refused(body, words, *, mesh=None, scratch=(REGULAR,), **options):
 
 def test_a_cluster_shares_a_copy_of_a_peers_array():
     """Axes of the cluster come behind those of the devices."""
+
     def kernel(x_ref, o_ref, smem, loaded, done, left):
         block, peer = lax.axis_index("c"), 1 - lax.axis_index("x")
         plgpu.copy_gmem_to_smem(plgpu.remote_ref(x_ref, peer), smem, loaded, collective_axes="c")
@@ -157,8 +175,19 @@ def test_a_cluster_shares_a_copy_of_a_peers_array():
         plgpu.barrier_wait(left)
 
     x = numbers(2, np.int32)
-    f = on_mesh(kernel, mesh_of(2), out=jax.ShapeDtypeStruct((2, LANES), jnp.int32), cluster=(2,), cluster_names=("c",),
-                scratch=[plgpu.SMEM((LANES,), jnp.int32), plgpu.Barrier(), REGULAR, plgpu.ClusterBarrier(collective_axes=("c",))])
+    f = on_mesh(
+        kernel,
+        mesh_of(2),
+        out=jax.ShapeDtypeStruct((2, LANES), jnp.int32),
+        cluster=(2,),
+        cluster_names=("c",),
+        scratch=[
+            plgpu.SMEM((LANES,), jnp.int32),
+            plgpu.Barrier(),
+            REGULAR,
+            plgpu.ClusterBarrier(collective_axes=("c",)),
+        ],
+    )
     report = palladion.check(f, x, target=H100, seeds=64)
     assert codes(report) == set()
     np.testing.assert_array_equal(report.results, x[::-1, None] + np.arange(2)[:, None])
@@ -166,6 +195,7 @@ def test_a_cluster_shares_a_copy_of_a_peers_array():
 
 def test_a_call_over_blocks_names_the_devices():
     """pl.pallas_call, which JAX lowers to a pipeline, along a grid of blocks and of steps."""
+
     def kernel(x_ref, o_ref, peers_ref, done):
         me, step = lax.axis_index("x"), pl.program_id(1)
         o_ref[...] = x_ref[...] + 10 * me
@@ -178,8 +208,18 @@ def test_a_call_over_blocks_names_the_devices():
         whole, rows = pl.BlockSpec(memory_space=plgpu.GMEM), pl.BlockSpec((1, 1, LANES), lambda i, j: (i, j, 0))
         options = plgpu.CompilerParams(dimension_semantics=["parallel", "sequential"])
         out = jax.ShapeDtypeStruct((2, 3, LANES), jnp.int32)
-        return [y[None] for y in pl.pallas_call(kernel, out_shape=(out, out), grid=(2, 3), in_specs=[rows], out_specs=(rows, whole),
-                                                scratch_shapes=[REGULAR], compiler_params=options)(x[0])]
+        return [
+            y[None]
+            for y in pl.pallas_call(
+                kernel,
+                out_shape=(out, out),
+                grid=(2, 3),
+                in_specs=[rows],
+                out_specs=(rows, whole),
+                scratch_shapes=[REGULAR],
+                compiler_params=options,
+            )(x[0])
+        ]
 
     x = np.arange(2 * 2 * 3 * LANES, dtype=np.int32).reshape(2, 2, 3, LANES)
     f = jax.jit(jax.shard_map(call, mesh=mesh_of(2), in_specs=P("x"), out_specs=P("x"), **UNCHECKED))
@@ -191,12 +231,14 @@ def test_a_call_over_blocks_names_the_devices():
 
 def test_both_blocks_of_a_pair_allocate_tmem_together():
     """Of one device, whose blocks lie along axes behind those of the devices."""
+
     def kernel(x_ref, o_ref, done, left, *, alone):
         block, peer = lax.axis_index("c"), 1 - lax.axis_index("x")
 
         @pl.when(jnp.logical_or(not alone, block == 0))
         def _():
             pl.run_scoped(lambda acc: None, plgpu.TMEM((LANES, 64), jnp.float32, collective=True))
+
         o_ref[block] = x_ref[...]
         pl.semaphore_signal(done, device_id=peer)
         pl.semaphore_wait(done)
@@ -204,8 +246,14 @@ def test_both_blocks_of_a_pair_allocate_tmem_together():
         plgpu.barrier_wait(left)
 
     for alone in (False, True):
-        f = on_mesh(functools.partial(kernel, alone=alone), mesh_of(2), out=jax.ShapeDtypeStruct((2, LANES), jnp.int32), cluster=(2,),
-                    cluster_names=("c",), scratch=[REGULAR, plgpu.ClusterBarrier(collective_axes=("c",))])
+        f = on_mesh(
+            functools.partial(kernel, alone=alone),
+            mesh_of(2),
+            out=jax.ShapeDtypeStruct((2, LANES), jnp.int32),
+            cluster=(2,),
+            cluster_names=("c",),
+            scratch=[REGULAR, plgpu.ClusterBarrier(collective_axes=("c",))],
+        )
         report = palladion.check(f, numbers(2, np.int32), target="b200", seeds=8)
         assert codes(report) == ({"COLL_MISMATCH"} if alone else set()), report
 
@@ -241,7 +289,9 @@ def test_the_last_device_that_a_view_names_is_meant():
         pl.semaphore_wait(done)
 
     x = numbers(2)
-    np.testing.assert_array_equal(palladion.run(on_mesh(kernel, mesh_of(2), scratch=[REGULAR]), x, target=H100), x[::-1])
+    np.testing.assert_array_equal(
+        palladion.run(on_mesh(kernel, mesh_of(2), scratch=[REGULAR]), x, target=H100), x[::-1]
+    )
 
 
 def test_a_wait_of_too_narrow_a_scope_is_named():
@@ -253,7 +303,12 @@ def test_a_wait_of_too_narrow_a_scope_is_named():
         o_ref[...] = o_ref[...] + 1
 
     for scope in ("sys", "gpu"):
-        report = palladion.check(on_mesh(functools.partial(kernel, scope=scope), mesh_of(2), scratch=[REGULAR]), numbers(2), target=H100, seeds=8)
+        report = palladion.check(
+            on_mesh(functools.partial(kernel, scope=scope), mesh_of(2), scratch=[REGULAR]),
+            numbers(2),
+            target=H100,
+            seeds=8,
+        )
         races = [finding for finding in report.findings if finding.code == "RACE_XDEV"]
         assert bool(races) == (scope == "gpu"), report
         for race in races:

@@ -1,9 +1,11 @@
-"""Runs the cells of a notebook that comes as JSON on stdin, and prints as JSON what each of them shows: its error, stderr, the page.
+"""Runs the cells of a notebook that comes as JSON on stdin, and prints as JSON what each of them shows: its error,
+stderr, the page.
 
-With IPython where it is installed. Without it by the rules of IPython's documentation, which are few: an error is shown with its causes (and
-what it was raised in the middle of, unless that is suppressed), each with its frames but those that have `__tracebackhide__`, and in the
-end with the name of its class, its text and its notes, or as its `_render_traceback_` says; the value of a last expression is shown by its
-`_repr_html_`, else its repr. What that leaves out: how IPython colours and cuts the lines around a frame.
+With IPython where it is installed. Without it by the rules of IPython's documentation, which are few: an error is shown
+with its causes (and what it was raised in the middle of, unless that is suppressed), each with its frames but those
+that have `__tracebackhide__`, and in the end with the name of its class, its text and its notes, or as its
+`_render_traceback_` says; the value of a last expression is shown by its `_repr_html_`, else its repr. What that leaves
+out: how IPython colours and cuts the lines around a frame.
 """
 
 import ast
@@ -19,18 +21,24 @@ import traceback
 def run_by_ipython(cells: list) -> list:
     from IPython.core.interactiveshell import InteractiveShell
 
-    shell, told = InteractiveShell.instance(), []
+    shell, shown = InteractiveShell.instance(), []
     shell.run_line_magic("colors", "NoColor")
     for cell in cells:
         errors, pages = io.StringIO(), []
-        shell.showtraceback = lambda *_, **__: errors.write("\n".join(_lines_of(shell)))
+        shell.showtraceback = lambda *_, out=errors, **__: out.write("\n".join(_lines_of(shell)))
         shell.displayhook.write_format_data = lambda data, *_, out=pages: out.append(data)
         shell.displayhook.finish_displayhook = shell.displayhook.write_output_prompt = lambda *_: None
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
             shell.run_cell(cell, store_history=True)
         page = pages[-1] if pages else {}
-        told.append({"error": errors.getvalue(), "stderr": stderr.getvalue(), "page": page.get("text/html", page.get("text/plain", ""))})
-    return told
+        shown.append(
+            {
+                "error": errors.getvalue(),
+                "stderr": stderr.getvalue(),
+                "page": page.get("text/html", page.get("text/plain", "")),
+            }
+        )
+    return shown
 
 
 def _lines_of(shell) -> list:
@@ -40,7 +48,7 @@ def _lines_of(shell) -> list:
 
 
 def run_by_rules(cells: list) -> list:
-    names, told = {"__name__": "__main__"}, []
+    names, shown = {"__name__": "__main__"}, []
     for number, cell in enumerate(cells, 1):
         error, page = "", ""
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
@@ -48,8 +56,8 @@ def run_by_rules(cells: list) -> list:
                 page = _page(_last_value(cell, f"Cell In[{number}]", names))
             except Exception as raised:
                 error = "\n".join(_shown(raised))
-        told.append({"error": error, "stderr": stderr.getvalue(), "page": page})
-    return told
+        shown.append({"error": error, "stderr": stderr.getvalue(), "page": page})
+    return shown
 
 
 def _last_value(cell: str, file: str, names: dict):
@@ -75,7 +83,10 @@ def _shown(error: BaseException) -> list:
     for frame, line in traceback.walk_tb(error.__traceback__):
         file = frame.f_code.co_filename
         if file != __file__ and not frame.f_locals.get("__tracebackhide__"):
-            lines += [f"{file}, line {line}, in {frame.f_code.co_name}", f"----> {linecache.getline(file, line).strip()}"]
+            lines += [
+                f"{file}, line {line}, in {frame.f_code.co_name}",
+                f"----> {linecache.getline(file, line).strip()}",
+            ]
     return [*lines, f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
 
 

@@ -1,6 +1,8 @@
-"""TPU kernels in programs that XLA partitions, on 4 host devices: JAX refuses them, but in a shard_map over all axes. Run by test_jax_refusals.py in
-a process of its own; prints what is found, after comparing it with what JAX's lowering says (jax/_src/tpu_custom_call.py).
+"""TPU kernels in programs that XLA partitions, on 4 host devices: JAX refuses them, but in a shard_map over all axes.
+Run by test_jax_refusals.py in a process of its own; prints what is found, after comparing it with what JAX's lowering
+says (jax/_src/tpu_custom_call.py).
 """
+
 import os
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
@@ -9,8 +11,11 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax.experimental import pallas as pl  # noqa: E402
-from jax.sharding import Mesh, NamedSharding  # noqa: E402
-from jax.sharding import PartitionSpec as P  # noqa: E402
+from jax.sharding import (  # noqa: E402
+    Mesh,
+    NamedSharding,
+    PartitionSpec as P,  # noqa: E402
+)
 
 import palladion  # noqa: E402
 
@@ -24,7 +29,13 @@ def doubled(x_ref, o_ref):
 
 def call(x):
     block = pl.BlockSpec((8, 128), lambda i: (i, 0))
-    return pl.pallas_call(doubled, grid=(x.shape[0] // 8,), in_specs=[block], out_specs=block, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return pl.pallas_call(
+        doubled,
+        grid=(x.shape[0] // 8,),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )(x)
 
 
 def over(*axes):
@@ -41,9 +52,13 @@ def takes(f, x) -> bool:
 
 
 def main():
-    for name, f, place in (("sharded", call, NamedSharding(LINE, P("x"))), ("replicated", call, NamedSharding(LINE, P())),
-                           ("one axis of two", over("a"), NamedSharding(SQUARE, P("a"))), ("all axes", over("a", "b"), NamedSharding(SQUARE, P("a"))),
-                           ("one device", call, jax.devices()[0])):
+    for name, f, place in (
+        ("sharded", call, NamedSharding(LINE, P("x"))),
+        ("replicated", call, NamedSharding(LINE, P())),
+        ("one axis of two", over("a"), NamedSharding(SQUARE, P("a"))),
+        ("all axes", over("a", "b"), NamedSharding(SQUARE, P("a"))),
+        ("one device", call, jax.devices()[0]),
+    ):
         x = jax.device_put(jnp.ones((32, 128), jnp.float32), place)
         with palladion.emulate("v5e", seeds=2, on_defect="collect") as session:
             y = jax.jit(f)(x)

@@ -1,4 +1,4 @@
-"""What programs of pltpu.emit_pipeline are made of; and those of grids, index maps and blocks, for the test beside it."""
+"""The parts of programs of pltpu.emit_pipeline, and of grids, index maps and blocks, for the test beside it."""
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +22,14 @@ def like(x):
 def called(kernel, *args, interpret, out=None, in_specs=None, out_specs=None, **options):
     out = like(args[0]) if out is None else out
     specs = jax.tree.map(lambda _: ANYWHERE, out) if out_specs is None else out_specs
-    return pl.pallas_call(kernel, out_shape=out, out_specs=specs, in_specs=in_specs or [ANYWHERE] * len(args),
-                          interpret=interpret, **options)(*args)
+    return pl.pallas_call(
+        kernel,
+        out_shape=out,
+        out_specs=specs,
+        in_specs=in_specs or [ANYWHERE] * len(args),
+        interpret=interpret,
+        **options,
+    )(*args)
 
 
 def block(shape=(8, 128), index=lambda i, j: (i, j), buffers=None, **how):
@@ -37,6 +43,7 @@ def doubling(x_ref, o_ref):
 
 def piped(body=doubling, grid=(8, 2), ins=None, outs=None, **how):
     """A kernel that is one pipeline over its refs."""
+
     def kernel(*refs):
         pltpu.emit_pipeline(body, grid=grid, in_specs=ins or [block()], out_specs=outs or [block()], **how)(*refs)
 
@@ -48,10 +55,15 @@ def piped(body=doubling, grid=(8, 2), ins=None, outs=None, **how):
 
 def grid_of(rank):
     """A grid of `rank` dimensions over as many blocks."""
+
     def program(interpret):
-        grid, index = {0: ((), lambda: (0, 0)), 1: ((8,), lambda i: (i, 0)), 2: ((8, 2), lambda i, j: (i, j)),
-                       3: ((2, 4, 2), lambda i, j, k: (4 * i + j, k)),
-                       4: ((2, 2, 2, 2), lambda i, j, k, m: (4 * i + 2 * j + k, m))}[rank]
+        grid, index = {
+            0: ((), lambda: (0, 0)),
+            1: ((8,), lambda i: (i, 0)),
+            2: ((8, 2), lambda i, j: (i, j)),
+            3: ((2, 4, 2), lambda i, j, k: (4 * i + j, k)),
+            4: ((2, 2, 2, 2), lambda i, j, k, m: (4 * i + 2 * j + k, m)),
+        }[rank]
         shape = {0: (64, 256), 1: (8, 256)}.get(rank, (8, 128))
         spec = [block(shape, index)]
         return called(piped(grid=grid, ins=spec, outs=spec), X, interpret=interpret), X * 2
@@ -66,15 +78,25 @@ def grid_of_one(interpret):
 
 def dynamic(rows, columns, both=True):
     """Sizes of the grid that are known at run time: what no step visits is left as the alias gave it."""
+
     def program(interpret):
         def kernel(n, x, _, o):
-            pltpu.emit_pipeline(doubling, grid=(n[0], n[1] if both else columns), in_specs=[block()],
-                                out_specs=[block()])(x, o)
+            pltpu.emit_pipeline(
+                doubling, grid=(n[0], n[1] if both else columns), in_specs=[block()], out_specs=[block()]
+            )(x, o)
 
-        result = called(kernel, np.array([rows, columns], np.int32), X, Y, interpret=interpret, out=like(X),
-                        in_specs=[SMEM, ANYWHERE, ANYWHERE], input_output_aliases={2: 0})
+        result = called(
+            kernel,
+            np.array([rows, columns], np.int32),
+            X,
+            Y,
+            interpret=interpret,
+            out=like(X),
+            in_specs=[SMEM, ANYWHERE, ANYWHERE],
+            input_output_aliases={2: 0},
+        )
         expected = Y.copy()
-        expected[:8 * rows, :128 * columns] = 2 * X[:8 * rows, :128 * columns]
+        expected[: 8 * rows, : 128 * columns] = 2 * X[: 8 * rows, : 128 * columns]
         return result, expected
 
     return program
@@ -106,23 +128,27 @@ def transposed_order(interpret):
 
 
 def reversed_rows(interpret):
-    return called(piped(outs=[block(index=lambda i, j: (7 - i, j))]), X, interpret=interpret), \
-        2 * X.reshape(8, 8, 256)[::-1].reshape(64, 256)
+    return called(piped(outs=[block(index=lambda i, j: (7 - i, j))]), X, interpret=interpret), 2 * X.reshape(8, 8, 256)[
+        ::-1
+    ].reshape(64, 256)
 
 
 def through_a_table(interpret):
     table = np.array([3, 0, 7, 1, 6, 2, 5, 4], np.int32)
 
     def kernel(t, x, o):
-        pltpu.emit_pipeline(doubling, grid=(8, 2), in_specs=[block(index=lambda i, j: (t[i], j))],
-                            out_specs=[block()])(x, o)
+        pltpu.emit_pipeline(doubling, grid=(8, 2), in_specs=[block(index=lambda i, j: (t[i], j))], out_specs=[block()])(
+            x, o
+        )
 
-    return called(kernel, table, X, interpret=interpret, out=like(X), in_specs=[SMEM, ANYWHERE]), \
-        2 * X.reshape(8, 8, 256)[table].reshape(64, 256)
+    return called(kernel, table, X, interpret=interpret, out=like(X), in_specs=[SMEM, ANYWHERE]), 2 * X.reshape(
+        8, 8, 256
+    )[table].reshape(64, 256)
 
 
 def revisited_input(interpret):
     """The same block of an input in steps that follow one another is fetched once."""
+
     def body(x_ref, y_ref, o_ref):
         o_ref[...] = x_ref[...] + y_ref[...]
 
@@ -133,6 +159,7 @@ def revisited_input(interpret):
 
 def whole_input(interpret):
     """Windows whose index cannot change are fetched once, before the first step."""
+
     def body(x_ref, y_ref, o_ref):
         o_ref[...] = x_ref[...] + jnp.sum(y_ref[...])
 
@@ -145,8 +172,7 @@ def whole_output(interpret):
         rows = pl.ds(pl.multiple_of(8 * pl.program_id(0), 8), 8)
         o_ref[rows, :] = x_ref[...] * 2
 
-    kernel = piped(body, grid=(8,), ins=[block((8, 256), lambda i: (i, 0))],
-                   outs=[block((64, 256), lambda i: (0, 0))])
+    kernel = piped(body, grid=(8,), ins=[block((8, 256), lambda i: (i, 0))], outs=[block((64, 256), lambda i: (0, 0))])
     return called(kernel, X, interpret=interpret), X * 2
 
 
@@ -160,13 +186,15 @@ def squeezed(dim):
 
 def element_rows(interpret):
     """Rows from 8i on, 16 of them: blocks that overlap."""
+
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[pl.ds(0, 8), :] + x_ref[pl.ds(8, 8), :]
 
     ins = [pl.BlockSpec((pl.Element(16), pl.Element(256)), lambda i: (8 * i, 0))]
     out = jax.ShapeDtypeStruct((56, 256), X.dtype)
-    return called(piped(body, grid=(7,), ins=ins, outs=[block((8, 256), lambda i: (i, 0))]), X, interpret=interpret,
-                  out=out), X[:56] + X[8:]
+    return called(
+        piped(body, grid=(7,), ins=ins, outs=[block((8, 256), lambda i: (i, 0))]), X, interpret=interpret, out=out
+    ), X[:56] + X[8:]
 
 
 def bounded_slices(interpret):

@@ -1,8 +1,8 @@
 """Kernel text -> JAX -> kernel text, and what counts as the same text.
 
-Names, labels, places, the producer and what the text says of its chip (`arch`, `options`) are not compared. Both texts are in the form of
-jax_source/folding.py. What a text may leave out is filled in: the memory space of an operand is its ref's, a block that is the whole array
-is none, and a slice of a whole dimension is `*`.
+Names, labels, places, the producer and what the text says of its chip (`arch`, `options`) are not compared. Both texts
+are in the form of jax_source/folding.py. What a text may leave out is filled in: the memory space of an operand is its
+ref's, a block that is the whole array is none, and a slice of a whole dimension is `*`.
 """
 
 import contextlib
@@ -87,7 +87,7 @@ def _is_pure(instr) -> bool:
 
 
 def _without_dead(region, uses):
-    """JAX leaves out what has no effect, reads included, and whose results nobody has."""
+    """JAX leaves out operations without effects, reads included, that have no used results."""
     kept = []
     for instr in reversed(region["body"]):
         if _is_pure(instr) and not any(uses.get(result, 0) for result in instr["results"]):
@@ -119,17 +119,25 @@ class _Normal:
 
     def kernel(self):
         given = self.given
-        operands = sorted(given["operands"], key=lambda o: ("bound", "prefetch", "in", "out", "scratch").index(o["role"]))
+        operands = sorted(
+            given["operands"], key=lambda o: ("bound", "prefetch", "in", "out", "scratch").index(o["role"])
+        )
         for operand in operands:
             self.number(operand["name"], operand["type"])
         spaces = self._spaces(operands)
         return {
-            "backend": backend_of(given), "params": given["params"],
-            "other": {k: v for k, v in given["other"].items() if k not in ("options", "arrays")}, "arrays": self._arrays(),
+            "backend": backend_of(given),
+            "params": given["params"],
+            "other": {k: v for k, v in given["other"].items() if k not in ("options", "arrays")},
+            "arrays": self._arrays(),
             "grid": [self.number(size) if isinstance(size, str) else size for size in given["grid"]],
-            "grid_names": given["grid_names"], "vmapped": given["vmapped"], "mesh": given["mesh"], "mesh_attrs": given["mesh_attrs"],
+            "grid_names": given["grid_names"],
+            "vmapped": given["vmapped"],
+            "mesh": given["mesh"],
+            "mesh_attrs": given["mesh_attrs"],
             "operands": [self.operand(operand, space) for operand, space in zip(operands, spaces)],
-            "bodies": [(body["mesh"], self.region(body["region"])) for body in given["bodies"]]}
+            "bodies": [(body["mesh"], self.region(body["region"])) for body in given["bodies"]],
+        }
 
     def _arrays(self):
         """Where the arrays of operands lie between kernels; the text has them by name."""
@@ -147,13 +155,27 @@ class _Normal:
         if block and self.whole(block, operand["type"]["shape"]):
             block = None
         alias = None if operand["alias"] is None else self.number(operand["alias"])
-        return operand["role"], self.type(operand["type"]), space, alias, block and {
-            "dims": block["dims"], "map": self.map(block["map"]), "view": self.view(block["view"], None), "buffered": block["buffered"]}
+        return (
+            operand["role"],
+            self.type(operand["type"]),
+            space,
+            alias,
+            block
+            and {
+                "dims": block["dims"],
+                "map": self.map(block["map"]),
+                "view": self.view(block["view"], None),
+                "buffered": block["buffered"],
+            },
+        )
 
     def map(self, region):
         """JAX makes its own numbers of what a map gives back: `0` may be weak."""
         region = self.region(region)
-        return {**region, "results": [{**arg, "weak": None} if isinstance(arg, dict) else arg for arg in region["results"]]}
+        return {
+            **region,
+            "results": [{**arg, "weak": None} if isinstance(arg, dict) else arg for arg in region["results"]],
+        }
 
     @staticmethod
     def whole(block, shape):
@@ -167,7 +189,10 @@ class _Normal:
         return {**t, "shape": [self.number(d) if isinstance(d, str) else d for d in t["shape"]]}
 
     def region(self, region):
-        params = [(self.number(p["name"], p["type"]), self.type(p["type"]), self.view(p["view"], None)) for p in region["params"] or ()]
+        params = [
+            (self.number(p["name"], p["type"]), self.type(p["type"]), self.view(p["view"], None))
+            for p in region["params"] or ()
+        ]
         body = [self.instruction(instr) for instr in region["body"]]
         return {"params": params, "body": body, "results": [self.arg(arg) for arg in region["results"]]}
 
@@ -179,8 +204,14 @@ class _Normal:
         for result, result_type in zip(instr["results"], instr["types"]):
             if result is not None and self.uses.get(result, 0) > 0:
                 self.number(result, result_type)
-        return {"name": instr["name"], "attrs": _attributes(instr["attrs"]), "args": args, "regions": regions, "used": used,
-                "types": [self.type(t) for t in instr["types"]]}
+        return {
+            "name": instr["name"],
+            "attrs": _attributes(instr["attrs"]),
+            "args": args,
+            "regions": regions,
+            "used": used,
+            "types": [self.type(t) for t in instr["types"]],
+        }
 
     def arg(self, arg):
         kind = arg["kind"]
@@ -202,8 +233,11 @@ class _Normal:
                 sizes = shape or [None] * len(t["indices"])
                 t["indices"] = [self.index(index, size) for index, size in zip(t["indices"], sizes)]
                 points = any(index["kind"] != "range" for index in t["indices"] if index["kind"] not in ("full",))
-                shape = None if points or shape is None else [
-                    size if i["kind"] == "full" else i.get("length") for i, size in zip(t["indices"], sizes)]
+                shape = (
+                    None
+                    if points or shape is None
+                    else [size if i["kind"] == "full" else i.get("length") for i, size in zip(t["indices"], sizes)]
+                )
             else:
                 t["indices"] = [self.index(index, None) for index in t["indices"]]
                 shape = _shape_after(t, shape)
@@ -227,14 +261,24 @@ class _Normal:
 
 
 _NONE = (None, False, [])
-_DEFAULTS = {"device_id_type": "mesh", "oob_mode": "zeros", "commit_group": True}  # what JAX always says, and a text need not
+_DEFAULTS = {
+    "device_id_type": "mesh",
+    "oob_mode": "zeros",
+    "commit_group": True,
+}  # what JAX always says, and a text need not
 _LABELS = ("what",)  # of get_global: the words of a message
 
 
 def _attributes(attrs: dict) -> dict:
     """Without those that say nothing; the fields of a format have numbers."""
-    words = {name: value["word"] if isinstance(value, dict) and "word" in value else value for name, value in attrs.items()}
-    kept = {name: value for name, value in words.items() if value not in _NONE and value != _DEFAULTS.get(name) and name not in _LABELS}
+    words = {
+        name: value["word"] if isinstance(value, dict) and "word" in value else value for name, value in attrs.items()
+    }
+    kept = {
+        name: value
+        for name, value in words.items()
+        if value not in _NONE and value != _DEFAULTS.get(name) and name not in _LABELS
+    }
     if "fmt" in kept:
         kept["fmt"] = _numbered(kept["fmt"])
     return kept
@@ -257,12 +301,15 @@ def _shape_after(transform, shape):
     if transform["kind"] != "untile":
         return None
     count = len(transform["ints"])
-    return [*shape[:-2 * count], *(a * b for a, b in zip(shape[-2 * count:-count], transform["ints"]))]
+    return [*shape[: -2 * count], *(a * b for a, b in zip(shape[-2 * count : -count], transform["ints"]))]
 
 
 def arrays(kernel: dict, given: dict):
     """The inputs of a case, by name, in the order of the call."""
-    return [np.asarray(given[o["name"]], numpy_dtype(o["type"]["dtype"])).reshape(o["type"]["shape"]) for o in inputs(kernel)]
+    return [
+        np.asarray(given[o["name"]], numpy_dtype(o["type"]["dtype"])).reshape(o["type"]["shape"])
+        for o in inputs(kernel)
+    ]
 
 
 def canonical(text: str) -> str:

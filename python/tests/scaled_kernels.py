@@ -1,6 +1,8 @@
-"""Matrix products of Blackwell with block scales and with a sparse operand: kernels as users write them, their inputs, and what NumPy says.
+"""Matrix products of Blackwell with block scales and with a sparse operand: kernels as users write them, their inputs,
+and what NumPy says.
 
-Values are few and small enough that every sum is exact in double precision, so that any order of summing gives the same bits.
+Values are few and small enough that every sum is exact in double precision, so that any order of summing gives the same
+bits.
 """
 
 import dataclasses
@@ -21,7 +23,7 @@ PAIRS = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)], np.uint8)  # 
 
 @dataclasses.dataclass(frozen=True)
 class Product:
-    """a is m by k (half as many columns where it is sparse), b is n by k; `scale` is the type of scales, None without."""
+    """a is m by k (half as many columns where it is sparse), b is n by k; `scale` is the type of scales, or None."""
 
     dtype: type
     scale: type | None = None
@@ -65,7 +67,11 @@ def packed_scales_of_pair(scales):
     """The same of b's scales where the blocks of a pair have 64 rows each."""
     rows, columns = scales.shape
     quarters = rows // 64
-    tiled = scales.reshape(2, quarters, 32, columns // 4, 4).transpose(3, 0, 2, 1, 4).reshape(1, columns // 4, 64, quarters * 4)
+    tiled = (
+        scales.reshape(2, quarters, 32, columns // 4, 4)
+        .transpose(3, 0, 2, 1, 4)
+        .reshape(1, columns // 4, 64, quarters * 4)
+    )
     return np.pad(tiled, ((0, 0), (0, 0), (0, 0), (0, 16 - quarters * 4)))
 
 
@@ -109,23 +115,34 @@ def matmul(p: Product):
     scratch = {
         "a_tile": plgpu.SMEM((p.m, stored), p.dtype, transforms=tiles(p.dtype)),
         "b_tile": plgpu.SMEM((p.n // p.blocks, p.k), p.dtype, transforms=tiles(p.dtype)),
-        "o_tile": plgpu.SMEM((p.m, p.n), p.acc), "acc": plgpu.TMEM((p.m, p.n), p.acc, collective=pair),
-        "full": plgpu.Barrier(num_arrivals=2 + 2 * bool(p.scale) + p.sparse), "done": plgpu.Barrier(orders_tensor_core=True)}
+        "o_tile": plgpu.SMEM((p.m, p.n), p.acc),
+        "acc": plgpu.TMEM((p.m, p.n), p.acc, collective=pair),
+        "full": plgpu.Barrier(num_arrivals=2 + 2 * bool(p.scale) + p.sparse),
+        "done": plgpu.Barrier(orders_tensor_core=True),
+    }
     if p.scale:
         columns = p.k // p.block
-        packed_b = (1, columns // 4, 64, 16) if scale_rows == 256 and p.m == 64 else (scale_rows // 128, columns // 4, 32, 16)
+        packed_b = (
+            (1, columns // 4, 64, 16) if scale_rows == 256 and p.m == 64 else (scale_rows // 128, columns // 4, 32, 16)
+        )
         scratch |= {
-            "a_scale_tile": plgpu.SMEM((1, columns // 4, 32, 16), p.scale), "b_scale_tile": plgpu.SMEM(packed_b, p.scale),
+            "a_scale_tile": plgpu.SMEM((1, columns // 4, 32, 16), p.scale),
+            "b_scale_tile": plgpu.SMEM(packed_b, p.scale),
             "a_scale": plgpu.TMEM((128, columns), p.scale, layout=SCALES, collective=pair),
-            "b_scale": plgpu.TMEM((scale_rows, columns), p.scale, layout=packing, collective=pair)}
+            "b_scale": plgpu.TMEM((scale_rows, columns), p.scale, layout=packing, collective=pair),
+        }
     if p.sparse:
-        scratch |= {"position_tile": plgpu.SMEM((1, p.k // p.group // 32, 128, 64), jnp.uint2),
-                    "positions": plgpu.TMEM((128, p.k // p.group * 2), jnp.uint2, layout=POSITIONS, collective=pair)}
+        scratch |= {
+            "position_tile": plgpu.SMEM((1, p.k // p.group // 32, 128, 64), jnp.uint2),
+            "positions": plgpu.TMEM((128, p.k // p.group * 2), jnp.uint2, layout=POSITIONS, collective=pair),
+        }
     cluster = {}
     if pair:
         scratch["both"] = plgpu.ClusterBarrier(collective_axes=("x",))
         cluster = {"cluster": (2,), "cluster_names": ("x",)}
-    return plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((p.m * p.blocks, p.n), p.acc), scratch_types=scratch, **cluster)
+    return plgpu.kernel(
+        body, out_type=jax.ShapeDtypeStruct((p.m * p.blocks, p.n), p.acc), scratch_types=scratch, **cluster
+    )
 
 
 def small_values(random, shape, dtype):
@@ -153,12 +170,14 @@ def inputs(p: Product, seed=0):
         wide_a = filled.reshape(rows, p.k)
     if p.scale:
         of_a, of_b = (scales_of(random, (n, p.k // p.block), p.scale) for n in (rows, p.n))
-        per_block = [packed_scales(of_a[i * p.m:(i + 1) * p.m]) for i in range(p.blocks)]
+        per_block = [packed_scales(of_a[i * p.m : (i + 1) * p.m]) for i in range(p.blocks)]
         pack_b = packed_scales if p.packing[0] == SCALES else packed_scales_of_pair
         arguments += [np.concatenate(per_block), pack_b(of_b)]
         wide_a *= np.repeat(of_a.astype(np.float64), p.block, axis=1)
         wide_b *= np.repeat(of_b.astype(np.float64), p.block, axis=1)
     if p.sparse:
-        packed = jnp.dtype(F8) if p.dtype == F4 else jnp.dtype(p.dtype)  # JAX's helper knows 8 and 16 bits; of 4 the tiles are those of 8
+        packed = (
+            jnp.dtype(F8) if p.dtype == F4 else jnp.dtype(p.dtype)
+        )  # JAX's helper knows 8 and 16 bits; of 4 the tiles are those of 8
         arguments.append(plgpu.format_tcgen05_sparse_metadata(jnp.asarray(positions).astype(jnp.uint2), packed))
     return arguments, wide_a @ wide_b.T

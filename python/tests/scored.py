@@ -27,6 +27,7 @@ def path_of(record: str) -> str:
 
 def checked(cases: list) -> list:
     """The kernels of all of them, as the checks of the wheel's kernels have them."""
+
     def made(one):
         problem = case.Problem(one.function, one.args, None)
         return case.Case(0, one.name, one.target, lambda: problem, one.tolerance, one.tolerance, target=one.target)
@@ -40,12 +41,12 @@ def score(cases: list, per_kind: int, progress=None) -> dict:
     return check_command.recorded(kernels, mutation.score(kernels, per_kind, progress=progress))
 
 
-def tell(one: mutation.Outcome):
+def show(one: mutation.Outcome):
     print(f"{one.outcome}: {one.case}: {one.mutant}: {one.what}: {one.why[:150]}", flush=True)
 
 
 def record(path: str, score_all: Callable, score_sample: Callable):
     """Both into the file, and a line for each mutant while it goes on."""
-    found = {"all": score_all(tell), "sample": score_sample()}
+    found = {"all": score_all(show), "sample": score_sample()}
     with open(path, "w", encoding="utf-8") as stream:
         stream.write(json.dumps(found, indent=1) + "\n")

@@ -1,5 +1,6 @@
-"""Kernels in programs that XLA partitions, on 4 host devices, beside what JAX's interpret=True computes. Run by test_emulate_sharded.py in a
-process of its own, with an argument "gspmd" for XLA's older partitioner; prints what it saw.
+"""Kernels in programs that XLA partitions, on 4 host devices, beside what JAX's interpret=True computes. Run by
+test_emulate_sharded.py in a process of its own, with an argument "gspmd" for XLA's older partitioner; prints what it
+saw.
 """
 
 import os
@@ -12,8 +13,11 @@ import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 from jax import lax  # noqa: E402
 from jax.experimental import pallas as pl  # noqa: E402
-from jax.sharding import AxisType, NamedSharding  # noqa: E402
-from jax.sharding import PartitionSpec as P  # noqa: E402
+from jax.sharding import (  # noqa: E402
+    AxisType,
+    NamedSharding,
+    PartitionSpec as P,  # noqa: E402
+)
 
 import palladion  # noqa: E402
 
@@ -39,8 +43,14 @@ def call(x, interpret):
 
 def by_rows(x, interpret):
     block = pl.BlockSpec((2, 4), lambda i: (i, 0))
-    return pl.pallas_call(rows, grid=(x.shape[0] // 2,), in_specs=[block], out_specs=block, interpret=interpret,
-                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return pl.pallas_call(
+        rows,
+        grid=(x.shape[0] // 2,),
+        in_specs=[block],
+        out_specs=block,
+        interpret=interpret,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )(x)
 
 
 def put(mesh, spec, **kind):
@@ -73,26 +83,65 @@ for where, mesh, spec in (("replicated", LINE, P()), ("sharded", LINE, P("a")), 
         f"jit, {where}": (lambda i, m=mesh, s=spec: jax.jit(lambda x: call(x, i))(put(m, s)), 1),
         f"grid, {where}": (lambda i, m=mesh, s=spec: jax.jit(lambda x: by_rows(x, i))(put(m, s)), 1),
         f"eager, {where}": (lambda i, m=mesh, s=spec: call(put(m, s), i), 1),
-        f"behind a collective, {where}": (lambda i, m=mesh, s=spec: jax.jit(lambda x: call(x @ x.T @ x, i).sum())(put(m, s)), 1),
+        f"behind a collective, {where}": (
+            lambda i, m=mesh, s=spec: jax.jit(lambda x: call(x @ x.T @ x, i).sum())(put(m, s)),
+            1,
+        ),
         f"vmap, {where}": (lambda i, m=mesh, s=spec: jax.jit(jax.vmap(lambda x: call(x, i)))(put(m, s)), 1),
-        f"grad, {where}": (lambda i, m=mesh, s=spec: jax.jit(jax.value_and_grad(lambda x: differentiable(i)(x).sum()))(put(m, s)), 2),
-        f"scan, {where}": (lambda i, m=mesh, s=spec: jax.jit(lambda x: lax.scan(lambda c, _: (call(c, i), c), x, None, 3))(put(m, s)), 3),
+        f"grad, {where}": (
+            lambda i, m=mesh, s=spec: jax.jit(jax.value_and_grad(lambda x: differentiable(i)(x).sum()))(put(m, s)),
+            2,
+        ),
+        f"scan, {where}": (
+            lambda i, m=mesh, s=spec: jax.jit(lambda x: lax.scan(lambda c, _: (call(c, i), c), x, None, 3))(put(m, s)),
+            3,
+        ),
         f"donated, {where}": (lambda i, m=mesh, s=spec: jax.jit(lambda x: call(x, i), donate_argnums=0)(put(m, s)), 1),
-        f"set_mesh, {where}": (lambda i, m=mesh, s=spec: in_mesh(m, lambda: jax.jit(lambda x: call(x, i) * 2)(put(m, s))), 1),
-        f"shardings, {where}": (lambda i, m=mesh, s=spec: jax.jit(
-            lambda x: call(x, i), in_shardings=NamedSharding(m, s), out_shardings=NamedSharding(m, P("a")))(X), 1),
+        f"set_mesh, {where}": (
+            lambda i, m=mesh, s=spec: in_mesh(m, lambda: jax.jit(lambda x: call(x, i) * 2)(put(m, s))),
+            1,
+        ),
+        f"shardings, {where}": (
+            lambda i, m=mesh, s=spec: jax.jit(
+                lambda x: call(x, i), in_shardings=NamedSharding(m, s), out_shardings=NamedSharding(m, P("a"))
+            )(X),
+            1,
+        ),
     }
 PROGRAMS |= {
     "while and cond": (lambda i: jax.jit(steps(i))(put(LINE, P("a"))), 4),
     "set_mesh, explicit, eager": (lambda i: in_mesh(EXPLICIT, lambda: call(jnp.asarray(X), i)), 1),
-    "memory kind": (lambda i: jax.jit(lambda x: call(jax.device_put(x, jax.memory.Space.Device), i))(
-        put(LINE, P("a"), memory_kind="pinned_host")), 1),
-    "some devices": (lambda i: jax.jit(lambda x: call(x, i))(
-        put(jax.sharding.Mesh(np.array(jax.devices())[[2, 1]], ("a",)), P("a"))), 1),
-    "shard_map": (lambda i: jax.jit(jax.shard_map(lambda x: by_rows(x, i) + 1, mesh=LINE, in_specs=P("a"), out_specs=P("a"),
-                                                  check_vma=False))(put(LINE, P("a"))), 4),
-    "shard_map over one of two axes": (lambda i: jax.jit(jax.shard_map(
-        lambda x: by_rows(x, i) + 1, mesh=SQUARE, in_specs=P("a"), out_specs=P("a"), axis_names={"a"}, check_vma=False))(X), 2),
+    "memory kind": (
+        lambda i: jax.jit(lambda x: call(jax.device_put(x, jax.memory.Space.Device), i))(
+            put(LINE, P("a"), memory_kind="pinned_host")
+        ),
+        1,
+    ),
+    "some devices": (
+        lambda i: jax.jit(lambda x: call(x, i))(
+            put(jax.sharding.Mesh(np.array(jax.devices())[[2, 1]], ("a",)), P("a"))
+        ),
+        1,
+    ),
+    "shard_map": (
+        lambda i: jax.jit(
+            jax.shard_map(lambda x: by_rows(x, i) + 1, mesh=LINE, in_specs=P("a"), out_specs=P("a"), check_vma=False)
+        )(put(LINE, P("a"))),
+        4,
+    ),
+    "shard_map over one of two axes": (
+        lambda i: jax.jit(
+            jax.shard_map(
+                lambda x: by_rows(x, i) + 1,
+                mesh=SQUARE,
+                in_specs=P("a"),
+                out_specs=P("a"),
+                axis_names={"a"},
+                check_vma=False,
+            )
+        )(X),
+        2,
+    ),
 }
 
 
@@ -120,13 +169,14 @@ def past_the_end(x_ref, o_ref):
 
 def of_one_device_only():
     """The others are in a collective, and wait for it: the call must go on."""
+
     def program(x):
         kernel = pl.pallas_call(past_the_end, grid=(1,), out_shape=jax.ShapeDtypeStruct((8,), x.dtype))
         return lax.psum(kernel(x), "a")
 
     x = np.zeros(64, np.float32)
     x[:16] = 12
-    with palladion.emulate() as session:
+    with palladion.emulate():
         jax.jit(jax.shard_map(program, mesh=LINE, in_specs=P("a"), out_specs=P(), check_vma=False))(x)
 
 
@@ -136,15 +186,19 @@ def main():
         of_one_device_only()
     except palladion.DefectError as error:
         assert "OOB" in str(error) and error.report.count == 4, error
-        print("one device's defect is told")
+        print("one device's defect is reported")
     function = jax.jit(lambda x: call(x, False))
     with palladion.emulate() as session:
-        for _ in range(20):  # nobody waits, and a collective is before the kernel
+        for _ in range(20):  # the result is not awaited, and a collective is before the kernel
             jax.jit(lambda x: call(x @ x.T @ x, False))(put(LINE, P("a")))
     assert session.report.count == 20, session.report
     for spec in (P(), P("a")):
-        np.testing.assert_allclose(palladion.run(lambda x: call(x @ x.T @ x, False), put(LINE, spec)), np.sin(X @ X.T @ X) * 2, rtol=1e-5)
-        report = palladion.check(lambda x: call(x, False), put(LINE, spec), reference=lambda x: jnp.sin(x) * 2, seeds=2, rtol=1e-6)
+        np.testing.assert_allclose(
+            palladion.run(lambda x: call(x @ x.T @ x, False), put(LINE, spec)), np.sin(X @ X.T @ X) * 2, rtol=1e-5
+        )
+        report = palladion.check(
+            lambda x: call(x, False), put(LINE, spec), reference=lambda x: jnp.sin(x) * 2, seeds=2, rtol=1e-6
+        )
         assert report.ok and len(report.kernels) == 1, report
     palladion.install(claim=("bare", "interpret_true"))
     np.testing.assert_allclose(function(put(LINE, P("a"))), np.sin(X) * 2, rtol=1e-6)

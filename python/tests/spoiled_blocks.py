@@ -1,8 +1,21 @@
-"""Mistakes of a program that runs blocks, made in NumPy (spoiled_outputs.py). Each draws a case and returns (function, inputs, output)."""
+"""Mistakes of a program that runs blocks, made in NumPy (spoiled_outputs.py). Each draws a case and returns (function,
+inputs, output).
+"""
 
 import jax.numpy as jnp
 import numpy as np
-from spoiled_kernels import BF16, any_case, block_of, by_blocks, elementwise_case, normal, product, rows_of_ragged, scaled
+
+from spoiled_kernels import (
+    BF16,
+    any_case,
+    block_of,
+    by_blocks,
+    elementwise_case,
+    normal,
+    product,
+    rows_of_ragged,
+    scaled,
+)
 
 
 def transposed(rng):
@@ -18,6 +31,7 @@ def transposed(rng):
             return a * 2 + b
         a, b = (a.T if which == 0 else a), (b.T if which == 1 else b)
         return (a * 2 + b).T if which == 2 else a * 2 + b
+
     return scaled(*shape, block, jnp.float32), (x, y), by_blocks(block, grid, shape, value)
 
 
@@ -33,6 +47,7 @@ def off_by_one(rng):
             return normal(rng, block) * 100
         index[axis] = index[axis] % grid[axis] if edge == "wraps" else min(max(index[axis], 0), grid[axis] - 1)
         return block_of(x, index, block)
+
     return f, (x, y), by_blocks(block, grid, x.shape, lambda i, j: moved(i, j) * 2 + block_of(y, (i, j), block))
 
 
@@ -45,7 +60,10 @@ def missing(rng):
         for j in range(2):
             for step in range(4):
                 if (i, j, step) != gone:
-                    a, b = block_of(x, (i, step), (16, bk)).astype(np.float32), block_of(y, (step, j), (bk, 128)).astype(np.float32)
+                    a, b = (
+                        block_of(x, (i, step), (16, bk)).astype(np.float32),
+                        block_of(y, (step, j), (bk, 128)).astype(np.float32),
+                    )
                     block_of(out, (i, j), (16, 128))[...] += a @ b
     return product(m, n, k, (16, 128, bk), jnp.float32), (x, y), out
 
@@ -58,6 +76,7 @@ def wrong_slot(rng):
     def before(i, j):
         step = i * grid[1] + j - 1
         return nothing_before if step < 0 else block_of(x, (step // grid[1], step % grid[1]), block)
+
     return f, (x, y), by_blocks(block, grid, x.shape, lambda i, j: before(i, j) * 2 + block_of(y, (i, j), block))
 
 
@@ -73,6 +92,7 @@ def stale(rng):
         if (i, j) != place:
             return block_of(x, (i, j), block) * 2 + block_of(y, (i, j), block)
         return garbage if unwritten else block_of(x, before, block) * 2 + block_of(y, (i, j), block)
+
     return f, (x, y), by_blocks(block, grid, x.shape, value)
 
 
@@ -105,7 +125,10 @@ def exchanged_tiles(rng):
     one, other = rng.choice(tiles[0] * tiles[1], 2, replace=False)
     places = [(int(t) // tiles[1], int(t) % tiles[1]) for t in (one, other)]
     out = right.copy()
-    block_of(out, places[0], tile)[...], block_of(out, places[1], tile)[...] = block_of(right, places[1], tile), block_of(right, places[0], tile)
+    block_of(out, places[0], tile)[...], block_of(out, places[1], tile)[...] = (
+        block_of(right, places[1], tile),
+        block_of(right, places[0], tile),
+    )
     return f, (x, y), out
 
 

@@ -15,13 +15,20 @@ def block_of(array, index, shape):
 
 def scaled(rows, columns, block, dtype):
     """o = x * 2 + y, blocks of rows and columns."""
+
     def kernel(x_ref, y_ref, o_ref):
         o_ref[...] = x_ref[...] * 2 + y_ref[...]
 
     def f(x, y):
         spec = pl.BlockSpec(block, lambda i, j: (i, j))
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(rows // block[0], columns // block[1]),
-                              in_specs=[spec, spec], out_specs=spec)(x, y)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            grid=(rows // block[0], columns // block[1]),
+            in_specs=[spec, spec],
+            out_specs=spec,
+        )(x, y)
+
     return f
 
 
@@ -38,18 +45,24 @@ def product(m, n, k, block, out_type):
         @pl.when(pl.program_id(2) == 0)
         def _():
             o_ref[...] = jnp.zeros_like(o_ref)
+
         o_ref[...] += part.astype(o_ref.dtype)
 
     def f(x, y):
         return pl.pallas_call(
-            kernel, out_shape=jax.ShapeDtypeStruct((m, n), out_type), grid=(m // bm, n // bn, k // bk),
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((m, n), out_type),
+            grid=(m // bm, n // bn, k // bk),
             in_specs=[pl.BlockSpec((bm, bk), lambda i, j, l: (i, l)), pl.BlockSpec((bk, bn), lambda i, j, l: (l, j))],
-            out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)))(x, y)
+            out_specs=pl.BlockSpec((bm, bn), lambda i, j, l: (i, j)),
+        )(x, y)
+
     return f
 
 
 def rows_of_ragged(length, block):
     """The largest and the sum of x, of which the last block is masked: padding that leaks is seen."""
+
     def kernel(x_ref, o_ref):
         i = pl.program_id(0)
         at = i * block + jax.lax.broadcasted_iota(jnp.int32, (8, block), 1)
@@ -58,13 +71,19 @@ def rows_of_ragged(length, block):
 
     def f(x):
         return pl.pallas_call(
-            kernel, out_shape=jax.ShapeDtypeStruct((8, 128 * -(-length // block)), jnp.float32), grid=(-(-length // block),),
-            in_specs=[pl.BlockSpec((8, block), lambda i: (0, i))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, i)))(x)
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((8, 128 * -(-length // block)), jnp.float32),
+            grid=(-(-length // block),),
+            in_specs=[pl.BlockSpec((8, block), lambda i: (0, i))],
+            out_specs=pl.BlockSpec((8, 128), lambda i: (0, i)),
+        )(x)
+
     return f
 
 
 def finished(m, n, k, block, scale):
     """o = max(x y scale + b, 0), or tanh of that where the scale is 1."""
+
     def kernel(x_ref, y_ref, b_ref, o_ref):
         product = jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
         if scale == 1:
@@ -74,14 +93,22 @@ def finished(m, n, k, block, scale):
 
     def f(x, y, b):
         return pl.pallas_call(
-            kernel, out_shape=jax.ShapeDtypeStruct((m, n), jnp.float32), grid=(m // block[0], n // block[1]),
-            in_specs=[pl.BlockSpec((block[0], k), lambda i, j: (i, 0)), pl.BlockSpec((k, block[1]), lambda i, j: (0, j)),
-                      pl.BlockSpec((1, block[1]), lambda i, j: (0, j))],
-            out_specs=pl.BlockSpec(block, lambda i, j: (i, j)))(x, y, b)
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((m, n), jnp.float32),
+            grid=(m // block[0], n // block[1]),
+            in_specs=[
+                pl.BlockSpec((block[0], k), lambda i, j: (i, 0)),
+                pl.BlockSpec((k, block[1]), lambda i, j: (0, j)),
+                pl.BlockSpec((1, block[1]), lambda i, j: (0, j)),
+            ],
+            out_specs=pl.BlockSpec(block, lambda i, j: (i, j)),
+        )(x, y, b)
+
     return f
 
 
 # ---- Draws
+
 
 def normal(rng, shape, dtype=np.float32):
     return rng.standard_normal(shape).astype(dtype)

@@ -1,7 +1,10 @@
-"""Mistakes with numbers, made in NumPy (spoiled_outputs.py). Each draws a case and returns (function, inputs, the spoiled output)."""
+"""Mistakes with numbers, made in NumPy (spoiled_outputs.py). Each draws a case and returns (function, inputs, the
+spoiled output).
+"""
 
 import jax.numpy as jnp
 import numpy as np
+
 from spoiled_kernels import BF16, any_case, elementwise_case, f32_product_case, finished, normal, product_case
 
 
@@ -9,14 +12,21 @@ def _summed(x, y, dtype, order, length=1):
     """x y with every sum rounded to the type, `length` products at a time, whose own sum is rounded once."""
     total = None
     for k in order:
-        part = (x[:, k:k + length].astype(np.float64) @ y[k:k + length].astype(np.float64)).astype(np.float32).astype(dtype)
+        part = (
+            (x[:, k : k + length].astype(np.float64) @ y[k : k + length].astype(np.float64))
+            .astype(np.float32)
+            .astype(dtype)
+        )
         total = part if total is None else (total.astype(np.float32) + part.astype(np.float32)).astype(dtype)
     return total.astype(np.float32)
 
 
 def _sums_of_blocks(x, y, length):
     """x y in f32: the sums of `length` products each, added one after the other."""
-    parts = [_summed(x[:, k:k + length], y[k:k + length], np.float32, range(length)) for k in range(0, x.shape[1], length)]
+    parts = [
+        _summed(x[:, k : k + length], y[k : k + length], np.float32, range(length))
+        for k in range(0, x.shape[1], length)
+    ]
     total = parts[0]
     for part in parts[1:]:
         total = total + part
@@ -44,12 +54,13 @@ def other_order(rng):
 
 def flushed(rng):
     f, (x, y), block, grid = elementwise_case(rng)
-    scale = np.float32(2.0 ** -126)
+    scale = np.float32(2.0**-126)
     x, y = x * scale, y * scale
-    small = np.float32(2.0 ** -126)
+    small = np.float32(2.0**-126)
 
     def flush(a):
         return np.where(np.abs(a) < small, a * np.float32(0), a)
+
     operands = rng.integers(2) == 0
     a, b = (flush(x), flush(y)) if operands else (x, y)
     doubled = flush(a * np.float32(2))
@@ -62,11 +73,11 @@ def _truncate(exact, mode):
     low = size.astype(np.float32)
     low = np.where(low > size, np.nextafter(low, np.float32(0)), low).view(np.uint32)  # toward zero
     odd = low.view(np.float32) != size
-    bits = low & np.uint32(0xffff0000)
+    bits = low & np.uint32(0xFFFF0000)
     if mode == "away":
         bits = np.where((low != bits) | odd, bits + np.uint32(0x10000), bits)
     elif mode == "ties away":
-        bits = (low + np.uint32(0x8000)) & np.uint32(0xffff0000)
+        bits = (low + np.uint32(0x8000)) & np.uint32(0xFFFF0000)
     return np.copysign(bits.view(np.float32), exact).astype(BF16)
 
 
@@ -81,10 +92,10 @@ def rounding(rng):
 def _tf32(x, mode):
     bits = x.view(np.uint32)
     if mode == "nearest":
-        bits = bits + np.uint32(0xfff) + (bits >> np.uint32(13) & np.uint32(1))
+        bits = bits + np.uint32(0xFFF) + (bits >> np.uint32(13) & np.uint32(1))
     elif mode == "ties away":
         bits = bits + np.uint32(0x1000)
-    return (bits & np.uint32(0xffffe000)).view(np.float32)
+    return (bits & np.uint32(0xFFFFE000)).view(np.float32)
 
 
 def _narrow(x, how):
@@ -111,7 +122,11 @@ def three_passes(rng):
 
 def constant_factor(rng):
     f, inputs, right = any_case(rng)
-    return f, inputs, right * np.float32(rng.choice([0.5, 2.0, 0.125, 1 / 3, 1 / np.sqrt(128), 64.0, rng.uniform(0.2, 3)]))
+    return (
+        f,
+        inputs,
+        right * np.float32(rng.choice([0.5, 2.0, 0.125, 1 / 3, 1 / np.sqrt(128), 64.0, rng.uniform(0.2, 3)])),
+    )
 
 
 def constant_offset(rng):
@@ -126,8 +141,12 @@ def missing_epilogue(rng):
     if scale == 1:
         x = (x.astype(np.float32) / 16).astype(BF16)  # so that tanh does something, and not everywhere the same
     ab = x.astype(np.float32) @ y.astype(np.float32)
-    forms = {"scale": lambda: np.maximum(ab + b, 0), "bias": lambda: np.maximum(ab * np.float32(scale), 0),
-             "last": lambda: ab * np.float32(scale) + b, "all": lambda: ab}
+    forms = {
+        "scale": lambda: np.maximum(ab + b, 0),
+        "bias": lambda: np.maximum(ab * np.float32(scale), 0),
+        "last": lambda: ab * np.float32(scale) + b,
+        "all": lambda: ab,
+    }
     if scale == 1:
         forms = {"bias": lambda: np.tanh(ab), "last": lambda: ab + b, "all": lambda: ab}
     return finished(m, n, k, block, scale), (x, y, b), forms[rng.choice(list(forms))]()

@@ -1,5 +1,6 @@
-"""A library of tensors as small as it can be: what Palladion asks of PyTorch, over NumPy. It stands in for PyTorch, which need not be
-installed; test_tensors.py runs with PyTorch too where it is. Not modelled: memory of other devices, gradients that are recorded.
+"""A library of tensors as small as it can be: what Palladion asks of PyTorch, over NumPy. It stands in for PyTorch,
+which need not be installed; test_tensors.py runs with PyTorch too where it is. Not modelled: memory of other devices,
+gradients that are recorded.
 """
 
 import numpy as np
@@ -60,6 +61,6 @@ def tensor(values, dtype):
     """Aligned to 64 bytes, as PyTorch's allocator does."""
     array = np.array(values, dtype.name)
     room = np.empty(array.nbytes + 64, np.uint8)
-    aligned = room[-room.ctypes.data % 64:][:array.nbytes].view(array.dtype).reshape(array.shape)
+    aligned = room[-room.ctypes.data % 64 :][: array.nbytes].view(array.dtype).reshape(array.shape)
     aligned[...] = array
     return Tensor(aligned)

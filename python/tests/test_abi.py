@@ -1,5 +1,5 @@
-"""What ctypes declares is what emu/c_api.h says: codes, forms, the fields of structures, the arguments of functions. And
-what crosses: errors have codes, and a report is rendered from the library's own, which no JSON goes back for."""
+"""What ctypes declares is what emu/c_api.h says: codes, forms, the fields of structures, the arguments of functions.
+And what crosses: errors have codes, and a report is rendered from the library's own, which no JSON goes back for."""
 
 import copy
 import ctypes
@@ -21,10 +21,17 @@ HEADER = (pathlib.Path(__file__).parents[2] / "emu/c_api.h").read_text()
 PLAIN = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
 
 STRUCTURES = {
-    "array": _abi._Array, "error": _abi._Error,
-    "rendered_call": _abi._RenderedCall, "source_line": _abi._SourceLine, "render_request": _abi._RenderRequest,
-    "sarif_test": _abi._SarifTest, "compare_request": _abi._CompareRequest, "call_request": _abi._CallRequest,
-    "timeline": timing._Timeline, "time_request": timing.Request, "reduce_request": reducing._Request,
+    "array": _abi._Array,
+    "error": _abi._Error,
+    "rendered_call": _abi._RenderedCall,
+    "source_line": _abi._SourceLine,
+    "render_request": _abi._RenderRequest,
+    "sarif_test": _abi._SarifTest,
+    "compare_request": _abi._CompareRequest,
+    "call_request": _abi._CallRequest,
+    "timeline": timing._Timeline,
+    "time_request": timing.Request,
+    "reduce_request": reducing._Request,
 }
 
 
@@ -32,8 +39,13 @@ def last_one_wins(x):
     def kernel(x_ref, o_ref):
         o_ref[0] = x_ref[pl.program_id(0)]
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((1,), x.dtype), grid=(4,), in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
-                          out_specs=pl.BlockSpec((1,), lambda i: (0,)))(x)
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
+        grid=(4,),
+        in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
+        out_specs=pl.BlockSpec((1,), lambda i: (0,)),
+    )(x)
 
 
 def enumerators(name: str) -> dict:
@@ -43,15 +55,21 @@ def enumerators(name: str) -> dict:
 
 def test_codes_and_forms_are_those_of_the_header():
     codes = enumerators("palladion_code")
-    assert codes == {f"PALLADION_{name}": getattr(_abi, name) for name in (
-        "CLEAN", "DEFECT", "OUTPUTS_DIFFER", "UNSUPPORTED", "MALFORMED", "INTERNAL", "BUDGET")}
-    assert enumerators("palladion_form") == {f"PALLADION_FORM_{name.upper()}": value for name, value in _abi.FORMS.items()}
+    assert codes == {
+        f"PALLADION_{name}": getattr(_abi, name)
+        for name in ("CLEAN", "DEFECT", "OUTPUTS_DIFFER", "UNSUPPORTED", "MALFORMED", "INTERNAL", "BUDGET")
+    }
+    assert enumerators("palladion_form") == {
+        f"PALLADION_FORM_{name.upper()}": value for name, value in _abi.FORMS.items()
+    }
 
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_structures_have_the_fields_of_the_header(name):
     body = re.search(rf"typedef struct palladion_{name} {{(.*?)}}", PLAIN, re.DOTALL)[1]
-    fields = [re.search(r"(\w+)$", part.strip())[1] for one in body.split(";") if one.strip() for part in one.split(",")]
+    fields = [
+        re.search(r"(\w+)$", part.strip())[1] for one in body.split(";") if one.strip() for part in one.split(",")
+    ]
     assert [field for field, _ in STRUCTURES[name]._fields_] == fields
     of_type = {"int": ctypes.c_int, "int64_t": ctypes.c_int64, "size_t": ctypes.c_size_t, "double": ctypes.c_double}
     for type_name, names in re.findall(r"(int|int64_t|size_t|double) ([\w, ]+);", body):
@@ -64,14 +82,22 @@ def test_functions_have_the_arguments_of_the_header():
     for name, (result, arguments) in _abi._signatures().items():
         given = [] if declared[name].strip() == "void" else declared[name].split(",")
         assert len(given) == len(arguments), name
-        assert [("palladion_error" in one) for one in given] == [a == ctypes.POINTER(_abi._Error) for a in arguments], name
+        assert [("palladion_error" in one) for one in given] == [
+            a == ctypes.POINTER(_abi._Error) for a in arguments
+        ], name
         assert (result is None) == bool(re.search(rf"void {name}\(", PLAIN)), name
 
 
-@pytest.mark.parametrize("text, code", [
-    ("pkir 1;\nnonsense", _library.MALFORMED),
-    ("pkir 1;\nkernel @k { backend mosaic_tpu; grid []; body @k () { sc.barrier(); return; } }", _library.UNSUPPORTED),
-])
+@pytest.mark.parametrize(
+    "text, code",
+    [
+        ("pkir 1;\nnonsense", _library.MALFORMED),
+        (
+            "pkir 1;\nkernel @k { backend mosaic_tpu; grid []; body @k () { sc.barrier(); return; } }",
+            _library.UNSUPPORTED,
+        ),
+    ],
+)
 def test_an_error_has_a_code_and_a_message_without_it(text, code):
     with pytest.raises(palladion.PalladionError) as caught:
         _library.Program(text)
@@ -80,7 +106,8 @@ def test_an_error_has_a_code_and_a_message_without_it(text, code):
 
 
 def test_a_spent_limit_has_the_code_of_a_budget():
-    text = "pkir 1;\nkernel @m { grid [1]; body @b () { run_scoped() (%s: ref<vmem,f32[68719476736]>) { return; }; return; } }"
+    body = "run_scoped() (%s: ref<vmem,f32[68719476736]>) { return; }; return;"
+    text = f"pkir 1;\nkernel @m {{ grid [1]; body @b () {{ {body} }} }}"
     with pytest.raises(palladion.PalladionError) as caught:
         _library.Program(text).run((), ())
     assert caught.value.code == _library.BUDGET and caught.value.report is None
@@ -118,6 +145,22 @@ def test_a_report_of_another_process_is_read_there():
         assert other._handle is None
         assert str(other) == str(found) and str(other.findings[0]) == str(found.findings[0])
     with pytest.raises(palladion.PalladionError, match="not a report: 'no-such' is no code of a report") as caught:
-        str(KernelReport({"kernel": "k", "target": "", "findings": [
-            {"code": "no-such", "severity": "defect", "confidence": "proved", "first": None, "second": None, "frames": []}]}))
+        str(
+            KernelReport(
+                {
+                    "kernel": "k",
+                    "target": "",
+                    "findings": [
+                        {
+                            "code": "no-such",
+                            "severity": "defect",
+                            "confidence": "proved",
+                            "first": None,
+                            "second": None,
+                            "frames": [],
+                        }
+                    ],
+                }
+            )
+        )
     assert caught.value.code == _library.MALFORMED

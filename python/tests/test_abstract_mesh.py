@@ -1,4 +1,6 @@
-"""A shard_map over an AbstractMesh: it names no devices, so a program has those that its arguments are on, or it cannot run."""
+"""A shard_map over an AbstractMesh: it names no devices, so a program has those that its arguments are on, or it cannot
+run.
+"""
 
 import os
 import subprocess
@@ -22,8 +24,13 @@ def double(x_ref, o_ref):
 
 def sharded():
     mesh = jax.sharding.AbstractMesh((2,), ("x",), axis_types=(jax.sharding.AxisType.Auto,))
-    return jax.shard_map(lambda x: pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x), mesh=mesh, in_specs=P("x"),
-                         out_specs=P("x"), check_vma=False)
+    return jax.shard_map(
+        lambda x: pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x),
+        mesh=mesh,
+        in_specs=P("x"),
+        out_specs=P("x"),
+        check_vma=False,
+    )
 
 
 def emulated(f, x):
@@ -33,8 +40,11 @@ def emulated(f, x):
 
 @pytest.mark.parametrize("runs", [palladion.check, palladion.run, emulated])
 def test_a_program_without_its_devices_says_what_to_give_instead(runs):
-    with pytest.raises(ExportError, match=r"test_abstract_mesh.py:\d+: shard_map is over an AbstractMesh of 2 devices \(x=2\).* give shard_map "
-                                          r"jax.make_mesh\(sizes, names\), or pass arguments that are there"):
+    with pytest.raises(
+        ExportError,
+        match=r"test_abstract_mesh.py:\d+: shard_map is over an AbstractMesh of 2 devices \(x=2\).* give shard_map "
+        r"jax.make_mesh\(sizes, names\), or pass arguments that are there",
+    ):
         runs(sharded(), X)
 
 
@@ -53,7 +63,12 @@ assert not report.findings, str(report)
 assert np.array_equal(np.asarray(test.emulated(test.sharded(), x)), 2 * np.asarray(test.X))
 print("well")
 """
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
-                   "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.abspath(__file__)), *sys.path])}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600, check=False)
+    environment = {
+        **os.environ,
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=2",
+        "PYTHONPATH": os.pathsep.join([os.path.dirname(os.path.abspath(__file__)), *sys.path]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
     assert done.stdout == "well\n", done.stdout + done.stderr

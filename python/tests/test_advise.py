@@ -4,10 +4,11 @@ import functools
 
 import jax
 import jax.numpy as jnp
-import palladion
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
+
+import palladion
 
 ROWS, COLUMNS = 4096, 512
 
@@ -18,8 +19,13 @@ def _add_one(x_ref, o_ref):
 
 def add_one(x, rows=8, extra=0.0):
     block = pl.BlockSpec((rows, COLUMNS), lambda i: (i, 0))
-    call = pl.pallas_call(_add_one, grid=(x.shape[0] // rows,), in_specs=[block], out_specs=block,
-                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))
+    call = pl.pallas_call(
+        _add_one,
+        grid=(x.shape[0] // rows,),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )
     return call(x) + extra
 
 
@@ -40,26 +46,28 @@ def test_the_gain_is_that_of_a_run_with_the_change(advice):
     assert timed.seconds == advice.best.seconds
 
 
-def test_what_cannot_run_is_told_with_its_reason(advice):
+def test_what_cannot_run_is_listed_with_its_reason(advice):
     (refused,) = [one for one in advice.changes if one.what == "rows=7"]
     assert refused.seconds is None and refused.refused
     assert "rows=7: not possible: " in str(advice)
     assert advice.changes[-1] is refused
 
 
-def test_other_results_are_told(advice):
+def test_other_results_are_reported(advice):
     (other,) = [one for one in advice.changes if one.what == "extra=1.0"]
     assert other.same_results is False and "other results" in str(advice)
     assert advice.best.same_results
 
 
 def test_memory_is_the_limit_of_a_copy_in_large_blocks():
-    found = palladion.advise(functools.partial(add_one, rows=512), jnp.zeros((ROWS, COLUMNS), jnp.float32), target="v5e")
+    found = palladion.advise(
+        functools.partial(add_one, rows=512), jnp.zeros((ROWS, COLUMNS), jnp.float32), target="v5e"
+    )
     assert next(iter(found.limits)) == "dram.peak" and found.limits["dram.peak"] > 0.2
     assert found.changes == [] and found.best is None
 
 
-def test_a_rate_that_cannot_be_doubled_is_told(hopper):
+def test_a_rate_that_cannot_be_doubled_is_reported(hopper):
     assert "smem.port" in hopper.not_doubled["tma.row_rate"]
     assert "with twice tma.row_rate of the chip: not possible: " in str(hopper)
     assert "l2.bandwidth" in hopper.limits
@@ -96,15 +104,23 @@ def _product(slots):
                     plgpu.wgmma(acc_ref, a_smem.at[slot], b_smem.at[slot])
                     plgpu.wgmma_wait(0)
                     plgpu.barrier_arrive(empty.at[slot])
+
                 return acc_ref[...]
 
             o_ref[...] = pl.run_scoped(body, plgpu.ACC((64, 128), jnp.float32))
 
     return plgpu.kernel(
-        kernel, out_type=jax.ShapeDtypeStruct((64, 128), jnp.float32), num_threads=2, thread_name="wg",
-        scratch_types=[plgpu.SMEM((slots, 64, 64), jnp.float16, transforms=swizzle),
-                       plgpu.SMEM((slots, 64, 128), jnp.float16, transforms=swizzle),
-                       plgpu.Barrier(num_arrivals=2, num_barriers=slots), plgpu.Barrier(num_barriers=slots)])
+        kernel,
+        out_type=jax.ShapeDtypeStruct((64, 128), jnp.float32),
+        num_threads=2,
+        thread_name="wg",
+        scratch_types=[
+            plgpu.SMEM((slots, 64, 64), jnp.float16, transforms=swizzle),
+            plgpu.SMEM((slots, 64, 128), jnp.float16, transforms=swizzle),
+            plgpu.Barrier(num_arrivals=2, num_barriers=slots),
+            plgpu.Barrier(num_barriers=slots),
+        ],
+    )
 
 
 OPERANDS = [jax.random.normal(jax.random.key(1), shape).astype(jnp.float16) for shape in ((64, 1024), (1024, 128))]
@@ -129,7 +145,9 @@ def test_a_slot_more_gains_what_the_kernel_with_it_takes(hopper):
 
 
 def test_a_change_that_does_not_end_is_refused():
-    later = _changes(palladion.advise(_product(1), *OPERANDS, target="h100"))["wait for the products of the turn before, not this turn's"]
+    later = _changes(palladion.advise(_product(1), *OPERANDS, target="h100"))[
+        "wait for the products of the turn before, not this turn's"
+    ]
     assert later["ns"] is None and later["refused"].startswith("DEADLOCK")
 
 
@@ -146,9 +164,15 @@ def _pipelined(slots, delay):
                 plgpu.wgmma_wait(delay)
 
             swizzle = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
-            plgpu.emit_pipeline(step, grid=(16,), max_concurrent_steps=slots, in_specs=[
-                plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=swizzle, delay_release=delay),
-                plgpu.BlockSpec((64, 128), lambda k: (k, 0), transforms=swizzle, delay_release=delay)])(a_ref, b_ref)
+            plgpu.emit_pipeline(
+                step,
+                grid=(16,),
+                max_concurrent_steps=slots,
+                in_specs=[
+                    plgpu.BlockSpec((64, 64), lambda k: (0, k), transforms=swizzle, delay_release=delay),
+                    plgpu.BlockSpec((64, 128), lambda k: (k, 0), transforms=swizzle, delay_release=delay),
+                ],
+            )(a_ref, b_ref)
             return acc_ref[...]
 
         o_ref[...] = pl.run_scoped(body, plgpu.ACC((64, 128), jnp.float32))

@@ -221,8 +221,14 @@ def test_gather(seed):
         "start_index_map": start_map,
     }
     for mode, fill in (("clip", None), ("fill", None), ("fill", 3)):
-        expected = lax.gather(x, indices, lax.GatherDimensionNumbers(**{k: tuple(v) for k, v in numbers.items()}),
-                              tuple(sizes), mode=mode, fill_value=fill)
+        expected = lax.gather(
+            x,
+            indices,
+            lax.GatherDimensionNumbers(**{k: tuple(v) for k, v in numbers.items()}),
+            tuple(sizes),
+            mode=mode,
+            fill_value=fill,
+        )
         check("gather", {**numbers, "slice_sizes": sizes, "mode": mode, "fill_value": fill}, [x, indices], expected)
 
 
@@ -266,7 +272,10 @@ def test_sort(seed):
     r = Random(seed)
     shape = r.shape(1, 4, 14)
     operands = [
-        r.array(shape) if r.chance(0.4) else r.small_floats(shape, r.pick(FLOATS)) if r.chance(0.5)
+        r.array(shape)
+        if r.chance(0.4)
+        else r.small_floats(shape, r.pick(FLOATS))
+        if r.chance(0.5)
         else r.rng.integers(0, 3, shape).astype(dtype_of(r.pick(INTEGERS)))
         for _ in range(r.int(1, 4))
     ]
@@ -304,7 +313,13 @@ def test_reductions(seed):
     for name in ("sum", "prod", "max", "min", "and", "or", "xor"):
         check(f"reduce_{name}", attrs, [integers], getattr(lax, f"reduce_{name}")(integers, tuple(axes)))
     for name in ("sum", "max", "min"):  # where floats have rules of their own
-        check(f"reduce_{name}", attrs, [integers], getattr(lax, f"reduce_{name}")(integers, tuple(axes)), target="triton/h100")
+        check(
+            f"reduce_{name}",
+            attrs,
+            [integers],
+            getattr(lax, f"reduce_{name}")(integers, tuple(axes)),
+            target="triton/h100",
+        )
     flags = r.array(shape, "bool")
     for name in ("and", "or"):
         check(f"reduce_{name}", attrs, [flags], getattr(lax, f"reduce_{name}")(flags, tuple(axes)))
@@ -353,13 +368,21 @@ def test_dot_general(seed):
         preferred = "int32" if x.dtype.kind in "iu" else "float32"
     exact = np.float64 if x.dtype.kind not in "iub" else x.dtype  # small integers: every sum is exact
     wanted = dtype_of(preferred) if preferred else x.dtype
-    expected = lax.dot_general(x.astype(exact), y.astype(exact), (pairs["c"], pairs["b"]),
-                               preferred_element_type=wanted if exact == x.dtype else None)
+    expected = lax.dot_general(
+        x.astype(exact),
+        y.astype(exact),
+        (pairs["c"], pairs["b"]),
+        preferred_element_type=wanted if exact == x.dtype else None,
+    )
     expected = np.asarray(expected).astype(wanted)
     if wanted.kind not in "iub":
         expected = expected + wanted.type(0)  # a sum that begins with +0 is never -0
-    attrs = {"contract": pairs["c"], "batch": pairs["b"], "precision": None,
-             "preferred": preferred and dtype_name(dtype_of(preferred))}
+    attrs = {
+        "contract": pairs["c"],
+        "batch": pairs["b"],
+        "precision": None,
+        "preferred": preferred and dtype_name(dtype_of(preferred)),
+    }
     check("dot_general", attrs, [x, y], expected)
 
 

@@ -8,9 +8,19 @@ import jax
 import ml_dtypes
 import numpy as np
 import pytest
+
 from palladion import _library
-from palladion.backends import (accelerator, jax_gpu_interpret, jax_interpret, jax_kernels, jax_tpu_interpret, palladion_itself, protocol, triton_interpret,
-                                triton_source)
+from palladion.backends import (
+    accelerator,
+    jax_gpu_interpret,
+    jax_interpret,
+    jax_kernels,
+    jax_tpu_interpret,
+    palladion_itself,
+    protocol,
+    triton_interpret,
+    triton_source,
+)
 from test_conformance_command import ROOT, case_files, report
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -37,12 +47,29 @@ def asked(folder: pathlib.Path, name: str, dtype) -> str:
     (folder / "kernel.pkir").write_text(COPY.replace("DTYPE", name), encoding="utf-8")
     np.save(folder / "x.npy", protocol.stored(np.array([0, 1, 1, 0]).astype(dtype)))
     described = {"dtype": name, "shape": [4]}
-    return json.dumps({"case": "a/copy", "folder": str(folder), "kernel": "kernel.pkir", "target": "generic",
-                       "inputs": {"x": {"file": "x.npy", **described}}, "outputs": {"o": described}})
+    return json.dumps(
+        {
+            "case": "a/copy",
+            "folder": str(folder),
+            "kernel": "kernel.pkir",
+            "target": "generic",
+            "inputs": {"x": {"file": "x.npy", **described}},
+            "outputs": {"o": described},
+        }
+    )
 
 
-@pytest.mark.parametrize("name, dtype", [("f32", np.float32), ("bool", np.bool_), ("bf16", ml_dtypes.bfloat16), ("f8e4m3fn", ml_dtypes.float8_e4m3fn),
-                                         ("i4", ml_dtypes.int4), ("f4e2m1fn", ml_dtypes.float4_e2m1fn)])
+@pytest.mark.parametrize(
+    "name, dtype",
+    [
+        ("f32", np.float32),
+        ("bool", np.bool_),
+        ("bf16", ml_dtypes.bfloat16),
+        ("f8e4m3fn", ml_dtypes.float8_e4m3fn),
+        ("i4", ml_dtypes.int4),
+        ("f4e2m1fn", ml_dtypes.float4_e2m1fn),
+    ],
+)
 @pytest.mark.parametrize("backend", [palladion_itself, jax_interpret])
 def test_every_kind_of_type_comes_back(tmp_path, backend, name, dtype):
     answer = json.loads(protocol.reply(asked(tmp_path, name, dtype), backend.run))
@@ -55,33 +82,50 @@ def test_what_a_backend_throws_is_its_answer(tmp_path):
     def throws(error):
         def run(question):
             raise error
+
         return json.loads(protocol.reply(asked(tmp_path, "f32", np.float32), run))
 
-    assert throws(protocol.NotSupported("no copies")) == {"case": "a/copy", "status": "not_supported", "message": "no copies"}
+    assert throws(protocol.NotSupported("no copies")) == {
+        "case": "a/copy",
+        "status": "not_supported",
+        "message": "no copies",
+    }
     traced = "callback failed: Traceback\n  File x\nKeyError: 'n'"
     assert throws(RuntimeError(traced))["message"] == "RuntimeError: callback failed: Traceback ... KeyError: 'n'"
     assert throws(ValueError("odd")) == {"case": "a/copy", "status": "error", "message": "ValueError: odd"}
 
 
 def outcomes(backend, *words) -> dict:
-    told = report(*words, "--exec", f"{sys.executable} -m {backend.__name__}", "--jobs", 1)
-    return {case["case"]: case for case in told["cases"]}
+    answer = report(*words, "--exec", f"{sys.executable} -m {backend.__name__}", "--jobs", 1)
+    return {case["case"]: case for case in answer["cases"]}
 
 
-@pytest.mark.parametrize("error, says", [(NotImplementedError("x"), True), (ValueError("Advanced indexers are not supported on TPU"), True),
-                                         (ValueError("`atomic_add` does not support int16."), True), (ValueError("odd"), False), (KeyError("n"), False)])
+@pytest.mark.parametrize(
+    "error, says",
+    [
+        (NotImplementedError("x"), True),
+        (ValueError("Advanced indexers are not supported on TPU"), True),
+        (ValueError("`atomic_add` does not support int16."), True),
+        (ValueError("odd"), False),
+        (KeyError("n"), False),
+    ],
+)
 def test_jax_says_in_many_ways_what_it_does_not_do(tmp_path, error, says):
     def throws(*_):
         raise error
 
-    answer = json.loads(protocol.reply(asked(tmp_path, "f32", np.float32), lambda question: jax_kernels.outputs_of(question, throws)))
+    answer = json.loads(
+        protocol.reply(asked(tmp_path, "f32", np.float32), lambda question: jax_kernels.outputs_of(question, throws))
+    )
     assert answer["status"] == ("not_supported" if says else "error"), answer
 
 
 def test_jax_interpret_agrees_on_arithmetic():
     cases = outcomes(jax_interpret, "elementwise/add_wraps", "elementwise/and", "elementwise/mul")
     assert cases["elementwise/add_wraps"]["outcome"] == cases["elementwise/and"]["outcome"] == "passed", cases
-    assert cases["elementwise/mul"]["messages"] == ["o: element [1]: expected 1e-40, found 0.0"]  # XLA on CPU flushes subnormals
+    assert cases["elementwise/mul"]["messages"] == [
+        "o: element [1]: expected 1e-40, found 0.0"
+    ]  # XLA on CPU flushes subnormals
 
 
 def test_the_tpu_interpreter_finds_a_race_and_none_where_there_is_none():
@@ -93,8 +137,14 @@ def test_the_tpu_interpreter_finds_a_race_and_none_where_there_is_none():
 
 
 if OF_THE_RECORDS:
+
     def test_the_gpu_interpreter_finds_a_race_and_none_where_there_is_none():
-        cases = outcomes(jax_gpu_interpret, "gpu_corpus/001_smem_ww_two_threads_clean", "gpu_corpus/001_smem_ww_two_threads_racy", "tpu/dma_start")
+        cases = outcomes(
+            jax_gpu_interpret,
+            "gpu_corpus/001_smem_ww_two_threads_clean",
+            "gpu_corpus/001_smem_ww_two_threads_racy",
+            "tpu/dma_start",
+        )
         assert cases["gpu_corpus/001_smem_ww_two_threads_clean"]["outcome"] == "passed", cases
         assert cases["gpu_corpus/001_smem_ww_two_threads_racy"]["codes"]["found"] == ["RACE_WW"], cases
         assert cases["tpu/dma_start"]["outcome"] == "unsupported"
@@ -107,12 +157,36 @@ def test_without_an_accelerator_nothing_is_supported():
 
 
 def test_a_record_counts_each_case_once_on_each_page():
-    told = {"passed": 1, "failed": 1, "unsupported": 0, "cases": [
-        {"case": "a/b", "specs": ["grid.md#order", "grid.md#blocks", "ref.md#get"], "outcome": "passed", "messages": [], "codes": {"found": ["OOB"], "missed": [], "wrong": []}},
-        {"case": "a/c", "specs": ["ref.md#get"], "outcome": "failed", "messages": ["o: element [0]"], "codes": {"found": [], "missed": ["OOB"], "wrong": ["ALIAS"]}}]}
-    record = scoreboard.record_of(told, "this tree")
-    assert record["families"] == {"grid.md": {"passed": 1, "failed": 0, "unsupported": 0}, "ref.md": {"passed": 1, "failed": 1, "unsupported": 0}}
-    assert record["codes"] == {"ALIAS": {"found": 0, "missed": 0, "wrong": 1}, "OOB": {"found": 1, "missed": 1, "wrong": 0}}
+    answer = {
+        "passed": 1,
+        "failed": 1,
+        "unsupported": 0,
+        "cases": [
+            {
+                "case": "a/b",
+                "specs": ["grid.md#order", "grid.md#blocks", "ref.md#get"],
+                "outcome": "passed",
+                "messages": [],
+                "codes": {"found": ["OOB"], "missed": [], "wrong": []},
+            },
+            {
+                "case": "a/c",
+                "specs": ["ref.md#get"],
+                "outcome": "failed",
+                "messages": ["o: element [0]"],
+                "codes": {"found": [], "missed": ["OOB"], "wrong": ["ALIAS"]},
+            },
+        ],
+    }
+    record = scoreboard.record_of(answer, "this tree")
+    assert record["families"] == {
+        "grid.md": {"passed": 1, "failed": 0, "unsupported": 0},
+        "ref.md": {"passed": 1, "failed": 1, "unsupported": 0},
+    }
+    assert record["codes"] == {
+        "ALIAS": {"found": 0, "missed": 0, "wrong": 1},
+        "OOB": {"found": 1, "missed": 1, "wrong": 0},
+    }
     assert record["failed"] == {"a/c": "o: element [0]"}
     assert "| [ref](spec/ref.md) | 1 / 1 / 0 |" in scoreboard.families_table({"x": record})
     assert "| OOB | 1 / 1 / 0 |" in scoreboard.codes_table({"x": record})
@@ -122,7 +196,11 @@ def test_a_record_counts_each_case_once_on_each_page():
 def test_the_page_is_that_of_the_records():
     page = (ROOT / "docs/scoreboard.md").read_text(encoding="utf-8")
     records = scoreboard.read_records()
-    for part in (scoreboard.families_table(records), scoreboard.failures_list(records), scoreboard.codes_table(records)):
+    for part in (
+        scoreboard.families_table(records),
+        scoreboard.failures_list(records),
+        scoreboard.codes_table(records),
+    ):
         assert part in page, "run python3 tools/gen_docs.py --write"
 
 
@@ -146,7 +224,11 @@ def test_palladion_itself_is_recorded_without_a_failure():
 
 
 def test_a_kernel_in_tritons_language():
-    text = COPY.replace("DTYPE", "f32").replace("[4]", "[3]").replace("%a = get(%xr) : f32[3];", "%v = get(%xr) : f32[3];\n    %a = max(%v, 1.5:f32) : f32[3];")
+    text = (
+        COPY.replace("DTYPE", "f32")
+        .replace("[4]", "[3]")
+        .replace("%a = get(%xr) : f32[3];", "%v = get(%xr) : f32[3];\n    %a = max(%v, 1.5:f32) : f32[3];")
+    )
     assert triton_source.triton_source(text).splitlines() == [
         "def kernel(p0, p1):",
         "    p0 = p0.to(tl.pointer_type(tl.float32), bitcast=True)",
@@ -157,8 +239,16 @@ def test_a_kernel_in_tritons_language():
     ]
 
 
-@pytest.mark.parametrize("name, why", [("grid/dynamic_bound_rank1", "one program"), ("elementwise/tan", "tan is not written"), ("elementwise/select_n_integer", "more than two"),
-                                       ("ref/get_slice_stride_zero", "view"), ("control/cond_index", "not written")])
+@pytest.mark.parametrize(
+    "name, why",
+    [
+        ("grid/dynamic_bound_rank1", "one program"),
+        ("elementwise/tan", "tan is not written"),
+        ("elementwise/select_n_integer", "more than two"),
+        ("ref/get_slice_stride_zero", "view"),
+        ("control/cond_index", "not written"),
+    ],
+)
 def test_what_is_not_written_in_tritons_language(name, why):
     text = case_files.text_of(name).partition("--- kernel\n")[2].partition("\n---")[0]
     with pytest.raises(protocol.NotSupported, match=why):
@@ -173,8 +263,15 @@ def test_every_operation_in_tritons_language_is_one_of_ours():
 def test_without_triton_nothing_is_supported(monkeypatch):
     monkeypatch.setitem(sys.modules, "triton", None)
     with pytest.raises(protocol.NotSupported, match="Triton is not installed here"):
-        triton_interpret.run(protocol.Question("a/copy", COPY.replace("DTYPE", "f32"), "generic", {"x": np.zeros(4, np.float32)},
-                                               {"o": protocol.Operand(np.dtype(np.float32), (4,))}))
+        triton_interpret.run(
+            protocol.Question(
+                "a/copy",
+                COPY.replace("DTYPE", "f32"),
+                "generic",
+                {"x": np.zeros(4, np.float32)},
+                {"o": protocol.Operand(np.dtype(np.float32), (4,))},
+            )
+        )
 
 
 def test_a_record_of_nothing_does_not_replace_one(monkeypatch, capsys):

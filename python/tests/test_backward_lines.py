@@ -1,4 +1,4 @@
-"""Kernels of a backward pass are told with their own lines, not with that of the forward call, and refused with them."""
+"""Findings and refusals of kernels of a backward pass have their own lines, not those of the forward call."""
 
 import inspect
 
@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import pytest
 from jax._src.interpreters import partial_eval
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
@@ -54,8 +53,13 @@ def line_of(kernel) -> int:
     return first + next(number for number, line in enumerate(lines) if "the mistake" in line)
 
 
-@pytest.mark.parametrize("kernel, backward", [
-    (past_the_end, lambda g: call(past_the_end, g, grid=(8,))), (past_the_end_of_threads, lambda g: threads(past_the_end_of_threads, g))])
+@pytest.mark.parametrize(
+    "kernel, backward",
+    [
+        (past_the_end, lambda g: call(past_the_end, g, grid=(8,))),
+        (past_the_end_of_threads, lambda g: threads(past_the_end_of_threads, g)),
+    ],
+)
 @pytest.mark.parametrize("wrap", [lambda f: f, jax.jit])
 def test_findings(kernel, backward, wrap):
     with palladion.emulate("h100", on_defect="collect") as session:
@@ -65,7 +69,9 @@ def test_findings(kernel, backward, wrap):
 
 
 def test_refusals():
-    with pytest.raises(palladion.PalladionError, match=rf"inline_mgpu is not supported.*; at {__file__}:{line_of(refused)}:"):
+    with pytest.raises(
+        palladion.PalladionError, match=rf"inline_mgpu is not supported.*; at {__file__}:{line_of(refused)}:"
+    ):
         palladion.run(gradient_by(lambda g: call(refused, g)), jnp.ones(8))
 
 

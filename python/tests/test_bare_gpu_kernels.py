@@ -59,8 +59,10 @@ def jax_says(kernel, x) -> bool:
 
 
 @pytest.mark.parametrize("value", FLAGS)
-@pytest.mark.parametrize("kernel, shape", [
-    (double_kernel, (3, 128)), (double_kernel, (16, 16)), (double_kernel, (8,)), (product_kernel, (64, 64))])
+@pytest.mark.parametrize(
+    "kernel, shape",
+    [(double_kernel, (3, 128)), (double_kernel, (16, 16)), (double_kernel, (8,)), (product_kernel, (64, 64))],
+)
 def test_it_is_refused_where_jax_refuses_it(kernel, shape, value):
     with flag(value):
         x = jnp.ones(shape, jnp.float32)
@@ -74,7 +76,9 @@ def test_it_is_refused_where_jax_refuses_it(kernel, shape, value):
             np.testing.assert_array_equal(y, x * 2 if kernel is double_kernel else x @ x)
 
 
-@pytest.mark.parametrize("target, means", [("h100", BARE), ("triton/h100", "triton/h100"), ("mosaic_gpu/h100", "mosaic_gpu/h100")])
+@pytest.mark.parametrize(
+    "target, means", [("h100", BARE), ("triton/h100", "triton/h100"), ("mosaic_gpu/h100", "mosaic_gpu/h100")]
+)
 def test_every_face_makes_the_same_of_it(target, means, tmp_path):
     x = jnp.ones((8, 128))
 
@@ -94,7 +98,11 @@ def test_every_face_makes_the_same_of_it(target, means, tmp_path):
 def test_a_kernel_that_names_its_backend_and_one_without_a_chip_of_gpus_are_as_before():
     x = jnp.ones((8, 128))
     triton = plgpu_triton.CompilerParams(num_warps=4)
-    for target, options, means in ((None, {}, "generic"), ("v5e", {}, "mosaic_tpu/v5e"), ("h100", {"compiler_params": triton}, "triton/h100")):
+    for target, options, means in (
+        (None, {}, "generic"),
+        ("v5e", {}, "mosaic_tpu/v5e"),
+        ("h100", {"compiler_params": triton}, "triton/h100"),
+    ):
         with palladion.emulate(target, seeds=2) as session:
             call(double_kernel, x, **options)
         assert session.report.calls[0].target == means
@@ -103,7 +111,9 @@ def test_a_kernel_that_names_its_backend_and_one_without_a_chip_of_gpus_are_as_b
 def test_lines_are_the_user_s():
     """Palladion writes JAX's pipeline around the body; no finding is at a line of Palladion's own."""
     x, rows = jnp.ones((256,), jnp.float32), pl.BlockSpec((128,), lambda i: (0,))
-    report = palladion.check(lambda x: call(double_kernel, x, grid=(2,), in_specs=[rows], out_specs=rows), x, target="mosaic_gpu/h100")
+    report = palladion.check(
+        lambda x: call(double_kernel, x, grid=(2,), in_specs=[rows], out_specs=rows), x, target="mosaic_gpu/h100"
+    )
     assert report.findings  # both programs write one block
     for finding in report.findings:
         assert not any(frame.file.endswith("jax_gpu_calls.py") for frame in finding.frames), finding

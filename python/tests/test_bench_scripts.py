@@ -1,4 +1,4 @@
-"""The benchmarks that run shipped kernels still run: each script on its smallest case. What they measure is not held."""
+"""The benchmarks that run shipped kernels still run: each script on its smallest case. Times are not compared."""
 
 import os
 import subprocess
@@ -14,7 +14,10 @@ SCRIPTS = {
 
 
 # The last, a hopper_matmul, asks which chip it is for.
-@pytest.mark.parametrize("script, kernel", [("checks", "example_kernel f32"), ("peers", "example_kernel f32"), ("checks", "[192,256] grid minor in M")])
+@pytest.mark.parametrize(
+    "script, kernel",
+    [("checks", "example_kernel f32"), ("peers", "example_kernel f32"), ("checks", "[192,256] grid minor in M")],
+)
 def test_script_gives_a_row(script, kernel):
     name, *arguments = SCRIPTS[script]
     command = [sys.executable, os.path.join(ROOT, "bench", name), *arguments, "--filter", kernel]

@@ -1,16 +1,17 @@
-"""The seven steps of a matrix product for Blackwell (blackwell_tutorial.py): their numbers are NumPy's in f64, rounded once, and a check
-finds nothing. JAX's own lowering takes each for a B200, and with what is left out too; but then a check finds it.
+"""The seven steps of a matrix product for Blackwell (blackwell_tutorial.py): their numbers are NumPy's in f64, rounded
+once, and a check finds nothing. JAX's own lowering takes each for a B200, and with what is left out too; but then a
+check finds it.
 """
 
 import functools
 import json
 
-import blackwell_mutants
-import blackwell_tutorial
 import jax
 import numpy as np
 import pytest
 
+import blackwell_mutants
+import blackwell_tutorial
 import palladion
 from blackwell_mutants import CHIP, CONFIG, inputs
 from palladion import _library
@@ -33,11 +34,13 @@ def test_a_check_finds_nothing(step):
     a, b = inputs(step)
     report = palladion.check(function_of(step), a, b, target=CHIP, seeds=64)
     assert report.verdict in ("proved", "clean")
-    # Slots that the copies have left are completions that nobody waits for, at the end of the kernel: a note.
+    # Slots that the copies have left are completions that are never awaited, at the end of the kernel: a note.
     assert {finding.code for finding in report.findings} <= {"BAR_UNAWAITED"}
     assert {finding.severity for finding in report.findings} <= {"note"}
     expected = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float16)
-    np.testing.assert_allclose(np.asarray(report.results, np.float64), expected.astype(np.float64), rtol=ONE_UNIT, atol=1e-3)
+    np.testing.assert_allclose(
+        np.asarray(report.results, np.float64), expected.astype(np.float64), rtol=ONE_UNIT, atol=1e-3
+    )
 
 
 # What is found of each mistake, at least.
@@ -78,8 +81,15 @@ def test_jax_lowers_it_for_blackwell(step, left_out):
 def test_its_text_says_what_each_step_adds(step):
     text = palladion.export(function_of(step), *inputs(step), target=CHIP)
     assert _library.canonical(_library.canonical(text)) == _library.canonical(text)
-    added = {"basic": "tcgen05_mma{", "warp specialised": "mesh=warp", "tiled epilogue": "wait_read_only=true", "collective": 'collective_axis="pair"',
-             "persistent": "wait_load_tmem()", "epilogue warpgroup": "threads=2", "grid tiling": "threads=2"}
+    added = {
+        "basic": "tcgen05_mma{",
+        "warp specialised": "mesh=warp",
+        "tiled epilogue": "wait_read_only=true",
+        "collective": 'collective_axis="pair"',
+        "persistent": "wait_load_tmem()",
+        "epilogue warpgroup": "threads=2",
+        "grid tiling": "threads=2",
+    }
     assert added[step] in text
 
 
@@ -89,8 +99,10 @@ def test_a_mistake_of_no_step_is_refused():
 
 
 if jax.__version_info__[:2] == (0, 10):  # which it was recorded with: other releases export other instructions
+
     def test_the_recorded_score_of_mutants_is_fresh():
         with open(blackwell_mutants.SCORE, encoding="utf-8") as stream:
             recorded = json.load(stream)["sample"]
-        assert blackwell_mutants.score(blackwell_mutants.SAMPLED, 1) == recorded, (
-            "stale: run python python/tests/blackwell_mutants.py, and then ./dev docs")
+        assert (
+            blackwell_mutants.score(blackwell_mutants.SAMPLED, 1) == recorded
+        ), "stale: run python python/tests/blackwell_mutants.py, and then ./dev docs"

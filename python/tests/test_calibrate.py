@@ -1,5 +1,6 @@
-"""`./dev calibrate` without a GPU: its micro-kernels are legal, and timed by our own model they give the description's numbers back; the fit
-on made-up measurements; the file that is written. The measurement itself is CUPTI's, on a card: docs/calibration.md has what it gave."""
+"""`./dev calibrate` without a GPU: its micro-kernels are legal, and timed by our own model they give the description's
+numbers back; the fit on made-up measurements; the file that is written. The measurement itself is CUPTI's, on a card:
+docs/calibration.md has what it gave."""
 
 import os
 import re
@@ -7,8 +8,9 @@ import subprocess
 import sys
 
 import numpy as np
-import palladion
 import pytest
+
+import palladion
 from palladion import machines
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -19,9 +21,12 @@ from calibration import clock, fit  # noqa: E402
 
 FAMILY = {"h100": "hopper", "b200": "blackwell"}
 FOUND = {"fp32.interval", "alu.interval", "mufu.interval", "smem.port", "dram.achieved", "launch.empty"}
-OF_FAMILY = {"h100": {"wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"},
-             "b200": {"tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"}}
-# The intervals of arithmetic follow from its lanes. The port is changed alone, as a narrower one is the limit of products, too.
+OF_FAMILY = {
+    "h100": {"wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n"},
+    "b200": {"tcgen05.ss128_floor", "tcgen05.ss128_smem_per_n", "tcgen05.ss128_per_n"},
+}
+# The intervals of arithmetic follow from its lanes. The port is changed alone, as a narrower one is the limit of
+# products, too.
 OTHER = {"fp32.lanes": 64, "alu.interval": 3, "mufu.lanes": 32, "dram.achieved": 2, "launch.empty": 3}
 OTHER_FLOOR = {"h100": ("wgmma.floor", 20), "b200": ("tcgen05.ss128_floor", 38)}
 
@@ -77,23 +82,33 @@ def test_the_fit_finds_what_measurements_were_made_of():
 
     names = ("wgmma.floor", "wgmma.smem_per_n", "wgmma.per_n")
     found = {one.name: one.value for one in fit.products(make, 4, (16, 32, 64), (128, 256), names)(seconds, clock)}
-    assert found == {"wgmma.floor": pytest.approx(floor, rel=0.03), "wgmma.smem_per_n": pytest.approx(by, rel=0.05),
-                     "wgmma.per_n": pytest.approx(wide, rel=0.01)}
+    assert found == {
+        "wgmma.floor": pytest.approx(floor, rel=0.03),
+        "wgmma.smem_per_n": pytest.approx(by, rel=0.05),
+        "wgmma.per_n": pytest.approx(wide, rel=0.01),
+    }
 
 
 HOW = "2026-11-25, driver 580.1"
-LINE = re.compile(r"[a-z0-9_.]+ += \S+( \S+)? +# (vendor|measured|model|derived|assumed|fitted)( \[[a-z0-9, -]+\])?(: .*)?$")
+LINE = re.compile(
+    r"[a-z0-9_.]+ += \S+( \S+)? +# (vendor|measured|model|derived|assumed|fitted)( \[[a-z0-9, -]+\])?(: .*)?$"
+)
 
 
 def test_the_file_is_the_bases_with_what_was_measured():
     with open(calibrate.file_of("h100"), encoding="utf-8") as file:
         base = file.read()
-    found = [fit.Found("mufu.interval", 8.0123456, "cycles", "16 to 64 elements"), fit.Found("fp32.interval", 1.02, "cycles", "slow"),
-             fit.Found("link.atomic", 1500.0, "ns", "new")]
+    found = [
+        fit.Found("mufu.interval", 8.0123456, "cycles", "16 to 64 elements"),
+        fit.Found("fp32.interval", 1.02, "cycles", "slow"),
+        fit.Found("link.atomic", 1500.0, "ns", "new"),
+    ]
     text = calibrate.described(base, found, "NVIDIA H100 PCIe", HOW)
     lines = text.splitlines()
     assert "kind = NVIDIA H100 PCIe" in lines and "machine = h100" in lines
-    assert f"mufu.interval                 = 8.012 cycles        # measured [calibrate]: 16 to 64 elements; {HOW}" in lines
+    assert (
+        f"mufu.interval                 = 8.012 cycles        # measured [calibrate]: 16 to 64 elements; {HOW}" in lines
+    )
     assert sum(line.startswith("link.atomic ") for line in lines) == 1
     # What no number of the file allows is a remark, and the number stays.
     at = lines.index(f"# measured [calibrate]: fp32.interval 1.02 cycles, slow; {HOW}; it contradicts other numbers")
@@ -103,8 +118,12 @@ def test_the_file_is_the_bases_with_what_was_measured():
     numbers = {line.split(" =")[0].strip() for line in lines if LINE.match(line)}
     assert numbers == {line.split(" =")[0].strip() for line in base.splitlines() if LINE.match(line)} | {"link.atomic"}
     # The library takes all of it.
-    written = {line.split(" =")[0].strip(): line.split("= ")[1].split("#")[0].strip() for line in lines if LINE.match(line)}
-    machines.show("h100", {name: value for name, value in written.items() if name.split(".")[0] in ("mufu", "fp32", "clock")})
+    written = {
+        line.split(" =")[0].strip(): line.split("= ")[1].split("#")[0].strip() for line in lines if LINE.match(line)
+    }
+    machines.show(
+        "h100", {name: value for name, value in written.items() if name.split(".")[0] in ("mufu", "fp32", "clock")}
+    )
 
 
 def test_which_file_is_the_base():
@@ -132,7 +151,10 @@ class OneCard:
 def test_a_clock_that_moves_is_an_error():
     found = calibrate.measured(OneCard(1.755e9, 1.756e9), "hopper", ["launches"])
     assert [one.name for one in found] == ["launch.empty"] and found[0].note.endswith("; at 1.756 GHz")
-    with pytest.raises(calibrate.CalibrationError, match="from 1.500 to 1.755 GHz during 'launches'; lock it: nvidia-smi --lock-gpu-clocks=1500"):
+    with pytest.raises(
+        calibrate.CalibrationError,
+        match="from 1.500 to 1.755 GHz during 'launches'; lock it: nvidia-smi --lock-gpu-clocks=1500",
+    ):
         calibrate.measured(OneCard(1.5e9, 1.755e9), "hopper", ["launches"])
     with pytest.raises(calibrate.CalibrationError, match="no probe clocks; there are f32 arithmetic"):
         calibrate.measured(OneCard(1.755e9, 1.755e9), "hopper", ["clocks"])
@@ -150,11 +172,19 @@ def test_the_rate_of_a_clock_is_that_of_its_readings():
     # 1.5 cycles a nanosecond, after a fifth at twice that.
     readings = [(3 * 10 * t, 10 * t) for t in range(20)] + [(600 + 15 * t, 200 + 10 * t) for t in range(81)]
     rate = clock.rate_of(readings)
-    assert rate.mean == pytest.approx(1.5e9) and rate.least == pytest.approx(1.5e9) and rate.most == pytest.approx(1.5e9)
+    assert (
+        rate.mean == pytest.approx(1.5e9) and rate.least == pytest.approx(1.5e9) and rate.most == pytest.approx(1.5e9)
+    )
 
 
-def test_a_machine_without_a_gpu_is_told_so():
-    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools", "calibrate.py")], capture_output=True, text=True,
-                          env={**os.environ, "JAX_PLATFORMS": "cpu"})
+def test_a_machine_without_a_gpu_is_refused():
+    done = subprocess.run(
+        [sys.executable, os.path.join(ROOT, "tools", "calibrate.py")],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    )
     assert done.returncode == 1 and done.stdout == ""
-    assert done.stderr.startswith("calibrate: no GPU is here: JAX sees cpu. Run this on a machine with an NVIDIA H100"), done.stderr
+    assert done.stderr.startswith(
+        "calibrate: no GPU is here: JAX sees cpu. Run this on a machine with an NVIDIA H100"
+    ), done.stderr

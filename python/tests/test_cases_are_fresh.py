@@ -1,6 +1,6 @@
 """The conformance cases that tables make are what the tables make (conformance/make_cases.py --check), by the JAX whose
-results they hold. In a process of its own, because the tables turn 64-bit types on. And each case stands in the file that
-its name gives (conformance/case_files.py). Does not catch: a table that is wrong.
+results they hold. In a process of its own, because the tables turn 64-bit types on. And each case stands in the file
+that its name gives (conformance/case_files.py). Does not catch: a table that is wrong.
 """
 
 import pathlib
@@ -14,6 +14,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "conformance"))
 import case_files  # noqa: E402 - it lies outside of the package
+
 MOST_CASES, MOST_LINES = 26, 1010  # of a file: what a reader can take
 
 
@@ -23,11 +24,12 @@ def check(conformance):
 
 
 if jax.__version_info__[:2] == (0, 10):
+
     def test_the_case_files_are_what_the_tables_make():
         code, stale, trouble = check(ROOT / "conformance")
         assert code == 0, f"run python conformance/make_cases.py, and review: {stale} {trouble}"
 
-    def test_a_file_that_is_edited_or_left_behind_is_told(tmp_path):
+    def test_a_file_that_is_edited_or_left_behind_is_reported(tmp_path):
         for part in ("conformance", "emu/front/reports/explain", "docs/spec"):
             shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
         cases = tmp_path / "conformance/cases"
@@ -41,25 +43,48 @@ if jax.__version_info__[:2] == (0, 10):
 
 
 def test_each_case_stands_in_the_file_that_its_name_gives():
-    elsewhere = [f"{path}: {name}" for path in case_files.CASES.glob("*/*.case") for name in case_files.read(path)
-                 if case_files.file_of(f"{path.parent.name}/{name}") != path]
+    elsewhere = [
+        f"{path}: {name}"
+        for path in case_files.CASES.glob("*/*.case")
+        for name in case_files.read(path)
+        if case_files.file_of(f"{path.parent.name}/{name}") != path
+    ]
     assert elsewhere == []
 
 
 def test_a_file_is_no_longer_than_a_reader_can_take():
-    long = [path for path in case_files.CASES.glob("*/*.case")
-            if len(case_files.read(path)) > MOST_CASES or len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES]
+    long = [
+        path
+        for path in case_files.CASES.glob("*/*.case")
+        if len(case_files.read(path)) > MOST_CASES or len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES
+    ]
     assert long == [], "divide it: move the cases whose names begin alike into a file of that name"
 
 
 def test_cases_are_written_beside_those_of_their_file(tmp_path):
-    for name, text in (("f/a_2", "# two\n"), ("f/a_1", "# one\n"), ("f/ab", "# no a\n"), ("f/a", "# a\n"), ("f/a.3", "# three\n")):
+    for name, text in (
+        ("f/a_2", "# two\n"),
+        ("f/a_1", "# one\n"),
+        ("f/ab", "# no a\n"),
+        ("f/a", "# a\n"),
+        ("f/a.3", "# three\n"),
+    ):
         case_files.write(name, text, tmp_path)
     # What came before there was a file of that name stays where it is, so that nothing moves unasked.
     assert {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "f").iterdir()} == {
-        "a_2.case": "# two\n", "a_1.case": "# one\n", "ab.case": "# no a\n", "a.case": "=== a\n# a\n\n=== a.3\n# three\n"}
+        "a_2.case": "# two\n",
+        "a_1.case": "# one\n",
+        "ab.case": "# no a\n",
+        "a.case": "=== a\n# a\n\n=== a.3\n# three\n",
+    }
     case_files.write("f/a.3", "# changed\n", tmp_path)
-    assert case_files.texts("f/*", tmp_path) == {"f/a": "# a\n", "f/a.3": "# changed\n", "f/a_1": "# one\n", "f/a_2": "# two\n", "f/ab": "# no a\n"}
+    assert case_files.texts("f/*", tmp_path) == {
+        "f/a": "# a\n",
+        "f/a.3": "# changed\n",
+        "f/a_1": "# one\n",
+        "f/a_2": "# two\n",
+        "f/ab": "# no a\n",
+    }
 
 
 @pytest.mark.parametrize("text", ["# prose\n=== a\n# one\n", "=== a\n# one\n=== a\n# two\n"])

@@ -23,12 +23,14 @@ def doubled(x, factor=2):
         o_ref[...] = x_ref[...] * factor
 
     block = pl.BlockSpec((1, 8), lambda i: (i, 0))
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(8,), in_specs=[block],
-                          out_specs=block)(x)
+    return pl.pallas_call(
+        kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(8,), in_specs=[block], out_specs=block
+    )(x)
 
 
 def summed(x, semantics):
     """The sum of the rows, added up in one output block."""
+
     def kernel(x_ref, o_ref):
         @pl.when(pl.program_id(0) == 0)
         def _():
@@ -37,9 +39,13 @@ def summed(x, semantics):
         o_ref[...] += x_ref[...]
 
     return pl.pallas_call(
-        kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), grid=(4,),
-        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-        compiler_params=pltpu.CompilerParams(dimension_semantics=(semantics,)))(x)
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
+        grid=(4,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=(semantics,)),
+    )(x)
 
 
 ROWS = jnp.ones((32, 128), jnp.float32)
@@ -96,14 +102,17 @@ def test_every_member_of_the_json_is_an_attribute():
     assert all(hasattr(finding, name) for finding in kernel.findings for name in names(schema["$defs"]["finding"]))
 
 
-@pytest.mark.parametrize("options, error, message", [
-    ({"seeds": 0}, palladion.PalladionError, "seeds must be 1 or more"),
-    ({"seeds": 1.5}, TypeError, "whole number"),
-    ({"fill": "zeroes"}, palladion.PalladionError, "zeroes"),
-    ({"replay": "nonsense"}, palladion.PalladionError, "nonsense"),
-    ({"rtol": 1e-3}, ValueError, "needs a reference"),
-    ({"target": "tpu/v99"}, palladion.PalladionError, "v99"),
-])
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"seeds": 0}, palladion.PalladionError, "seeds must be 1 or more"),
+        ({"seeds": 1.5}, TypeError, "whole number"),
+        ({"fill": "zeroes"}, palladion.PalladionError, "zeroes"),
+        ({"replay": "nonsense"}, palladion.PalladionError, "nonsense"),
+        ({"rtol": 1e-3}, ValueError, "needs a reference"),
+        ({"target": "tpu/v99"}, palladion.PalladionError, "v99"),
+    ],
+)
 def test_wrong_options(options, error, message):
     with pytest.raises(error, match=message):
         palladion.check(doubled, X, **options)

@@ -4,8 +4,9 @@ import dataclasses
 import inspect
 
 import jax.numpy as jnp
-import palladion
 import pytest
+
+import palladion
 from palladion.base.check_options import DEFAULTS, OPTIONS, library_options
 from palladion.bridge.params import Params
 
@@ -22,8 +23,12 @@ def test_every_signature_has_the_defaults_of_the_table():
 
 @pytest.mark.parametrize("name", [name for name, option in OPTIONS.items() if option.kind == "choice"])
 def test_a_choice_that_is_none_is_refused_alike(name):
-    said = rf"^{name} must be {', '.join(OPTIONS[name].choices[:-1])} or {OPTIONS[name].choices[-1]}; found 'none of them'$"
-    for taker in (lambda **options: palladion.check(jnp.add, 1, 1, **options), lambda **options: Params(seeds=1, **options)):
+    *first, last = OPTIONS[name].choices
+    said = rf"^{name} must be {', '.join(first)} or {last}; found 'none of them'$"
+    for taker in (
+        lambda **options: palladion.check(jnp.add, 1, 1, **options),
+        lambda **options: Params(seeds=1, **options),
+    ):
         with pytest.raises(ValueError, match=said):
             taker(**{name: "none of them"})
 
@@ -36,7 +41,9 @@ def test_library_options_are_what_the_library_reads():
 
 def test_a_replay_names_every_option_it_needs():
     how = Params(seeds=2, bounds="padded", strict=True, races=False, fill="zero")
-    assert set(OPTIONS) - {"seeds", "exhaustive", "replay", "all_seeds"} == {name for name in OPTIONS if OPTIONS[name].replays}
+    assert set(OPTIONS) - {"seeds", "exhaustive", "replay", "all_seeds"} == {
+        name for name in OPTIONS if OPTIONS[name].replays
+    }
     before, after = how.replay_call()
     for word in ('bounds="padded"', "strict=True", "races=False", 'fill="zero"'):
         assert word in before + after

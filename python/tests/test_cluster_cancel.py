@@ -1,4 +1,6 @@
-"""Cluster launch control in kernels as JAX's documentation writes them: by hand, and by plgpu.dynamic_scheduling_loop, whoever does the work."""
+"""Cluster launch control in kernels as JAX's documentation writes them: by hand, and by plgpu.dynamic_scheduling_loop,
+in every distribution of the work.
+"""
 
 import functools
 import inspect
@@ -19,7 +21,11 @@ from jax.experimental import pallas as pl  # noqa: E402
 
 ROWS, COLUMNS = 8, 256  # two threads share a row: 128 elements each, one for each lane
 X = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
-OUT, SCRATCH = ("out_type", "scratch_types") if "out_type" in inspect.signature(plgpu.kernel).parameters else ("out_shape", "scratch_shapes")
+OUT, SCRATCH = (
+    ("out_type", "scratch_types")
+    if "out_type" in inspect.signature(plgpu.kernel).parameters
+    else ("out_shape", "scratch_shapes")
+)
 kernel_of_rows = functools.partial(plgpu.kernel, grid_names=("row",), **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype)})
 
 
@@ -42,19 +48,27 @@ def once(x_ref, o_ref, result_ref, barrier_ref):
 
 
 def test_a_block_does_the_work_of_another():
-    call = kernel_of_rows(once, grid=(ROWS,), **{SCRATCH: dict(result_ref=plgpu.TryClusterCancelResult(), barrier_ref=plgpu.Barrier())})
+    call = kernel_of_rows(
+        once, grid=(ROWS,), **{SCRATCH: dict(result_ref=plgpu.TryClusterCancelResult(), barrier_ref=plgpu.Barrier())}
+    )
     result, report = check(call)
     np.testing.assert_array_equal(result, 2 * X)
-    assert "verdict: clean" in report and "on mosaic_gpu/b200" in report, "the kernel says itself that it is Blackwell's"
+    assert (
+        "verdict: clean" in report and "on mosaic_gpu/b200" in report
+    ), "the kernel says itself that it is Blackwell's"
     assert "not proved: an operation's result depends on who came" in report
 
 
 def scheduled(threads=1, cluster=1, spoil=None):
     def kernel(x_ref, o_ref):
-        @plgpu.dynamic_scheduling_loop(("row",), thread_axis="t" if threads > 1 else None, cluster_axes=("c",) if cluster > 1 else (),
-                                       init_carry=np.int32(0))
+        @plgpu.dynamic_scheduling_loop(
+            ("row",),
+            thread_axis="t" if threads > 1 else None,
+            cluster_axes=("c",) if cluster > 1 else (),
+            init_carry=np.int32(0),
+        )
         def loop(info, carry):
-            row, = info.index
+            (row,) = info.index
             if cluster > 1:
                 row = row * cluster + jax.lax.axis_index("c")
             columns = COLUMNS // threads
@@ -70,7 +84,7 @@ def scheduled(threads=1, cluster=1, spoil=None):
 
 
 @pytest.mark.parametrize("threads, cluster", [(1, 1), (2, 1), (1, 2), (2, 2)])
-def test_the_loop_does_all_rows_whoever_takes_them(threads, cluster):
+def test_the_loop_does_all_rows_in_every_distribution(threads, cluster):
     result, report = check(scheduled(threads, cluster), seeds=64)
     np.testing.assert_array_equal(result, 2 * X)
     assert "verdict: clean" in report
@@ -85,7 +99,7 @@ def test_schedules_differ_in_who_does_the_work():
             o_ref[info.index[0]] = x_ref[info.index[0]] * 0 + block
 
     result, report = check(kernel_of_rows(kernel, grid=(ROWS,)))
-    assert set(result[:, 0]) == {0}, "in the first schedule the first block takes what nobody has begun"
+    assert set(result[:, 0]) == {0}, "in the first schedule the first block takes what no other has begun"
     assert "error[NONDET]" in report
 
 

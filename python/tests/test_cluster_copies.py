@@ -1,5 +1,6 @@
-"""Copies that the blocks of a cluster make together, on barriers that count bytes. Random kernels: whatever is proved from one schedule has
-NumPy's numbers under every seed, and no seed speaks against it; and each mistake by itself is found, where its right twin is proved.
+"""Copies that the blocks of a cluster make together, on barriers that count bytes. Random kernels: whatever is proved
+from one schedule has NumPy's numbers under every seed, and no seed speaks against it; and each mistake by itself is
+found, where its right twin is proved.
 """
 
 import dataclasses
@@ -22,7 +23,9 @@ CHIP = "mosaic_gpu/h100"
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """Each round loads `loads` rows, "all" by all blocks together or "own" by each for itself, on one barrier for the round or one for each."""
+    """Each round loads `loads` rows, "all" by all blocks together or "own" by each for itself, on one barrier for the
+    round or one for each.
+    """
 
     blocks: int
     rounds: int
@@ -96,9 +99,9 @@ def check(plan, **options):
     x = np.random.default_rng(0).random((plan.rounds, len(plan.loads), plan.blocks + 1, COLUMNS), np.float32)
     report = palladion.check(kernel_of(plan), x, target=CHIP, **options)
     shared = np.array([load == "all" for load in plan.loads])
-    expected = np.stack([
-        np.where(shared[None, :, None], x[:, :, plan.blocks], x[:, :, block]) * 2 for block in range(plan.blocks)
-    ])
+    expected = np.stack(
+        [np.where(shared[None, :, None], x[:, :, plan.blocks], x[:, :, block]) * 2 for block in range(plan.blocks)]
+    )
     return report, np.array_equal(np.asarray(jax.tree.leaves(report.results)[0]), expected)
 
 
@@ -138,7 +141,9 @@ def test_one_barrier_for_what_all_load_and_what_each_loads():
 def test_bytes_of_the_next_copy_in_another_slot():
     plan = Plan(2, 2, ("all",), 2, True, (0, 1), (0, 1))
     assert check(plan, seeds=16)[0].verdict == "proved"
-    assert check(dataclasses.replace(plan, meets=()), seeds=16)[0].verdict == "proved"  # each slot has a barrier of its own
+    assert (
+        check(dataclasses.replace(plan, meets=()), seeds=16)[0].verdict == "proved"
+    )  # each slot has a barrier of its own
 
 
 def test_a_block_that_waits_for_nothing_of_its_own():

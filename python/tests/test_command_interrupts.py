@@ -58,8 +58,12 @@ def default_signals():
 
 def stopped(arguments, signum, **streams):
     """The command, which was given the signal when it had computed for a while."""
-    process = subprocess.Popen([COMMAND, *arguments], text=True, preexec_fn=default_signals,
-                               **(streams or {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}))
+    process = subprocess.Popen(
+        [COMMAND, *arguments],
+        text=True,
+        preexec_fn=default_signals,
+        **(streams or {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}),
+    )
     while _computed(process.pid) < 0.3 and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signum)
@@ -83,8 +87,12 @@ def counts(tmp_path):
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("command", ["run", "check", "log"])
-def test_what_was_found_is_told(command, signum, counts, tmp_path):
-    more = {"run": ["--out", str(tmp_path / "out"), "--format", "json"], "check": ["--format", "json"], "log": ["-o", str(tmp_path / "log")]}
+def test_what_was_found_is_reported(command, signum, counts, tmp_path):
+    more = {
+        "run": ["--out", str(tmp_path / "out"), "--format", "json"],
+        "check": ["--format", "json"],
+        "log": ["-o", str(tmp_path / "log")],
+    }
     process = stopped([command, *counts, *more[command]], signum)
     out, err = process.communicate(timeout=HANGS)
     assert process.returncode == 1, out + err  # the defect that came first
@@ -108,17 +116,23 @@ def test_a_command_without_a_report_says_that_it_was_interrupted(command, counts
 
 def test_a_search_of_every_schedule(tmp_path):
     (tmp_path / "tickets.pkir").write_text(TICKETS)
-    process = stopped(["check", str(tmp_path / "tickets.pkir"), "--in", "z=zeros", "--exhaustive", "--format", "json"], signal.SIGINT)
+    process = stopped(
+        ["check", str(tmp_path / "tickets.pkir"), "--in", "z=zeros", "--exhaustive", "--format", "json"], signal.SIGINT
+    )
     out, err = process.communicate(timeout=HANGS)
     report = json.loads(out)
     assert report["interrupted"] and report["verdict"] != "proved" and report["schedules"] > 0, out + err
     assert "not all schedules were run" in report["argument"]
 
 
-def test_a_terminal_is_shown_progress_and_told_of_the_second_press(counts, tmp_path):
+def test_a_terminal_shows_progress_and_what_a_second_press_does(counts, tmp_path):
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([COMMAND, "run", *counts, "--out", str(tmp_path / "out")], stdout=subprocess.DEVNULL, stderr=theirs,
-                               preexec_fn=default_signals)
+    process = subprocess.Popen(
+        [COMMAND, "run", *counts, "--out", str(tmp_path / "out")],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        preexec_fn=default_signals,
+    )
     os.close(theirs)
     shown, pressed, end = "", False, time.monotonic() + HANGS
     while time.monotonic() < end:
@@ -140,8 +154,9 @@ def test_a_terminal_is_shown_progress_and_told_of_the_second_press(counts, tmp_p
 
 def test_the_cases_stop_between_two():
     # The signal reaches the command alone, as from `kill`, and the runner that it has started ends too.
-    process = subprocess.Popen([COMMAND, "conformance"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               preexec_fn=default_signals)
+    process = subprocess.Popen(
+        [COMMAND, "conformance"], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=default_signals
+    )
     first = process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=HANGS)

@@ -1,4 +1,6 @@
-"""What a TPU's compiler may refuse behind JAX's lowering: a warning at the user's line, a defect where that is asked for, and nothing of right kernels."""
+"""What a TPU's compiler may refuse behind JAX's lowering: a warning at the user's line, a defect where that is asked
+for, and nothing of right kernels.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -17,20 +19,30 @@ def copied(start, rows=8):
         pltpu.make_async_copy(x_ref.at[pl.ds(start, rows)], o_ref, sem).wait()
 
     def f(x):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((rows, x.shape[1]), x.dtype), in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
-                              scratch_shapes=[pltpu.SemaphoreType.DMA])(x)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((rows, x.shape[1]), x.dtype),
+            in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+            scratch_shapes=[pltpu.SemaphoreType.DMA],
+        )(x)
 
     return f
 
 
 def stepped(index):
     """Rows from `index(program)` on are loaded from a resident array."""
+
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[pl.ds(index(pl.program_id(0)), 8), :]
 
     def f(x):
-        return pl.pallas_call(kernel, grid=(4,), out_shape=jax.ShapeDtypeStruct((32, 256), x.dtype), in_specs=[pl.BlockSpec((64, 256), lambda i: (0, 0))],
-                              out_specs=pl.BlockSpec((8, 256), lambda i: (i, 0)))(x)
+        return pl.pallas_call(
+            kernel,
+            grid=(4,),
+            out_shape=jax.ShapeDtypeStruct((32, 256), x.dtype),
+            in_specs=[pl.BlockSpec((64, 256), lambda i: (0, 0))],
+            out_specs=pl.BlockSpec((8, 256), lambda i: (i, 0)),
+        )(x)
 
     return f
 
@@ -50,7 +62,10 @@ def test_a_copy_that_cuts_tiles_is_a_warning_at_the_users_line():
     finding = found[0]
     assert report.ok and report.verdict == "warning" and finding.severity == "warning"
     assert report.kernels[0].argument == refusals(copied(8))[0].kernels[0].argument  # the proof of its schedules stays
-    assert "the compiler may refuse this" in finding.message and "found 4 in dimension 0 of 'x_ref', f32[64,256] in tiles of 8 x 128" in finding.message
+    assert (
+        "the compiler may refuse this" in finding.message
+        and "found 4 in dimension 0 of 'x_ref', f32[64,256] in tiles of 8 x 128" in finding.message
+    )
     assert "verifyOffsetAndSizeTileAlignment" in finding.why and "until November 2025" in finding.why and finding.fix
     with open(__file__, encoding="utf-8") as file:
         line = next(number for number, text in enumerate(file, 1) if text.rstrip().endswith("# the copy"))
@@ -58,8 +73,11 @@ def test_a_copy_that_cuts_tiles_is_a_warning_at_the_users_line():
     assert names(refusals(copied(0, 4))[1]) == ["tpu.compiler.slice-size"]
 
 
-@pytest.mark.parametrize(("f", "x"), [(copied(8), X), (copied(0, 64), X), (copied(3, 5), X.reshape(128, 128))],
-                         ids=["tiles", "all of it", "rows of 128 lanes, which are free"])
+@pytest.mark.parametrize(
+    ("f", "x"),
+    [(copied(8), X), (copied(0, 64), X), (copied(3, 5), X.reshape(128, 128))],
+    ids=["tiles", "all of it", "rows of 128 lanes, which are free"],
+)
 def test_what_takes_whole_tiles_is_proved(f, x):
     report, found = refusals(f, x)
     assert not found and report.verdict == "proved"
@@ -79,21 +97,26 @@ def test_plain_runs_and_emulated_programs_say_it_too():
         palladion.run(copied(4), X, target="v5e", legality="compiler")
     with palladion.emulate("v5e", on_defect="collect") as session:
         jax.block_until_ready(jax.jit(copied(4))(X))
-    assert names([finding for call in session.report.calls for finding in call.findings]) == ["tpu.compiler.slice-start"]
+    assert names([finding for call in session.report.calls for finding in call.findings]) == [
+        "tpu.compiler.slice-start"
+    ]
     with pytest.raises(Exception, match=r"tpu\.compiler\.slice-start"), palladion.emulate("v5e", legality="compiler"):
         jax.block_until_ready(jax.jit(copied(4))(X))
 
 
-@pytest.mark.parametrize(("index", "unproved"), [
-    (lambda i: i * 8, False),
-    (lambda i: (i + 1) * 4 * 2, False),
-    (lambda i: pl.multiple_of(i * 4 + i * 4, 8), False),
-    (lambda i: jax.lax.rem(i, 2) * 16 + 8, False),
-    (lambda i: jax.lax.select(i > 1, 8, 16), False),
-    (lambda i: i, True),
-    (lambda i: i * 4, True),
-    (lambda i: i * 8 + 1, True),
-])
+@pytest.mark.parametrize(
+    ("index", "unproved"),
+    [
+        (lambda i: i * 8, False),
+        (lambda i: (i + 1) * 4 * 2, False),
+        (lambda i: pl.multiple_of(i * 4 + i * 4, 8), False),
+        (lambda i: jax.lax.rem(i, 2) * 16 + 8, False),
+        (lambda i: jax.lax.select(i > 1, 8, 16), False),
+        (lambda i: i, True),
+        (lambda i: i * 4, True),
+        (lambda i: i * 8 + 1, True),
+    ],
+)
 def test_an_index_is_provably_a_multiple_of_the_tile(index, unproved):
     report, found = refusals(stepped(index))
     assert names(found) == ["tpu.compiler.access-proof"] * unproved

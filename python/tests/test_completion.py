@@ -1,5 +1,5 @@
-"""`palladion completion bash` in a real bash: what is offered at the cursor. zsh and fish are not run here; that their scripts have every
-command and option is tested beside the code (emu/front/command/command_test.cc)."""
+"""`palladion completion bash` in a real bash: what is offered at the cursor. zsh and fish are not run here; that their
+scripts have every command and option is tested beside the code (emu/front/command/command_test.cc)."""
 
 import os
 import pathlib
@@ -26,23 +26,32 @@ def script(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("words, offered", [
-    (["ch"], {"check"}),
-    (["check", "--form"], {"--format"}),
-    (["check", "--no-"], {"--no-races", "--no-definedness", "--no-contracts"}),
-    (["check", "--format", "j"], {"json", "junit"}),
-    (["check", "--format", "=", "j"], {"json", "junit"}),
-    (["run", "--format", "="], {"text", "json"}),
-    (["run", "--target", "mosaic_tpu/v6"], {"mosaic_tpu/v6e"}),
-    (["run", "--out", ""], {"folder"}),
-    (["run", "k"], {"k.pkir"}),
-    (["explain", "DEADL"], {"DEADLOCK"}),
-    (["help", "mut"], {"mutate"}),
-    (["completion", "z"], {"zsh"}),
-    (["doctor", "--"], {"--help"}),
-])
+@pytest.mark.parametrize(
+    "words, offered",
+    [
+        (["ch"], {"check"}),
+        (["check", "--form"], {"--format"}),
+        (["check", "--no-"], {"--no-races", "--no-definedness", "--no-contracts"}),
+        (["check", "--format", "j"], {"json", "junit"}),
+        (["check", "--format", "=", "j"], {"json", "junit"}),
+        (["run", "--format", "="], {"text", "json"}),
+        (["run", "--target", "mosaic_tpu/v6"], {"mosaic_tpu/v6e"}),
+        (["run", "--out", ""], {"folder"}),
+        (["run", "k"], {"k.pkir"}),
+        (["explain", "DEADL"], {"DEADLOCK"}),
+        (["help", "mut"], {"mutate"}),
+        (["completion", "z"], {"zsh"}),
+        (["doctor", "--"], {"--help"}),
+    ],
+)
 def test_what_is_offered(script, tmp_path, words, offered):
     (tmp_path / "folder").mkdir()
     (tmp_path / "k.pkir").write_text("")
-    done = subprocess.run(["bash", "-c", COMPLETE, "bash", script, "palladion", *words], cwd=tmp_path, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        ["bash", "-c", COMPLETE, "bash", script, "palladion", *words],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert set(done.stdout.split()) == offered and done.stderr == ""

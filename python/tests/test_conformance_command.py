@@ -1,4 +1,5 @@
-"""`palladion conformance`: its options, its reports, shards, a run that is killed and goes on, and Palladion itself through the protocol of backends.
+"""`palladion conformance`: its options, its reports, shards, a run that is killed and goes on, and Palladion itself
+through the protocol of backends.
 
 No test measures time. Backends that misbehave are in conformance/backend_case_test.cc.
 """
@@ -20,6 +21,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 sys.path.append(str(ROOT / "conformance"))
 import case_files  # noqa: E402 - it lies outside of the package
+
 ITSELF = f"{sys.executable} -m palladion.backends.palladion_itself"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
 WRONG = """# spec: ref.md#get
@@ -44,7 +46,13 @@ o = [2.0]
 
 
 def conformance(*words, **environment) -> subprocess.CompletedProcess:
-    return subprocess.run([COMMAND, "conformance", *map(str, words)], env={**ENVIRONMENT, **environment}, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [COMMAND, "conformance", *map(str, words)],
+        env={**ENVIRONMENT, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def report(*words, **environment) -> dict:
@@ -56,25 +64,36 @@ def without_times(cases: list) -> list:
 
 
 def test_help_has_the_options_of_the_runner():
-    table = json.loads(subprocess.run([COMMAND, "help", "conformance", "--format=json"], capture_output=True, text=True, check=True).stdout)
-    told = {f"--{option['name']}" for command in table["commands"] if command["name"] == "conformance" for option in command["options"]}
+    table = json.loads(
+        subprocess.run(
+            [COMMAND, "help", "conformance", "--format=json"], capture_output=True, text=True, check=True
+        ).stdout
+    )
+    listed = {
+        f"--{option['name']}"
+        for command in table["commands"]
+        if command["name"] == "conformance"
+        for option in command["options"]
+    }
     refused = conformance("--shrad=1/2")
     assert refused.returncode == 4
-    assert told | {"--write-hashes"} == set(re.findall(r"--[a-z-]+", refused.stderr.partition("expected one of")[2]))
+    assert listed | {"--write-hashes"} == set(re.findall(r"--[a-z-]+", refused.stderr.partition("expected one of")[2]))
 
 
 def test_palladion_passes_its_own_suite_through_the_protocol():
     done = conformance("--exec", ITSELF, "--jobs", 2)
     cases = len(case_files.all_texts())
     refused = [line for line in done.stdout.splitlines() if line.startswith("unsupported")]
-    assert done.stdout.splitlines()[-1] == f"{cases - len(refused)} passed, 0 failed, {len(refused)} unsupported", done.stdout
+    assert (
+        done.stdout.splitlines()[-1] == f"{cases - len(refused)} passed, 0 failed, {len(refused)} unsupported"
+    ), done.stdout
     # Texts that cannot be prepared, of which the C ABI has no report; and the protocol has no launches.
     others = [line for line in refused if "/limits_gpu/" not in line and "/limits_tpu/" not in line]
     assert [line.rpartition("/")[2] for line in others] == ["launches_in_a_row.case"] and len(refused) < 40
     assert done.returncode == 0
 
 
-def test_findings_are_told_by_their_codes():
+def test_findings_are_compared_by_their_codes():
     cases = report("checks/*_racy", "--exec", ITSELF)["cases"]
     assert cases and all(case["outcome"] == "passed" for case in cases)
     assert {code for case in cases for code in case["codes"]["found"]} >= {"RACE_WW", "RACE_RW"}
@@ -89,8 +108,15 @@ def test_shards_are_the_suite():
 
 def test_shards_of_googletest(tmp_path):
     status = tmp_path / "status"
-    parts = [[case["case"] for case in report("control", GTEST_TOTAL_SHARDS="2", GTEST_SHARD_INDEX=str(i), GTEST_SHARD_STATUS_FILE=str(status))["cases"]]
-             for i in (0, 1)]
+    parts = [
+        [
+            case["case"]
+            for case in report(
+                "control", GTEST_TOTAL_SHARDS="2", GTEST_SHARD_INDEX=str(i), GTEST_SHARD_STATUS_FILE=str(status)
+            )["cases"]
+        ]
+        for i in (0, 1)
+    ]
     assert status.exists()
     assert parts == [[case["case"] for case in report("control", f"--shard={i}/2")["cases"]] for i in (1, 2)]
     assert conformance("control", GTEST_TOTAL_SHARDS="2", GTEST_SHARD_INDEX="2").returncode == 4
@@ -118,8 +144,13 @@ def test_a_run_that_is_killed_goes_on_and_says_the_same(tmp_path):
 def test_an_interrupt_ends_it_with_what_is_known(tmp_path):
     sleeps = tmp_path / "sleeps.sh"
     sleeps.write_text("cat >/dev/null\n", encoding="utf-8")  # never answers
-    running = subprocess.Popen([COMMAND, "conformance", "elementwise/add", "--exec", f"sh {sleeps}", "--format", "json"], env=ENVIRONMENT,
-                               stdout=subprocess.PIPE, text=True, start_new_session=True)
+    running = subprocess.Popen(
+        [COMMAND, "conformance", "elementwise/add", "--exec", f"sh {sleeps}", "--format", "json"],
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
     time.sleep(0.5)
     running.send_signal(signal.SIGTERM)
     out, _ = running.communicate(timeout=60)
@@ -133,7 +164,7 @@ def shown_on(terminal) -> str:
     try:
         while part := terminal.read(1 << 12):
             parts.append(part)
-    except OSError:  # nobody writes there any more
+    except OSError:  # the other end is closed
         pass
     return b"".join(parts).decode()
 
@@ -141,16 +172,21 @@ def shown_on(terminal) -> str:
 def test_on_a_terminal_it_says_how_far_it_is():
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
-        with subprocess.Popen([COMMAND, "conformance", "control", "--format=json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs) as running:
+        with subprocess.Popen(
+            [COMMAND, "conformance", "control", "--format=json"], env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=theirs
+        ) as running:
             os.close(theirs)
             shown = shown_on(terminal)
             cases = json.loads(running.stdout.read())["passed"]
         assert running.returncode == 0
     assert f"{cases} of {cases} cases, 0 failed" in shown
-    assert subprocess.run([COMMAND, "conformance", "control"], env=ENVIRONMENT, capture_output=True, check=True).stderr == b""
+    assert (
+        subprocess.run([COMMAND, "conformance", "control"], env=ENVIRONMENT, capture_output=True, check=True).stderr
+        == b""
+    )
 
 
-def test_junit_and_sarif_tell_what_failed(tmp_path):
+def test_junit_and_sarif_have_what_failed(tmp_path):
     folder = tmp_path / "a <folder> & more"
     folder.mkdir()
     (folder / "wrong.case").write_text(WRONG, encoding="utf-8")
@@ -166,10 +202,18 @@ def test_junit_and_sarif_tell_what_failed(tmp_path):
     (result,) = log["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["region"] == {"startLine": 1}
     assert result["ruleId"] == "conformance.failed" and "expected 2.0" in result["message"]["text"]
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "a%20%3Cfolder%3E%20%26%20more/wrong.case"
-    unsupported = report_of_sarif(folder, "--exec", f"""{sys.executable} -c "
+    assert (
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        == "a%20%3Cfolder%3E%20%26%20more/wrong.case"
+    )
+    unsupported = report_of_sarif(
+        folder,
+        "--exec",
+        f"""{sys.executable} -c "
 import json, sys
-for line in sys.stdin: print(json.dumps({{'case': json.loads(line)['case'], 'status': 'not_supported'}}), flush=True)" """)
+for line in sys.stdin:
+    print(json.dumps({{'case': json.loads(line)['case'], 'status': 'not_supported'}}), flush=True)" """,
+    )
     assert {result["kind"] for result in unsupported["runs"][0]["results"]} == {"notApplicable"}
 
 
@@ -202,7 +246,10 @@ def test_one_of_several_cases_in_a_file(tmp_path):
     assert refused.returncode == 4 and "both.case has no case wrnog; it has right, wrong" in refused.stderr
     (result,) = report_of_sarif(path)["runs"][0]["results"]
     place = result["locations"][0]["physicalLocation"]
-    assert place["artifactLocation"]["uri"] == f"{tmp_path.name}/both.case" and place["region"]["startLine"] == line - len(WRONG.splitlines()) + 1
+    assert (
+        place["artifactLocation"]["uri"] == f"{tmp_path.name}/both.case"
+        and place["region"]["startLine"] == line - len(WRONG.splitlines()) + 1
+    )
 
 
 def test_hashes_are_written_into_the_case_they_are_of(tmp_path):

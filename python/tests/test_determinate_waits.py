@@ -16,8 +16,13 @@ ANYWHERE = pl.BlockSpec(memory_space=pl.ANY)
 
 def over_hbm(body, semaphores):
     scratch = [pltpu.VMEM((STEPS, ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA(semaphores)]
-    return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE],
-                          out_specs=ANYWHERE, scratch_shapes=scratch)
+    return pl.pallas_call(
+        body,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=scratch,
+    )
 
 
 def ring(x_hbm, o_hbm, buffer, arrived):
@@ -105,8 +110,13 @@ def one_copy(space, start):
         start(pltpu.make_async_copy(x_ref, o_ref, sem), x_ref)
 
     place = pl.BlockSpec(memory_space=space)
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[place], out_specs=place,
-                          scratch_shapes=[pltpu.SemaphoreType.DMA])
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        in_specs=[place],
+        out_specs=place,
+        scratch_shapes=[pltpu.SemaphoreType.DMA],
+    )
 
 
 def and_wait(copy, x_ref):
@@ -171,7 +181,13 @@ def test_the_other_core_can_take_the_count():
 
     given = "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
     scratch = "scratch_types" if jax.__version_info__ >= (0, 10) else "scratch_shapes"
-    f = pl.kernel(body, mesh=mesh, **{given: jax.ShapeDtypeStruct(X.shape, X.dtype),
-                                      scratch: [pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR]})
+    f = pl.kernel(
+        body,
+        mesh=mesh,
+        **{
+            given: jax.ShapeDtypeStruct(X.shape, X.dtype),
+            scratch: [pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR],
+        },
+    )
     report = palladion.check(f, X, target="v5p", seeds=8)
     assert report.verdict == "clean" and report.findings == [], report

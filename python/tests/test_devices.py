@@ -1,4 +1,5 @@
-"""Kernels that several devices run together: the functions of each of these programs in one process with 8 host devices.
+"""Kernels that several devices run together: the functions of each of these programs in one process with 8 host
+devices.
 
 Importing JAX is most of what one function takes, so they share a process. After one that fails the others go on in a
 new one.
@@ -29,14 +30,19 @@ def wrong_of(program, names):
     """{name: what is wrong with it, "" for nothing} of these functions of a program."""
     wrong, left = {}, list(names)
     while left:
-        done = subprocess.run([sys.executable, os.path.join(FOLDER, program), *left], capture_output=True, text=True,
-                              timeout=600, check=False)
+        done = subprocess.run(
+            [sys.executable, os.path.join(FOLDER, program), *left],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
         well = [name for name in left if f"{name} is well" in done.stdout.splitlines()]
         good = done.stdout == "".join(f"{name} is well\n" for name in well)
-        if well == left:  # an error that was caught is told no more when Python ends
+        if well == left:  # an error that was caught is not reported again when Python ends
             good = good and done.returncode == 0 and "Traceback" not in done.stderr
         wrong |= dict.fromkeys(well, "" if good else f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
-        left = left[len(well):]
+        left = left[len(well) :]
         if left:
             failed, *left = left
             wrong[failed] = done.stdout + done.stderr or f"exit code {done.returncode}"
@@ -65,4 +71,4 @@ def test_one_that_fails_is_named_and_the_others_go_on(tmp_path):
     wrong = wrong_of(str(tmp_path / "mixed.py"), ("one", "bad", "two"))
     assert wrong.keys() == {"one", "bad", "two"} and wrong["one"] == wrong["two"] == ""
     assert "AssertionError" in wrong["bad"]
-    assert all("exit code 3" in told for told in wrong_of(str(tmp_path / "mixed.py"), ("one", "late")).values())
+    assert all("exit code 3" in error for error in wrong_of(str(tmp_path / "mixed.py"), ("one", "late")).values())

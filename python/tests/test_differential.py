@@ -31,9 +31,12 @@ def test_random_kernels_compute_what_jaxs_tpu_interpreter_computes():
 
 
 if jax.__version_info__[:2] == (0, 10):  # the interpreter of another release takes other kernels
+
     @pytest.mark.parametrize("seed", (35, 37, 39, 56, 67, 95, 106, 114, 158, 197, 218, 228, 246, 292))
     def test_random_kernels_of_threads_compute_what_jaxs_gpu_interpreter_computes(seed):
-        """Barriers, copies and shared memory: of the hunt's first 300 kernels those that give one result in every order."""
+        """Barriers, copies and shared memory: of the hunt's first 300 kernels those that give one result in every
+        order.
+        """
         assert differential.made(seed, "gpu") is not None
         assert differential.judge(seed, "gpu") is None
 
@@ -46,7 +49,20 @@ def test_a_seed_is_a_kernel():
 
 def test_the_kernels_are_of_many_kinds():
     texts = "\n".join(random_kernel(seed).text for seed in range(300))
-    for operation in ("dot_general", "cond", "scan", "while", "addupdate", "reduce_sum", "cumsum", "sort", "pad", "tanh", "shift_left", " +: "):
+    for operation in (
+        "dot_general",
+        "cond",
+        "scan",
+        "while",
+        "addupdate",
+        "reduce_sum",
+        "cumsum",
+        "sort",
+        "pad",
+        "tanh",
+        "shift_left",
+        " +: ",
+    ):
         assert operation in texts, operation
     errors = [error for seed in range(300) for error in random_kernel(seed).errors.values()]
     assert 0.1 < sum(error > 0 for error in errors) / len(errors) < 0.9
@@ -67,8 +83,15 @@ kernel @random {
 """
 
 
-@pytest.mark.parametrize("error, changed, differs", [(0.0, "mul(%v1, %v1)", True), (0.0, "add(%v1, %v1)", False), (10.0, "mul(%v1, %v1)", False),
-                                                     (1e-6, "mul(%v1, %v1)", True)])
+@pytest.mark.parametrize(
+    "error, changed, differs",
+    [
+        (0.0, "mul(%v1, %v1)", True),
+        (0.0, "add(%v1, %v1)", False),
+        (10.0, "mul(%v1, %v1)", False),
+        (1e-6, "mul(%v1, %v1)", True),
+    ],
+)
 def test_a_difference_is_seen_where_it_is_larger_than_the_bound(monkeypatch, error, changed, differs):
     kernel = RandomKernel(1, KERNEL, {"x0": np.array([1, 2, 3, 4], np.float32)}, {"o0": error})
     changed_kernel = dataclasses.replace(kernel, text=KERNEL.replace("add(%v1, %v1)", changed))
@@ -95,6 +118,10 @@ def test_what_differs_is_reduced(monkeypatch):
         return {name: value + ("reduce_max" in kernel.text) for name, value in outputs.items()}
 
     monkeypatch.setattr(differential, "theirs", wrong_maxima)
-    seed = next(seed for seed in range(100) if "reduce_max" in random_kernel(seed).text and differential.judge(seed, "interpret"))
+    seed = next(
+        seed
+        for seed in range(100)
+        if "reduce_max" in random_kernel(seed).text and differential.judge(seed, "interpret")
+    )
     small = differential.reduced(differential.judge(seed, "interpret"), "interpret")
     assert "reduce_max" in small and small.count("\n") < random_kernel(seed).text.count("\n") / 2

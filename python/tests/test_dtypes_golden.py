@@ -1,4 +1,5 @@
 """The golden files of conformance/golden are what the installed NumPy, ml_dtypes and JAX give today."""
+
 import pathlib
 import subprocess
 import sys
@@ -22,7 +23,9 @@ def test_conversion_hashes_are_fresh(tmp_path):
     made = (tmp_path / "dtypes.txt").read_text().splitlines()
     kept = (GOLDEN / "dtypes.txt").read_text().splitlines()
     stale = [f"{new} (file: {old})" for new, old in zip(made, kept) if new != old]
-    assert not stale and len(made) == len(kept), "run conformance/golden/make_dtype_golden.py and review: " + "; ".join(stale[:5])
+    assert not stale and len(made) == len(kept), "run conformance/golden/make_dtype_golden.py and review: " + "; ".join(
+        stale[:5]
+    )
 
 
 def test_npy_files_are_fresh(tmp_path):
@@ -32,22 +35,29 @@ def test_npy_files_are_fresh(tmp_path):
     assert made == kept, "run conformance/golden/make_npy_golden.py and review"
 
 
-# The kernels of these files are written for, and lowered by, JAX 0.10. Others export the same kernels with other defaults.
+# The kernels of these files are written for, and lowered by, JAX 0.10. Others export the same kernels with other
+# defaults.
 if jax.__version_info__[:2] == (0, 10):
+
     @pytest.mark.parametrize("name", ["legality", "gpu_legality", "layout_legality"])
     def test_legality_is_fresh(name, tmp_path):
         """What JAX's lowerings refuse: the tests of emu/check/legality/*_golden_test.cc compare."""
         run(f"make_{name}_golden.py", tmp_path / f"{name}.txt")
-        assert (tmp_path / f"{name}.txt").read_text() == golden_files.read(GOLDEN / f"{name}.txt.gz"), (
-            f"run conformance/golden/make_{name}_golden.py, then conformance/golden/golden_files.py diff, and review")
+        assert (tmp_path / f"{name}.txt").read_text() == golden_files.read(
+            GOLDEN / f"{name}.txt.gz"
+        ), f"run conformance/golden/make_{name}_golden.py, then conformance/golden/golden_files.py diff, and review"
 
     def test_sweeps_are_fresh(tmp_path):
         """One kernel of sixteen: all of them take JAX minutes."""
         run("make_sweep_legality_golden.py", tmp_path / "sweep.txt", "--every", "16")
-        made, kept = (kernels_of(golden_files.read(path)) for path in (tmp_path / "sweep.txt", GOLDEN / "sweep_legality.txt.gz"))
+        made, kept = (
+            kernels_of(golden_files.read(path)) for path in (tmp_path / "sweep.txt", GOLDEN / "sweep_legality.txt.gz")
+        )
         assert len(made) > 120
         stale = [name for name, kernel in made.items() if kept.get(name) != kernel]
-        assert not stale, f"run conformance/golden/make_sweep_legality_golden.py, then golden_files.py diff, and review: {stale[:5]}"
+        assert (
+            not stale
+        ), f"run conformance/golden/make_sweep_legality_golden.py, then golden_files.py diff, and review: {stale[:5]}"
 
 
 def kernels_of(text):
@@ -68,7 +78,9 @@ def test_numpy_reads_ml_dtypes_back_as_views():
 
 
 def git(folder, *words):
-    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=folder, check=True, capture_output=True
+    )
 
 
 def test_compressed_files_are_shown_edited_and_compared(tmp_path):
@@ -77,7 +89,7 @@ def test_compressed_files_are_shown_edited_and_compared(tmp_path):
     program = tmp_path / "golden_files.py"
     program.write_bytes((GOLDEN / "golden_files.py").read_bytes())
 
-    def tell(*words, given=None, code=0):
+    def run_program(*words, given=None, code=0):
         done = subprocess.run([sys.executable, program, *words], capture_output=True, text=True, input=given)
         assert done.returncode == code, done.stderr
         return done.stdout + done.stderr
@@ -87,15 +99,22 @@ def test_compressed_files_are_shown_edited_and_compared(tmp_path):
     git(tmp_path, "init", "-q")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "-q", "-m", "m")
-    assert tell("diff") == ""
-    assert tell("show", "x_legality") == text
-    assert tell("show", "x_legality", "b") == "=== b t refused\npkir 2;\n"
-    tell("write", "x_legality", given=text.replace("refused", "lowered"))
-    assert tell("diff", code=1).splitlines()[4:] == ["@@ -1,4 +1,4 @@", " === a t lowered", " pkir 1;", "-=== b t refused", "+=== b t lowered", " pkir 2;"]
-    tell("write", "x_legality", given=text)
+    assert run_program("diff") == ""
+    assert run_program("show", "x_legality") == text
+    assert run_program("show", "x_legality", "b") == "=== b t refused\npkir 2;\n"
+    run_program("write", "x_legality", given=text.replace("refused", "lowered"))
+    assert run_program("diff", code=1).splitlines()[4:] == [
+        "@@ -1,4 +1,4 @@",
+        " === a t lowered",
+        " pkir 1;",
+        "-=== b t refused",
+        "+=== b t lowered",
+        " pkir 2;",
+    ]
+    run_program("write", "x_legality", given=text)
     assert (tmp_path / "x_legality.txt.gz").read_bytes() == packed, "the same text is the same file"
-    assert "it has no kernel c" in tell("show", "x_legality", "c", code=4)
-    assert "there is no y.txt.gz; there are x_legality" in tell("show", "y", code=4)
+    assert "it has no kernel c" in run_program("show", "x_legality", "c", code=4)
+    assert "there is no y.txt.gz; there are x_legality" in run_program("show", "y", code=4)
 
 
 def test_every_compressed_file_is_whole_and_has_kernels():

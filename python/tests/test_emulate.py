@@ -14,7 +14,6 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from palladion.bridge import jax_params, transport
-from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 
@@ -67,10 +66,14 @@ def test_a_kernel_function_that_was_made_before_and_after():
         with palladion.emulate(target) as session:
             np.testing.assert_array_equal(made_before(X), X * 2)
             np.testing.assert_array_equal(jax.jit(made_before)(X), X * 2)
-            made_inside = pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype)) if not sessions else made_inside
+            if not sessions:
+                made_inside = pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))
             made_inside(X)
         sessions.append(session)
-    assert [[(call.target, call.count) for call in s.report.calls] for s in sessions] == [[("mosaic_tpu/v5e", 3)], [("generic", 3)]]
+    assert [[(call.target, call.count) for call in s.report.calls] for s in sessions] == [
+        [("mosaic_tpu/v5e", 3)],
+        [("generic", 3)],
+    ]
     with pytest.raises(ValueError, match="Only interpret mode"):
         made_before(X)
 
@@ -111,10 +114,34 @@ def test_a_compiled_function_is_in_the_report_of_each_session():
     assert (first.report.count, second.report.count) == (1, 2)
 
 
-@pytest.mark.parametrize("name", [
-    "bool", "int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16",
-    "float32", "float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3b11fnuz", "float8_e4m3fnuz", "float8_e5m2",
-    "float8_e5m2fnuz", "float8_e8m0fnu", "float4_e2m1fn"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bool",
+        "int2",
+        "uint2",
+        "int4",
+        "uint4",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float8_e3m4",
+        "float8_e4m3",
+        "float8_e4m3fn",
+        "float8_e4m3b11fnuz",
+        "float8_e4m3fnuz",
+        "float8_e5m2",
+        "float8_e5m2fnuz",
+        "float8_e8m0fnu",
+        "float4_e2m1fn",
+    ],
+)
 def test_every_type_reaches_the_kernel_and_comes_back(name):
     def copy_kernel(x_ref, y_ref):
         y_ref[...] = x_ref[...]
@@ -150,7 +177,9 @@ def test_results_in_the_memory_of_operands(seeds, way):
         y_ref[...] = x_ref[...] + z_ref[...]
 
     def add(x, z):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(z.shape, z.dtype), input_output_aliases={1: 0})(x, z)
+        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(z.shape, z.dtype), input_output_aliases={1: 0})(
+            x, z
+        )
 
     with palladion.emulate(seeds=seeds):
         z = jnp.asarray(X)
@@ -167,8 +196,14 @@ def test_a_dynamic_grid_and_an_alias_behind_its_bound():
 
     def add(n, x):
         block = pl.BlockSpec((1, 4), lambda i: (i, 0))
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(n,), in_specs=[block, block],
-                              out_specs=block, input_output_aliases={1: 0})(x, x + 100)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            grid=(n,),
+            in_specs=[block, block],
+            out_specs=block,
+            input_output_aliases={1: 0},
+        )(x, x + 100)
 
     with palladion.emulate():
         result = jax.jit(add)(2, X)
@@ -214,7 +249,7 @@ def test_the_call_itself_fails_and_says_why():
                 jax.block_until_ready(past_the_end(BAD))
 
 
-def test_a_result_that_nobody_looks_at_counts():
+def test_a_result_that_is_not_used_counts():
     with pytest.raises(palladion.DefectError, match="OOB"):
         with palladion.emulate():
             past_the_end(BAD)
@@ -248,12 +283,18 @@ def test_other_errors_are_not_replaced():
 
 def racing(x):
     """Both programs write all of the output."""
+
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + pl.program_id(0).astype(jnp.float32)
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), grid=(2,),
-                          in_specs=[pl.BlockSpec((8, 128), lambda i: (0, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)))(x)
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
+        grid=(2,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i: (0, 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+    )(x)
 
 
 def test_races_are_found_with_both_lines():
@@ -347,8 +388,9 @@ def test_jax_is_usable_after_a_defect():
         assert session.report.ok
 
 
-def test_results_that_nobody_kept_are_waited_for():
+def test_results_that_were_not_kept_are_waited_for():
     """The kernel comes last: it has not been called yet when the session ends."""
+
     @jax.jit
     def late(x):
         return double(lax.fori_loop(0, 60, lambda i, a: jnp.tanh(a @ a), x))

@@ -7,15 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 from palladion.report import picture
+from palladion.report.rendering import plain
 from palladion.report.reports import KernelReport
-from palladion.report.telling import plain
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
 
@@ -46,15 +44,19 @@ def tpu_kernel(x):
     return double(x, compiler_params=pltpu.CompilerParams(dimension_semantics=()))
 
 
-@pytest.mark.parametrize("target, expected", [
-    (None, "mosaic_tpu/v5e"), ("v5p", "mosaic_tpu/v5p"), ("mosaic_tpu/v4", "mosaic_tpu/v4"), ("generic", "generic")])
+@pytest.mark.parametrize(
+    "target, expected",
+    [(None, "mosaic_tpu/v5e"), ("v5p", "mosaic_tpu/v5p"), ("mosaic_tpu/v4", "mosaic_tpu/v4"), ("generic", "generic")],
+)
 def test_the_target_of_a_kernel_that_says_what_it_is_for(target, expected):
     with palladion.emulate(target) as session:
         tpu_kernel(jnp.ones((8, 128)))
     assert session.report.calls[0].target == expected
 
 
-@pytest.mark.parametrize("target, expected", [(None, "generic"), ("h100", f"{backend_of_bare_calls()}/h100"), ("v5e", "mosaic_tpu/v5e")])
+@pytest.mark.parametrize(
+    "target, expected", [(None, "generic"), ("h100", f"{backend_of_bare_calls()}/h100"), ("v5e", "mosaic_tpu/v5e")]
+)
 def test_the_target_of_a_kernel_that_says_nothing(target, expected):
     with palladion.emulate(target) as session:
         double(jnp.ones((8, 128)))
@@ -71,11 +73,18 @@ def test_a_target_that_does_not_fit(target):
 # Wrong input.
 
 
-@pytest.mark.parametrize("options, error, message", [
-    ({"target": "x99"}, palladion.PalladionError, "unknown target 'x99'; give a chip .h100"),
-    ({"seeds": 0}, ValueError, "at least 1"), ({"seeds": 2.5}, ValueError, "whole number"),
-    ({"on_defect": "ignore"}, ValueError, "raise, warn, collect"), ({"fill": "zero"}, ValueError, "give seeds"),
-    ({"seeds": 2, "fill": "one"}, ValueError, "random:SEED"), ({"seed": 2}, TypeError, "seed")])
+@pytest.mark.parametrize(
+    "options, error, message",
+    [
+        ({"target": "x99"}, palladion.PalladionError, "unknown target 'x99'; give a chip .h100"),
+        ({"seeds": 0}, ValueError, "at least 1"),
+        ({"seeds": 2.5}, ValueError, "whole number"),
+        ({"on_defect": "ignore"}, ValueError, "raise, warn, collect"),
+        ({"fill": "zero"}, ValueError, "give seeds"),
+        ({"seeds": 2, "fill": "one"}, ValueError, "random:SEED"),
+        ({"seed": 2}, TypeError, "seed"),
+    ],
+)
 def test_wrong_options(options, error, message):
     with pytest.raises(error, match=message):
         palladion.emulate(**options)
@@ -86,7 +95,10 @@ def test_an_operation_that_is_not_there_is_named_with_its_line():
         plgpu.inline_mgpu()(lambda context: context.of_the_compiler)()
         y_ref[...] = x_ref[...]
 
-    with pytest.raises(palladion.PalladionError, match=r"inline_mgpu.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*inline_mgpu") as caught:
+    with pytest.raises(
+        palladion.PalladionError,
+        match=r"inline_mgpu.*test_emulate_errors\.py:\d+|test_emulate_errors\.py:\d+.*inline_mgpu",
+    ) as caught:
         with palladion.emulate():
             pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype))(X)
     assert caught.value.code == 3
@@ -104,7 +116,9 @@ def test_a_host_callback_in_a_kernel():
 
 def test_inline_mgpu_has_no_meaning_outside_its_compiler():
     def kernel(x_ref, o_ref):
-        @plgpu.inline_mgpu(return_type=plgpu.ShapeDtypeStruct((8, 128), jnp.float32, layout=plgpu.Layout.WG_STRIDED((8, 128), 1)))
+        @plgpu.inline_mgpu(
+            return_type=plgpu.ShapeDtypeStruct((8, 128), jnp.float32, layout=plgpu.Layout.WG_STRIDED((8, 128), 1))
+        )
         def opaque(context):
             return None
 
@@ -115,7 +129,9 @@ def test_inline_mgpu_has_no_meaning_outside_its_compiler():
         call = plgpu.kernel(kernel, out_type=shape)
     else:
         call = plgpu.kernel(kernel, out_shape=shape)
-    with pytest.raises(palladion.PalladionError, match=r"inline_mgpu is not supported.*test_emulate_errors\.py:\d+") as caught:
+    with pytest.raises(
+        palladion.PalladionError, match=r"inline_mgpu is not supported.*test_emulate_errors\.py:\d+"
+    ) as caught:
         with palladion.emulate("h100"):
             call(jnp.ones((8, 128)))
     assert caught.value.code == 3
@@ -157,9 +173,17 @@ def test_the_report_as_html_escapes_what_users_write():
     assert "<script>" not in session.report._repr_html_() and "&lt;script&gt;" in session.report._repr_html_()
 
 
-@pytest.mark.parametrize("grid, cells, label", [
-    ((), 1, "[]"), ((3,), 3, "[3]"), ((2, 3), 6, "[2, 3]"), ((4, 2, 3), 6, "[4, 2, 3]: 4 sheets"), ((-1, 2), 0, "[?, 2]"),
-    ((1000, 1000), 1024, "[1000, 1000]")])
+@pytest.mark.parametrize(
+    "grid, cells, label",
+    [
+        ((), 1, "[]"),
+        ((3,), 3, "[3]"),
+        ((2, 3), 6, "[2, 3]"),
+        ((4, 2, 3), 6, "[4, 2, 3]: 4 sheets"),
+        ((-1, 2), 0, "[?, 2]"),
+        ((1000, 1000), 1024, "[1000, 1000]"),
+    ],
+)
 def test_the_picture_of_a_grid(grid, cells, label):
     svg = picture.grid_svg(grid)
     assert svg.count("<rect") == cells and f">{label}</text>" in svg

@@ -1,5 +1,6 @@
-"""palladion.install: programs that pass JAX's own interpret parameters, unchanged. The kernels are those that JAX's documentation
-teaches with, written anew: addition, iota, a blocked matmul with an accumulator, an async copy, a sum over a grid.
+"""palladion.install: programs that pass JAX's own interpret parameters, unchanged. The kernels are those that JAX's
+documentation teaches with, written anew: addition, iota, a blocked matmul with an accumulator, an async copy, a sum
+over a grid.
 """
 
 import dataclasses
@@ -51,8 +52,13 @@ def iota(n, interpret):
         i = pl.program_id(0)
         o_ref[i] = i
 
-    return pl.pallas_call(iota_kernel, out_shape=jax.ShapeDtypeStruct((n,), jnp.int32), grid=(n,),
-                          out_specs=pl.BlockSpec(memory_space=pltpu.SMEM), interpret=interpret)()
+    return pl.pallas_call(
+        iota_kernel,
+        out_shape=jax.ShapeDtypeStruct((n,), jnp.int32),
+        grid=(n,),
+        out_specs=pl.BlockSpec(memory_space=pltpu.SMEM),
+        interpret=interpret,
+    )()
 
 
 def matmul(x, y, interpret):
@@ -69,14 +75,20 @@ def matmul(x, y, interpret):
 
     (m, k), n = x.shape, y.shape[1]
     return pl.pallas_call(
-        matmul_kernel, out_shape=jax.ShapeDtypeStruct((m, n), x.dtype), grid=(m // 128, n // 128, k // 128),
+        matmul_kernel,
+        out_shape=jax.ShapeDtypeStruct((m, n), x.dtype),
+        grid=(m // 128, n // 128, k // 128),
         in_specs=[pl.BlockSpec((128, 128), lambda i, j, k: (i, k)), pl.BlockSpec((128, 128), lambda i, j, k: (k, j))],
-        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)), scratch_shapes=[pltpu.VMEM((128, 128), jnp.float32)],
-        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")), interpret=interpret)(x, y)
+        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)),
+        scratch_shapes=[pltpu.VMEM((128, 128), jnp.float32)],
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
+        interpret=interpret,
+    )(x, y)
 
 
 def row_sum(x, interpret):
     """Wrong when "parallel" is promised of the grid: all programs add to one block."""
+
     def kernel(x_ref, o_ref):
         @pl.when(pl.program_id(0) == 0)
         def _():
@@ -84,15 +96,26 @@ def row_sum(x, interpret):
 
         o_ref[...] += x_ref[...]
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), grid=(4,),
-                          in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)), interpret=interpret)(x)
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
+        grid=(4,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+        interpret=interpret,
+    )(x)
 
 
 A, B = (jnp.asarray(np.random.default_rng(n).standard_normal((256, 256)), jnp.float32) for n in (1, 2))
 TPU = pltpu.InterpretParams()
-WAYS = {"true": True, "tpu": TPU, "tpu races": pltpu.InterpretParams(detect_races=True), "bare": False,
-        "tpu zeros": pltpu.InterpretParams(uninitialized_memory="zero")}
+WAYS = {
+    "true": True,
+    "tpu": TPU,
+    "tpu races": pltpu.InterpretParams(detect_races=True),
+    "bare": False,
+    "tpu zeros": pltpu.InterpretParams(uninitialized_memory="zero"),
+}
 if InterpretGPUParams is not None:
     WAYS["gpu"] = InterpretGPUParams(detect_races=True)
 
@@ -108,7 +131,9 @@ def test_programs_with_jax_parameters_run_unchanged(way):
         np.testing.assert_allclose(matmul(A, B, interpret), np.asarray(A) @ np.asarray(B), rtol=1e-4, atol=1e-4)
         report = palladion.last_report()
         assert [c.kernel for c in report.calls] == ["iota_kernel", "matmul_kernel"] and report.ok
-        assert report.calls[1].target == "mosaic_tpu/v5e" and report.calls[1].checked == (way in ("tpu races", "tpu zeros"))
+        assert report.calls[1].target == "mosaic_tpu/v5e" and report.calls[1].checked == (
+            way in ("tpu races", "tpu zeros")
+        )
 
 
 def test_under_the_context_managers_of_jax():
@@ -118,7 +143,7 @@ def test_under_the_context_managers_of_jax():
     assert palladion.last_report().count == 1
 
 
-HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  # from JAX 0.12 it raises unless told to warn
+HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  # from JAX 0.12 it raises by default
 
 
 def test_detect_races_raises_where_jax_raises():
@@ -161,8 +186,15 @@ def revisiting(x, interpret):
         o_ref[...] = x_ref[...]
 
     block = pl.BlockSpec((8, 128), lambda i, j: (j, 0))
-    return pl.pallas_call(kernel, grid=(2, 2), in_specs=[block], out_specs=block, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                          compiler_params=pltpu.CompilerParams(), interpret=interpret)(x)
+    return pl.pallas_call(
+        kernel,
+        grid=(2, 2),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        compiler_params=pltpu.CompilerParams(),
+        interpret=interpret,
+    )(x)
 
 
 def loading_hbm(x, interpret):
@@ -170,11 +202,19 @@ def loading_hbm(x, interpret):
         o_ref[...] = x_ref[...]
 
     where = pl.BlockSpec(memory_space=pl.ANY)
-    return pl.pallas_call(kernel, in_specs=[where], out_specs=where, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                          compiler_params=pltpu.CompilerParams(), interpret=interpret)(x)
+    return pl.pallas_call(
+        kernel,
+        in_specs=[where],
+        out_specs=where,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        compiler_params=pltpu.CompilerParams(),
+        interpret=interpret,
+    )(x)
 
 
-@pytest.mark.parametrize("options", [{}, {"detect_races": True}, {"uninitialized_memory": "zero"}, {"out_of_bounds_reads": "uninitialized"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"detect_races": True}, {"uninitialized_memory": "zero"}, {"out_of_bounds_reads": "uninitialized"}]
+)
 @pytest.mark.parametrize("wrong, code", [(revisiting, "OUT_REVISIT"), (loading_hbm, "ILLEGAL")])
 def test_what_jax_refuses_whatever_its_parameters_are(wrong, code, options):
     palladion.install(claim="tpu_interpret")
@@ -225,10 +265,17 @@ def test_the_emulation_of_a_stretch_wins_over_install():
 
 
 def test_values_without_a_meaning_stay_with_jax():
-    three = pltpu.InterpretParams(**{name: 3 for name in ("num_cores_or_threads", "num_cores_per_device")
-                                     if name in pltpu.InterpretParams.__dataclass_fields__})
+    three = pltpu.InterpretParams(
+        **{
+            name: 3
+            for name in ("num_cores_or_threads", "num_cores_per_device")
+            if name in pltpu.InterpretParams.__dataclass_fields__
+        }
+    )
     palladion.install(claim=EVERYTHING)
-    with pytest.warns(palladion.PalladionWarning, match="num_cores.*no meaning in Palladion: no TPU.*; so JAX's interpreter runs"):
+    with pytest.warns(
+        palladion.PalladionWarning, match="num_cores.*no meaning in Palladion: no TPU.*; so JAX's interpreter runs"
+    ):
         np.testing.assert_array_equal(add(A, B, three), A + B)
     report = palladion.last_report()
     assert report.ran == {"palladion": 0, "jax": 1, "skipped": 0} and "num_cores" in report.elsewhere[0].reason
@@ -241,11 +288,19 @@ def test_values_without_a_meaning_stay_with_jax():
 def test_the_tables_know_every_field_of_this_jax():
     """A field that JAX adds is to be thought about: until then it leaves the kernel to JAX."""
     for params in [TPU] + ([InterpretGPUParams()] if InterpretGPUParams else []):
-        always = ("tpu.access.space", "OUT_REVISIT") if params is TPU else (
-            "BAR_DOUBLE", "BAR_UNAWAITED", "BAR_PENDING", "BAR_PHASE_SKIP", "NOT_AWAITED")
-        late = params is TPU  # JAX's default: copies go when somebody waits
-        assert jax_params.translated(params) == Params(on_defect="warn", legality="off", raise_codes=(*always, "OOB", "OOB_BLOCK"),
-                                                         engines_late=late, target="v5e" if params is TPU else "mosaic_gpu/h100")
+        always = (
+            ("tpu.access.space", "OUT_REVISIT")
+            if params is TPU
+            else ("BAR_DOUBLE", "BAR_UNAWAITED", "BAR_PENDING", "BAR_PHASE_SKIP", "NOT_AWAITED")
+        )
+        late = params is TPU  # JAX's default: copies run when an agent waits
+        assert jax_params.translated(params) == Params(
+            on_defect="warn",
+            legality="off",
+            raise_codes=(*always, "OOB", "OOB_BLOCK"),
+            engines_late=late,
+            target="v5e" if params is TPU else "mosaic_gpu/h100",
+        )
 
 
 def test_wrong_options():
@@ -262,7 +317,11 @@ def test_calls_outside_of_emulate_that_fail_are_said_by_jax():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(jax.errors.JaxRuntimeError, match=r"kernel @add_vectors|OOB"):
-            jax.block_until_ready(pl.pallas_call(
-                lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[pl.ds(pl.program_id(0) + 1, 8)]), grid=(1,),
-                out_shape=jax.ShapeDtypeStruct((8,), jnp.float32))(jnp.ones(8)))
+            jax.block_until_ready(
+                pl.pallas_call(
+                    lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[pl.ds(pl.program_id(0) + 1, 8)]),
+                    grid=(1,),
+                    out_shape=jax.ShapeDtypeStruct((8,), jnp.float32),
+                )(jnp.ones(8))
+            )
     assert palladion.last_report().verdict == "defect"

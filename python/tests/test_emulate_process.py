@@ -14,14 +14,26 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def python(code, *arguments, **environment):
-    return subprocess.run([sys.executable, *arguments, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=600,
-                          env={**os.environ, **environment}, check=False)
+    return subprocess.run(
+        [sys.executable, *arguments, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env={**os.environ, **environment},
+        check=False,
+    )
 
 
 @pytest.mark.parametrize("transport", ["", "callback"])
 def test_shard_map_over_8_devices(transport):
-    done = subprocess.run([sys.executable, os.path.join(HERE, "emulated_devices.py")], capture_output=True, text=True, timeout=600,
-                          check=False, env=os.environ | {"PALLADION_TRANSPORT": transport})
+    done = subprocess.run(
+        [sys.executable, os.path.join(HERE, "emulated_devices.py")],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env=os.environ | {"PALLADION_TRANSPORT": transport},
+    )
     assert done.returncode == 0 and done.stdout.endswith("all is well\n"), done.stdout + done.stderr
 
 
@@ -55,8 +67,9 @@ _LONG_CHECK = """
 
 
 def test_ctrl_c_leaves_jax_usable():
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(_LONG_CHECK)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(_LONG_CHECK)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout.readline() == "started\n", process.stderr.read()
         time.sleep(5)  # it has to be compiled; too early an interrupt would stop that
@@ -79,7 +92,11 @@ def test_the_package_without_jax():
             print(error)
     """)
     assert done.returncode == 0, done.stderr
-    assert "PalladionError True" in done.stdout and "palladion.emulate needs JAX" in done.stdout and "pip install" in done.stdout
+    assert (
+        "PalladionError True" in done.stdout
+        and "palladion.emulate needs JAX" in done.stdout
+        and "pip install" in done.stdout
+    )
 
 
 def pretending(version) -> str:
@@ -94,8 +111,10 @@ def test_a_jax_that_is_too_old():
 
 
 def test_a_jax_newer_than_palladion_knows_is_tried():
-    """With one warning; what it has changed is refused by its name and line, and told for what it is."""
-    done = python(pretending((0, 99, 1)) + textwrap.dedent("""
+    """With one warning; what it has changed is refused by its name and line, with the reason."""
+    done = python(
+        pretending((0, 99, 1))
+        + textwrap.dedent("""
         import jax.numpy as jnp
         from jax.experimental import pallas as pl
         import palladion
@@ -114,12 +133,15 @@ def test_a_jax_newer_than_palladion_knows_is_tried():
                 palladion.export(call, x)
             except palladion.ExportError as error:
                 print(error)
-    """))
+    """)
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("JAX 0.99.1 is newer than the newest that this Palladion knows, 0.12") == 1
     newer = "; this JAX \\(0.99.1\\) is newer than Palladion knows \\(0.12\\)$"
     parameter, primitive = done.stdout.splitlines()
-    assert re.search(r"<string>:\d+: sin: its parameter 'accuracy' .* is not known to Palladion's exporter" + newer, parameter)
+    assert re.search(
+        r"<string>:\d+: sin: its parameter 'accuracy' .* is not known to Palladion's exporter" + newer, parameter
+    )
     assert re.search(r"<string>:\d+: the primitive 'sin' is not known.*" + newer, primitive)
 
 

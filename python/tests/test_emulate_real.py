@@ -1,5 +1,5 @@
-"""palladion.emulate on the kernels that ship with JAX: in a transformer block under jit, grad and vmap, on GPU targets, and those
-that need machines that are not there. Values are those of the kernels' files, bit for bit.
+"""palladion.emulate on the kernels that ship with JAX: in a transformer block under jit, grad and vmap, on GPU targets,
+and those that need machines that are not there. Values are those of the kernels' files, bit for bit.
 """
 
 import functools
@@ -23,13 +23,18 @@ def normal(seed, *shape):
     return jnp.asarray(np.random.default_rng(seed).standard_normal(shape) * 0.3, jnp.float32)
 
 
-WEIGHTS = {"qkv": normal(1, 3, WIDTH, WIDTH) / 8, "out": normal(2, WIDTH, WIDTH) / 8, "up": normal(3, WIDTH, WIDTH) / 8,
-           "down": normal(4, WIDTH, WIDTH) / 8}
+WEIGHTS = {
+    "qkv": normal(1, 3, WIDTH, WIDTH) / 8,
+    "out": normal(2, WIDTH, WIDTH) / 8,
+    "up": normal(3, WIDTH, WIDTH) / 8,
+    "down": normal(4, WIDTH, WIDTH) / 8,
+}
 X = normal(5, LENGTH, WIDTH)
 
 
 def block(weights, x, attend):
     """A transformer block over one sequence; `attend` has q, k, v of [1, heads, length, head width]."""
+
     def normed(v):
         return (v - v.mean(-1, keepdims=True)) * jax.lax.rsqrt(v.var(-1, keepdims=True) + 1e-5)
 
@@ -38,8 +43,8 @@ def block(weights, x, attend):
     return x + jax.nn.gelu(normed(x) @ weights["up"]) @ weights["down"]
 
 
-FLASH = functools.partial(flash_attention.flash_attention, causal=True, sm_scale=WIDTH ** -0.5)
-PLAIN = functools.partial(flash_attention.mha_reference_no_custom_vjp, causal=True, sm_scale=WIDTH ** -0.5)
+FLASH = functools.partial(flash_attention.flash_attention, causal=True, sm_scale=WIDTH**-0.5)
+PLAIN = functools.partial(flash_attention.mha_reference_no_custom_vjp, causal=True, sm_scale=WIDTH**-0.5)
 
 
 def same_bits(a, b):
@@ -92,11 +97,15 @@ def gpu_attention(q, k, v):
     return attention.mha(q, k, v, None, causal=True, block_sizes=BLOCKS)
 
 
-@pytest.mark.parametrize("f, args, reference, tolerance", [
-    (gpu_attention, QKV, functools.partial(attention.mha_reference, segment_ids=None, causal=True), 5e-2),
-    (softmax.softmax, (ROWS,), jax.nn.softmax, 1e-6),
-    (layer_norm.layer_norm, (ROWS[None], *SCALE), layer_norm.layer_norm_reference, 1e-5),
-], ids=["attention", "softmax", "layer_norm"])
+@pytest.mark.parametrize(
+    "f, args, reference, tolerance",
+    [
+        (gpu_attention, QKV, functools.partial(attention.mha_reference, segment_ids=None, causal=True), 5e-2),
+        (softmax.softmax, (ROWS,), jax.nn.softmax, 1e-6),
+        (layer_norm.layer_norm, (ROWS[None], *SCALE), layer_norm.layer_norm_reference, 1e-5),
+    ],
+    ids=["attention", "softmax", "layer_norm"],
+)
 def test_triton_kernels_and_their_files(f, args, reference, tolerance, tmp_path):
     with palladion.emulate("h100", seeds=2) as session:
         result = jax.jit(f)(*args)
@@ -132,7 +141,9 @@ def test_gradients_of_a_triton_kernel():
 
 def hopper_matmul(a, b):
     config = hopper_matmul_mgpu.TuningConfig(tile_m=64, tile_n=64, tile_k=64, max_concurrent_steps=2)
-    return hopper_matmul_mgpu.matmul(a, b, *((None,) if "c" in inspect.signature(hopper_matmul_mgpu.matmul).parameters else ()), config)
+    return hopper_matmul_mgpu.matmul(
+        a, b, *((None,) if "c" in inspect.signature(hopper_matmul_mgpu.matmul).parameters else ()), config
+    )
 
 
 HALVES = tuple(normal(seed, 128, 128).astype(jnp.float16) for seed in (12, 13))

@@ -1,10 +1,12 @@
-"""palladion.emulate: what is traced and compiled how often, whose report a call is in, threads, executors and coroutines."""
+"""palladion.emulate: what is traced and compiled how often, whose report a call is in, threads, executors and
+coroutines.
+"""
 
+import _thread
 import asyncio
 import concurrent.futures
 import functools
 import threading
-import _thread
 
 import jax
 import jax.numpy as jnp
@@ -32,14 +34,14 @@ class Counted:
 
     def __enter__(self):
         self.compiled = 0
-        jax.monitoring.register_event_duration_secs_listener(self._heard)
+        jax.monitoring.register_event_duration_secs_listener(self._count)
         return self
 
-    def _heard(self, event, duration, **_):
+    def _count(self, event, duration, **_):
         self.compiled += event == "/jax/core/compile/backend_compile_duration"
 
     def __exit__(self, *_):
-        jax.monitoring.unregister_event_duration_listener(self._heard)
+        jax.monitoring.unregister_event_duration_listener(self._count)
 
 
 @pytest.mark.parametrize("target", [None, "h100", "v5p"])
@@ -170,7 +172,7 @@ def test_coroutines_inherit():
     assert session.report.count == 4
 
 
-def test_coroutines_whose_sessions_overlap_are_told():
+def test_coroutines_with_overlapping_sessions_get_a_warning():
     entered = []
 
     async def one(target, mine, other):
@@ -226,4 +228,7 @@ def test_a_thread_that_cannot_inherit_is_refused_in_words():
     with palladion.emulate():
         _thread.start_new_thread(raw, ())
         assert done.wait(60)
-    assert "palladion.emulate is active, but not in this thread" in said[0] and "Enter palladion.emulate in this thread" in said[0]
+    assert (
+        "palladion.emulate is active, but not in this thread" in said[0]
+        and "Enter palladion.emulate in this thread" in said[0]
+    )

@@ -1,13 +1,13 @@
-"""palladion.emulate: kernels that Palladion does not have all of, and what goes to files; each refusal has the user's line."""
+"""palladion.emulate: kernels that Palladion does not have all of, and what goes to files; each refusal has the user's
+line.
+"""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental import pallas as pl
-from jax.experimental import serialize_executable
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental import pallas as pl, serialize_executable
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -39,7 +39,7 @@ def both(kernel):
 
 def test_jax_runs_what_palladion_does_not():
     function = both(calling_back)
-    for calls in (1, 2):  # the second time nothing is compiled, and it is told all the same
+    for calls in (1, 2):  # the second time nothing is compiled, and it is reported all the same
         with palladion.emulate(on_unsupported="jax") as session:
             for _ in range(calls):
                 np.testing.assert_array_equal(function(X), X * 6)
@@ -48,7 +48,9 @@ def test_jax_runs_what_palladion_does_not():
         [one] = report.elsewhere
         assert (one.kernel, one.where, one.count) == ("calling_back", "jax", calls) and "debug_callback" in one.reason
         assert not report.ok and report.verdict == "ran"
-        assert "kernel calling_back: JAX's interpreter ran it, nothing was checked" in str(report) and "double_kernel" in str(report)
+        assert "kernel calling_back: JAX's interpreter ran it, nothing was checked" in str(
+            report
+        ) and "double_kernel" in str(report)
 
 
 def test_a_skipped_kernel_gives_poison():
@@ -63,11 +65,15 @@ def test_a_skipped_kernel_gives_poison():
         np.testing.assert_array_equal(np.asarray(result).astype(np.float32), np.full((8, 128), expected, np.float32))
     np.testing.assert_array_equal(double, X * 2)
     assert session.report.ran == {"palladion": 1, "jax": 0, "skipped": 1} and not session.report.ok
-    assert "kernel many: skipped, its results are poison" in str(session.report) and "inline_mgpu" in str(session.report)
+    assert "kernel many: skipped, its results are poison" in str(session.report) and "inline_mgpu" in str(
+        session.report
+    )
 
 
 def test_what_neither_can_run_says_both():
-    with pytest.raises(palladion.PalladionError, match=rf"(?s)inline_mgpu.*{HERE}.*JAX's own interpreter.*refuses it too") as caught:
+    with pytest.raises(
+        palladion.PalladionError, match=rf"(?s)inline_mgpu.*{HERE}.*JAX's own interpreter.*refuses it too"
+    ) as caught:
         with palladion.emulate(on_unsupported="jax"):
             call(meeting, X)
     assert caught.value.code == 3
@@ -76,7 +82,9 @@ def test_what_neither_can_run_says_both():
 def test_other_errors_are_errors_all_the_same():
     with pytest.raises(palladion.PalladionError, match="does not fit"):
         with palladion.emulate("h100", on_unsupported="skip"):
-            pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), compiler_params=pltpu.CompilerParams())(X)
+            pl.pallas_call(
+                double_kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), compiler_params=pltpu.CompilerParams()
+            )(X)
     with pytest.raises(ValueError, match="on_unsupported must be one of raise, jax, skip; found 'ignore'"):
         palladion.emulate(on_unsupported="ignore")
 
@@ -93,7 +101,10 @@ def test_installed():
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])
 def test_jax_export_is_refused_by_line(platform):
     with palladion.emulate("v5p"):
-        with pytest.raises(palladion.ExportError, match=rf"{HERE}: jax\.export meets a kernel that Palladion emulates.*outside of palladion\.emulate"):
+        with pytest.raises(
+            palladion.ExportError,
+            match=rf"{HERE}: jax\.export meets a kernel that Palladion emulates.*outside of palladion\.emulate",
+        ):
             jax.export.export(jax.jit(lambda x: call(double_kernel, x)), platforms=(platform,))(X)
 
 
@@ -102,7 +113,9 @@ def test_a_compiled_program_is_not_serialized(transport, monkeypatch):
     monkeypatch.setenv("PALLADION_TRANSPORT", transport)
     with palladion.emulate():
         compiled = jax.jit(lambda x: call(double_kernel, x)).lower(X).compile()
-        with pytest.raises(palladion.ExportError, match=rf"{HERE}: a compiled program with a kernel .* cannot be serialized"):
+        with pytest.raises(
+            palladion.ExportError, match=rf"{HERE}: a compiled program with a kernel .* cannot be serialized"
+        ):
             serialize_executable.serialize(compiled)
         np.testing.assert_array_equal(compiled(X), X * 2)
 
@@ -113,13 +126,19 @@ def start(x_ref, y_ref, sem):
 
 def starting(x):
     anywhere = pl.BlockSpec(memory_space=pl.ANY)
-    return pl.pallas_call(start, grid=(2,), in_specs=[anywhere], out_specs=[anywhere, pl.BlockSpec(memory_space=pltpu.SEMAPHORE)],
-                          out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype), pltpu.SemaphoreType.DMA(())],
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)))(x)[0]
+    return pl.pallas_call(
+        start,
+        grid=(2,),
+        in_specs=[anywhere],
+        out_specs=[anywhere, pl.BlockSpec(memory_space=pltpu.SEMAPHORE)],
+        out_shape=[jax.ShapeDtypeStruct(x.shape, x.dtype), pltpu.SemaphoreType.DMA(())],
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+    )(x)[0]
 
 
 def test_a_semaphore_as_a_result_of_a_grid_that_cores_may_share():
-    message = rf"{HERE}.*'outputs\[1\]' is ref<semaphore,dma_sem\[\]>, and those of an operand are not modelled in a grid with parallel"
+    what = r"'outputs\[1\]' is ref<semaphore,dma_sem\[\]>"
+    message = rf"{HERE}.*{what}, and those of an operand are not modelled in a grid with parallel"
     with pytest.raises(palladion.PalladionError, match=message):
         with palladion.emulate("v5p"):
             starting(X)
@@ -133,8 +152,13 @@ def too_large(x, body=adding):
     """Unsupported (add=True of a copy), and larger than the VMEM of a v5e."""
     anywhere = pl.BlockSpec(memory_space=pl.ANY)
     scratch = [pltpu.VMEM((1 << 16, 1024), jnp.float32), pltpu.SemaphoreType.DMA]
-    return pl.pallas_call(body, in_specs=[anywhere], out_specs=anywhere, scratch_shapes=scratch,
-                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return pl.pallas_call(
+        body,
+        in_specs=[anywhere],
+        out_specs=anywhere,
+        scratch_shapes=scratch,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )(x)
 
 
 REFUSED = ["CAPACITY", "ILLEGAL"]  # JAX refuses add=True on a TensorCore, too

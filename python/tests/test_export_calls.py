@@ -10,9 +10,9 @@ from jax import lax
 from jax._src.interpreters import mlir
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-from test_export import F32, X, call, exported, lines_of
 
 import palladion
+from test_export import F32, X, call, exported, lines_of
 
 
 def copy_kernel(x_ref, y_ref):
@@ -24,13 +24,21 @@ def operand(lines, name) -> str:
 
 
 def test_blocks_and_grid():
-    lines = exported(copy_kernel, X, grid=(4, 2), in_specs=[pl.BlockSpec((2, 64), lambda i, j: (i, j))],
-                     out_specs=pl.BlockSpec((2, 64), lambda i, j: (3 - i, j)))
+    lines = exported(
+        copy_kernel,
+        X,
+        grid=(4, 2),
+        in_specs=[pl.BlockSpec((2, 64), lambda i, j: (i, j))],
+        out_specs=pl.BlockSpec((2, 64), lambda i, j: (3 - i, j)),
+    )
     assert operand(lines, "x").endswith("block (2,64) map (%i: i32[], %j: i32[]) { return %i, %j; };")
     at = lines.index(operand(lines, "y"))
-    assert lines[at:at + 4] == [
+    assert lines[at : at + 4] == [
         'out %y: f32[8,128] as "outputs" space default block (2,64) map (%i: i32[], %j: i32[]) {',
-        "%0 = sub(3:i32, %i) : i32[];", "return %0, %j;", "};"]
+        "%0 = sub(3:i32, %i) : i32[];",
+        "return %0, %j;",
+        "};",
+    ]
     assert "grid [4,2];" in lines
 
 
@@ -38,9 +46,13 @@ def test_squeezed_and_element_blocks():
     def kernel(x_ref, y_ref):
         y_ref[...] = x_ref[...] + jnp.zeros_like(y_ref)
 
-    lines = exported(kernel, X, grid=(8,),
-                     in_specs=[pl.BlockSpec((None, pl.Element(128, (2, 3))), lambda i: (i, i * 0))],
-                     out_specs=pl.BlockSpec((pl.Squeezed(), 128), lambda i: (i, 0)))
+    lines = exported(
+        kernel,
+        X,
+        grid=(8,),
+        in_specs=[pl.BlockSpec((None, pl.Element(128, (2, 3))), lambda i: (i, i * 0))],
+        out_specs=pl.BlockSpec((pl.Squeezed(), 128), lambda i: (i, 0)),
+    )
     assert "block (sq,el(128,2,3)) map (%i: i32[])" in operand(lines, "x")
     assert "block (sq,128) map (%i: i32[]) { return %i, 0:" in operand(lines, "y")
 
@@ -49,8 +61,13 @@ def test_rank_zero_and_whole_array_blocks():
     def kernel(s_ref, x_ref, y_ref):
         y_ref[...] = x_ref[...] * s_ref[...]
 
-    f = call(kernel, ((8, 128), F32), grid=(2,), in_specs=[pl.BlockSpec((), lambda i: ()), pl.BlockSpec()],
-             out_specs=pl.BlockSpec((4, 128), lambda i: (i, 0)))
+    f = call(
+        kernel,
+        ((8, 128), F32),
+        grid=(2,),
+        in_specs=[pl.BlockSpec((), lambda i: ()), pl.BlockSpec()],
+        out_specs=pl.BlockSpec((4, 128), lambda i: (i, 0)),
+    )
     lines = lines_of(palladion.export(f, np.float32(3), X[:4]))
     assert operand(lines, "s") == 'in %s: f32[] as "args[0]" space default;'  # the whole array
     assert operand(lines, "x") == 'in %x: f32[4,128] as "args[1]" space default;'
@@ -63,15 +80,22 @@ def test_prefetch_dynamic_grid_alias_and_scratch():
 
     def f(n, table, x):
         spec = pltpu.PrefetchScalarGridSpec(
-            num_scalar_prefetch=1, grid=(n,),
+            num_scalar_prefetch=1,
+            grid=(n,),
             in_specs=[pl.BlockSpec((2, 128), lambda i, t: (t[i], 0)), pl.BlockSpec((2, 128), lambda i, t: (i, 0))],
-            out_specs=pl.BlockSpec((2, 128), lambda i, t: (i, 0)), scratch_shapes=[pltpu.VMEM((2, 128), F32)])
-        return pl.pallas_call(kernel, grid_spec=spec, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                              input_output_aliases={2: 0}, name="gathered",
-                              compiler_params=pltpu.CompilerParams(dimension_semantics=("arbitrary",),
-                                                                   vmem_limit_bytes=1 << 20),
-                              cost_estimate=pl.CostEstimate(flops=5, transcendentals=0, bytes_accessed=7),
-                              metadata={"team": "a b"})(table, x, jnp.zeros_like(x))
+            out_specs=pl.BlockSpec((2, 128), lambda i, t: (i, 0)),
+            scratch_shapes=[pltpu.VMEM((2, 128), F32)],
+        )
+        return pl.pallas_call(
+            kernel,
+            grid_spec=spec,
+            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            input_output_aliases={2: 0},
+            name="gathered",
+            compiler_params=pltpu.CompilerParams(dimension_semantics=("arbitrary",), vmem_limit_bytes=1 << 20),
+            cost_estimate=pl.CostEstimate(flops=5, transcendentals=0, bytes_accessed=7),
+            metadata={"team": "a b"},
+        )(table, x, jnp.zeros_like(x))
 
     lines = lines_of(palladion.export(f, jnp.int32(4), np.zeros(4, np.int32), X))
     assert "kernel @gathered {" in lines and "backend mosaic_tpu;" in lines
@@ -82,15 +106,18 @@ def test_prefetch_dynamic_grid_alias_and_scratch():
     at = lines.index(operand(lines, "x"))
     assert lines[at].endswith("block (2,128) map (%i: i32[], %t_ref: ref<smem,i32[4]>) {")
     assert lines[at + 1] == "%0 = get(%t_ref.at[%i]) : i32[];"
-    end = next(line for line in lines[lines.index(operand(lines, "y")):] if line.endswith(";"))
+    end = next(line for line in lines[lines.index(operand(lines, "y")) :] if line.endswith(";"))
     assert end.endswith("alias %init;")
     assert operand(lines, "acc") == 'scratch %acc: ref<vmem,f32[2,128]> as "acc_ref";'
 
 
 def test_buffered_blocks_and_memory_spaces():
-    lines = exported(copy_kernel, X, in_specs=[pl.BlockSpec((8, 128), lambda: (0, 0), memory_space=pltpu.VMEM,
-                                                            pipeline_mode=pl.Buffered(3))],
-                     out_specs=pl.BlockSpec(memory_space=pltpu.SMEM))
+    lines = exported(
+        copy_kernel,
+        X,
+        in_specs=[pl.BlockSpec((8, 128), lambda: (0, 0), memory_space=pltpu.VMEM, pipeline_mode=pl.Buffered(3))],
+        out_specs=pl.BlockSpec(memory_space=pltpu.SMEM),
+    )
     assert operand(lines, "x").endswith("buffered {buffer_count=3};")
     assert " space vmem " in operand(lines, "x") and operand(lines, "y").endswith(" space smem;")
 
@@ -99,8 +126,13 @@ def test_named_grid():
     def kernel(x_ref, y_ref):
         y_ref[...] = x_ref[...] + lax.axis_index("rows").astype(F32)
 
-    lines = exported(kernel, X, grid=(("rows", 4),), in_specs=[pl.BlockSpec((2, 128), lambda i: (i, 0))],
-                     out_specs=pl.BlockSpec((2, 128), lambda i: (i, 0)))
+    lines = exported(
+        kernel,
+        X,
+        grid=(("rows", 4),),
+        in_specs=[pl.BlockSpec((2, 128), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((2, 128), lambda i: (i, 0)),
+    )
     assert 'grid [4] names ["rows"];' in lines
     assert '%1 = axis_index{axis="rows"}() : i32[];' in lines
 
@@ -167,7 +199,9 @@ def test_errors_name_the_line():
         y_ref[...] = lax.linalg.cholesky(x_ref[...])
 
     line = other.__code__.co_firstlineno + 1
-    with pytest.raises(palladion.ExportError, match=rf"test_export_calls\.py:{line}: the primitive 'cholesky' is not known"):
+    with pytest.raises(
+        palladion.ExportError, match=rf"test_export_calls\.py:{line}: the primitive 'cholesky' is not known"
+    ):
         palladion.export(call(other, ((8, 8), F32)), X[:, :8])
 
     def accuracy(x_ref, y_ref):

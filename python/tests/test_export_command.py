@@ -41,8 +41,13 @@ def source(tmp_path):
 
 def command(*arguments):
     environment = {**os.environ, "PYTHONPATH": PYTHON_DIR}
-    return subprocess.run([sys.executable, "-m", "palladion.jax.export_command", *map(str, arguments)], env=environment,
-                          capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "palladion.jax.export_command", *map(str, arguments)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_writes_to_standard_output_or_a_file(source, tmp_path):
@@ -53,13 +58,16 @@ def test_writes_to_standard_output_or_a_file(source, tmp_path):
     assert out.read_text() == shown.stdout
 
 
-@pytest.mark.parametrize("target, code, message", [
-    ("{}:bad", 3, "kernels.py:14: the primitive 'cholesky' is not known"),
-    ("{}:missing", 4, "defines no 'missing'"),
-    ("{}:no_pair", 4, "must return (f, args), found int"),
-    ("{}", 4, "expected FILE.py:NAME"),
-    ("{}.absent:add", 4, "there is no file"),
-])
+@pytest.mark.parametrize(
+    "target, code, message",
+    [
+        ("{}:bad", 3, "kernels.py:14: the primitive 'cholesky' is not known"),
+        ("{}:missing", 4, "defines no 'missing'"),
+        ("{}:no_pair", 4, "must return (f, args), found int"),
+        ("{}", 4, "expected FILE.py:NAME"),
+        ("{}.absent:add", 4, "there is no file"),
+    ],
+)
 def test_bad_input(source, target, code, message):
     done = command(target.format(source))
     assert done.returncode == code and message in done.stderr and done.stdout == ""

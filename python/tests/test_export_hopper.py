@@ -1,6 +1,8 @@
-"""The Mosaic GPU kernels that JAX ships trace on a machine without a GPU, and their texts parse, verify and say where they come from.
+"""The Mosaic GPU kernels that JAX ships trace on a machine without a GPU, and their texts parse, verify and say where
+they come from.
 
-What a kernel lacks to run is named with its place; which that is comes from the list of operations, so that it holds as they are added.
+What a kernel lacks to run is named with its place; which that is comes from the list of operations, so that it holds as
+they are added.
 """
 
 import json
@@ -45,8 +47,11 @@ def test_parses_and_prints_stably(text):
 
 
 def unsupported_names() -> set:
-    return {f"{row['dialect']}.{row['name']}" if row["dialect"] else row["name"]
-            for row in _library.operations() if row["status"] == "unsupported"}
+    return {
+        f"{row['dialect']}.{row['name']}" if row["dialect"] else row["name"]
+        for row in _library.operations()
+        if row["status"] == "unsupported"
+    }
 
 
 def instructions(text):
@@ -74,7 +79,6 @@ def test_what_cannot_run_is_named_with_its_line(text):
     """The primitive named is one that the list calls unsupported, and it stands in the line named."""
     missing = unsupported_names()
     for kernel in _library.kernel_names(text):
-        lines = text.split("\n")
         lacking = [(number, name) for number, name in instructions(text) if name in missing]
         try:
             _library.Program(text, kernel)
@@ -94,10 +98,14 @@ def test_what_cannot_run_is_named_with_its_line(text):
 
 @pytest.mark.parametrize("name", ALL)
 def test_breaks_no_limit_of_its_chip(name, tmp_path):
-    """Judged by its text alone: an operation that is not modelled keeps it from running; one of tensor memory, which Hopper lacks, is found."""
+    """Judged by its text alone: an operation that is not modelled keeps it from running; one of tensor memory, which
+    Hopper lacks, is found.
+    """
     chip, text = ALL[name]()[2], text_of(ALL[name])
     path = tmp_path / "kernel.pkir"
-    path.write_text(re.sub(r"(\n  body @(?:[^{]|\{[^\n]*\})*?\) \{\n)", r"\1    commit_tmem();\n    sc.barrier();\n", text))
+    path.write_text(
+        re.sub(r"(\n  body @(?:[^{]|\{[^\n]*\})*?\) \{\n)", r"\1    commit_tmem();\n    sc.barrier();\n", text)
+    )
     for kernel in _library.kernel_names(text):
         arguments = [COMMAND, "check", path, "--kernel", kernel, "--target", f"mosaic_gpu/{chip}", "--format=json"]
         report = json.loads(subprocess.run(arguments, capture_output=True, text=True).stdout)
@@ -108,7 +116,9 @@ def test_breaks_no_limit_of_its_chip(name, tmp_path):
 
 def test_every_copy_and_wait_has_a_place(text):
     for line in text.split("\n"):
-        if re.search(r"\b(copy_gmem_to_smem|copy_smem_to_gmem|barrier_wait|barrier_arrive|wgmma|commit_smem)[{(]", line):
+        if re.search(
+            r"\b(copy_gmem_to_smem|copy_smem_to_gmem|barrier_wait|barrier_arrive|wgmma|commit_smem)[{(]", line
+        ):
             assert re.search(r"#l\d+;$", line), line
 
 
@@ -129,15 +139,27 @@ def test_grids_have_the_target_s_blocks():
     function, args, _ = shipped.matmul()
     for chip, blocks in (("h100", 132), ("h200", 132), ("b200", 148)):
         with palladion.target(chip):
-            assert f"mesh gpu {{grid=[{blocks}], grid_names=[\"cluster_grid\"]" in palladion.export(function, *args)
+            assert f'mesh gpu {{grid=[{blocks}], grid_names=["cluster_grid"]' in palladion.export(function, *args)
     clusters = text_of(lambda: shipped.matmul(cluster_dimension=shipped.N))
-    assert 'grid=[66], grid_names=["cluster_grid"], cluster=[2], cluster_names=["cluster"], threads=3, thread_name="wg"' in clusters
+    assert (
+        'grid=[66], grid_names=["cluster_grid"], cluster=[2], cluster_names=["cluster"], threads=3, thread_name="wg"'
+        in clusters
+    )
     assert re.search(r"cluster_barrier\{axes=\[\"cluster\"\], arrivals=\d", clusters)
     assert 'collective_axes=["cluster"]' in clusters
 
 
-@pytest.mark.parametrize("name, asks", [("matmul", "core_count"), ("mixed types", "core_count"), ("transposed ragged dot", "core_count"),
-                                        ("attention", "CUDA's version"), ("attention backward", "CUDA's version"), ("all gather", "core_count")])
+@pytest.mark.parametrize(
+    "name, asks",
+    [
+        ("matmul", "core_count"),
+        ("mixed types", "core_count"),
+        ("transposed ragged dot", "core_count"),
+        ("attention", "CUDA's version"),
+        ("attention backward", "CUDA's version"),
+        ("all gather", "core_count"),
+    ],
+)
 def test_without_a_target_the_error_names_it(name, asks):
     function, args, _ = ALL[name]()
     with pytest.raises(palladion.ExportError, match=r'palladion\.target\("h100"\)') as error:
@@ -161,8 +183,12 @@ A = np.zeros((128, 128), np.float32)
 def locations(text, primitive) -> list:
     """The (file, line) chain of the first instruction of this primitive, innermost first."""
     files = dict(re.findall(r'^file (#f\d+) = "(.*)";$', text, re.M))
-    places = {name: (files[f], int(line), via) for name, f, line, via in
-              re.findall(r'^loc (#l\d+) = (#f\d+):(\d+)(?::\d+)? fn "[^"]*"(?: via (#l\d+))?;$', text, re.M)}
+    places = {
+        name: (files[f], int(line), via)
+        for name, f, line, via in re.findall(
+            r'^loc (#l\d+) = (#f\d+):(\d+)(?::\d+)? fn "[^"]*"(?: via (#l\d+))?;$', text, re.M
+        )
+    }
     name = re.search(rf"\b{primitive}[{{(].* (#l\d+);$", text, re.M)[1]
     chain = []
     while name:
@@ -239,8 +265,12 @@ def test_refs_of_run_state_lie_where_the_mesh_says():
 
             @pl.core_map(mesh)
             def _():
-                pl.run_scoped(lambda *scratch: body(x_ref, o_ref, *scratch), plgpu.SMEM((128,), F32), plgpu.Barrier(),
-                              collective_axes=("wg",))
+                pl.run_scoped(
+                    lambda *scratch: body(x_ref, o_ref, *scratch),
+                    plgpu.SMEM((128,), F32),
+                    plgpu.Barrier(),
+                    collective_axes=("wg",),
+                )
 
         return pl.run_state(stateful)((x, o))[1]
 
@@ -260,11 +290,19 @@ def test_barriers_semaphores_and_tensor_memory_have_their_types():
         plgpu.wait_load_tmem()
         o_ref[...] = tmem_out
 
-    scratch = (plgpu.Barrier(num_arrivals=2, num_barriers=3, orders_tensor_core=True), plgpu.ClusterBarrier(collective_axes=("c",)),
-               plgpu.SemaphoreType.REGULAR, plgpu.TMEM((128, 128), F32))
+    scratch = (
+        plgpu.Barrier(num_arrivals=2, num_barriers=3, orders_tensor_core=True),
+        plgpu.ClusterBarrier(collective_axes=("c",)),
+        plgpu.SemaphoreType.REGULAR,
+        plgpu.TMEM((128, 128), F32),
+    )
     text = exported(body, cluster=(2,), cluster_names=("c",), scratch_types=scratch)
-    for part in ("barrier{arrivals=2, orders_tensor_core=true}[3]", 'cluster_barrier{axes=["c"], arrivals=1', "sem[]",
-                 "ref<tmem,f32[128,128]>"):
+    for part in (
+        "barrier{arrivals=2, orders_tensor_core=true}[3]",
+        'cluster_barrier{axes=["c"], arrivals=1',
+        "sem[]",
+        "ref<tmem,f32[128,128]>",
+    ):
         assert part in text, part
     assert _library.canonical(text)
 

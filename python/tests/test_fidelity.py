@@ -1,4 +1,6 @@
-"""How faithful a run is to its target: what is exact, approximate or refused, and where an approximate value may decide something."""
+"""How faithful a run is to its target: what is exact, approximate or refused, and where an approximate value may decide
+something.
+"""
 
 import json
 import os
@@ -61,7 +63,7 @@ def of(kernel, target="v5e", **options):
     return palladion.check(f(kernel, **options), X, target=target, seeds=2).kernels[0].fidelity
 
 
-def test_exact_operations_alone_are_not_told_of():
+def test_exact_operations_alone_are_not_mentioned():
     report = palladion.check(f(copies), X, target="v5e", seeds=2)
     fidelity = report.kernels[0].fidelity
     assert fidelity.approximate == fidelity.refused == 0 < fidelity.exact and not fidelity.reached
@@ -77,7 +79,9 @@ def test_functions_quotients_and_sums_are_approximate():
     assert report.verdict == "proved"
 
 
-@pytest.mark.parametrize(("kernel", "what"), [(softmax, []), (compares, []), (decides, ["control flow"]), (indexes, ["an address"])])
+@pytest.mark.parametrize(
+    ("kernel", "what"), [(softmax, []), (compares, []), (decides, ["control flow"]), (indexes, ["an address"])]
+)
 def test_where_an_approximate_value_may_decide(kernel, what):
     assert [reach.what for reach in of(kernel).reached] == what
 
@@ -86,7 +90,10 @@ def test_it_says_the_lines_of_both():
     [reach] = of(decides).reached
     lines = pathlib.Path(__file__).read_text(encoding="utf-8").splitlines()
     decided = next(number for number, line in enumerate(lines, 1) if "@pl.when" in line and "exp" in line)
-    assert reach.words == f"cond at {pathlib.Path(__file__).name}:{decided}, from exp at {pathlib.Path(__file__).name}:{decided}"
+    assert (
+        reach.words
+        == f"cond at {pathlib.Path(__file__).name}:{decided}, from exp at {pathlib.Path(__file__).name}:{decided}"
+    )
     words = " ".join(str(palladion.check(f(decides), X, target="v5e", seeds=2)).split())
     assert f"an approximate value may reach control flow: {reach.words}" in words
 

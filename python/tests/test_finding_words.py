@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -35,7 +34,8 @@ def values(aval):
 
 def sentences(finding):
     return [finding.message, finding.why, finding.fix] + [
-        text for side in (finding.first, finding.second) if side for text in (side.agent, side.object)]
+        text for side in (finding.first, finding.second) if side for text in (side.agent, side.object)
+    ]
 
 
 def assert_speaks_python(report):
@@ -44,7 +44,9 @@ def assert_speaks_python(report):
             assert "kernel text" not in text and not LINE.search(text) and "()" not in re.sub(r"\w\(\)", "", text), text
         for side in (finding.first, finding.second):
             if side and side.object:
-                assert not re.match(r"\d+$", side.object) and not re.match(r"(refs|args)[_\[]\d", side.object), side.object
+                assert not re.match(r"\d+$", side.object) and not re.match(
+                    r"(refs|args)[_\[]\d", side.object
+                ), side.object
 
 
 @pytest.mark.parametrize("name", sorted(CASES))
@@ -74,6 +76,7 @@ def check(function, *args, target="h100"):
 def line_of(function, text):
     """`file.py:12`, the line of the function that has the text."""
     import inspect
+
     lines, first = inspect.getsourcelines(function)
     return f"{os.path.basename(__file__)}:{first + next(n for n, line in enumerate(lines) if text in line)}"
 
@@ -95,7 +98,10 @@ def test_a_wait_that_comes_too_late():
     assert "pl.when" not in undefined.fix
     assert differs.message.startswith("output 'out_ref'[0] is ")
     assert differs.why.startswith("asynchronous operations run in any order")
-    assert differs.why.endswith("it can follow from the RACE_ASYNC of 's'") and differs.fix == "mend the RACE_ASYNC of 's' first"
+    assert (
+        differs.why.endswith("it can follow from the RACE_ASYNC of 's'")
+        and differs.fix == "mend the RACE_ASYNC of 's' first"
+    )
 
 
 def two_blocks(x, o):
@@ -108,8 +114,10 @@ def test_two_blocks_that_store_to_one_row():
     assert race.message == "block (1) writes o[0:128]; block (0) writes it, and nothing orders the two"
     assert race.fix == "give each of block (0) and block (1) elements of its own, or let only one of them do it"
     assert differs.severity == "defect" and "round" not in differs.why and "asynchronous" not in differs.why
-    assert differs.why == ("blocks of a grid run in any order that barriers and semaphores leave; block (1) writes it last in program "
-                           "order, block (0) in reverse order; it follows from the RACE_WW of 'o'")
+    assert differs.why == (
+        "blocks of a grid run in any order that barriers and semaphores leave; block (1) writes it last in program "
+        "order, block (0) in reverse order; it follows from the RACE_WW of 'o'"
+    )
 
 
 def two_threads(x, o, s):
@@ -123,13 +131,19 @@ def two_threads(x, o, s):
 
 
 def test_two_threads_that_share_memory():
-    report = check(gpu(two_threads, scratch_types=[plgpu.SMEM((128,), jnp.float32)], num_threads=2, thread_name="wg"), X)
+    report = check(
+        gpu(two_threads, scratch_types=[plgpu.SMEM((128,), jnp.float32)], num_threads=2, thread_name="wg"), X
+    )
     race = only(report, "RACE_RW")
     wrote, read = line_of(two_threads, "s[...] = x[...]"), line_of(two_threads, "o[...] = s[...]")
-    assert race.message == "thread 0 writes s[0:128]; thread 1 reads it, and nothing orders the two"  # as they came in program order
+    assert (
+        race.message == "thread 0 writes s[0:128]; thread 1 reads it, and nothing orders the two"
+    )  # as they came in program order
     # The read came too early, so it is the one that is to wait.
-    assert race.fix == (f"plgpu.barrier_arrive in thread 0 after the access at {wrote} and plgpu.barrier_wait in thread 1 before the "
-                        f"access at {read}, on one plgpu.Barrier")
+    assert race.fix == (
+        f"plgpu.barrier_arrive in thread 0 after the access at {wrote} and plgpu.barrier_wait in thread 1 before the "
+        f"access at {read}, on one plgpu.Barrier"
+    )
 
 
 def same_row(x_ref, o_ref):
@@ -151,7 +165,7 @@ def never_awaited(x, o, s):
     plgpu.copy_smem_to_gmem(s, o)
 
 
-def test_a_store_that_nobody_waits_for():
+def test_a_store_that_is_never_awaited():
     report = check(gpu(never_awaited, scratch_types=[plgpu.SMEM((128,), jnp.float32)]), X)
     assert only(report, "NOT_AWAITED").fix == "plgpu.wait_smem_to_gmem(0) before the kernel ends"
 
@@ -164,8 +178,10 @@ def uncommitted(x, o, s):
 
 def test_a_fence_that_is_left_out():
     fix = only(check(gpu(uncommitted, scratch_types=[plgpu.SMEM((128,), jnp.float32)]), X), "PROXY").fix
-    assert fix == (f"plgpu.commit_smem() after the access at {line_of(uncommitted, 's[...] = x')} and before the issue at "
-                   f"{line_of(uncommitted, 'copy_smem_to_gmem')}")
+    assert fix == (
+        f"plgpu.commit_smem() after the access at {line_of(uncommitted, 's[...] = x')} and before the issue at "
+        f"{line_of(uncommitted, 'copy_smem_to_gmem')}"
+    )
 
 
 def accumulates(x_ref, o_ref, acc_ref):
@@ -173,11 +189,17 @@ def accumulates(x_ref, o_ref, acc_ref):
     o_ref[...] = acc_ref[...]
 
 
-def test_scratch_that_nobody_has_set():
+def test_scratch_that_was_never_set():
     def kernel(x):
-        return pl.pallas_call(accumulates, grid=(2,), out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
-                              in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-                              scratch_shapes=[pltpu.VMEM((8, 128), jnp.float32)])(x)
+        return pl.pallas_call(
+            accumulates,
+            grid=(2,),
+            out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
+            in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
+            out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+            scratch_shapes=[pltpu.VMEM((8, 128), jnp.float32)],
+        )(x)
+
     finding = only(check(kernel, np.ones((16, 128), np.float32), target="v5e"), "UNINIT")
     assert "element of 'acc_ref'" in finding.message and "output 'o_ref'" in finding.message
     assert "zeros under pl.when(pl.program_id(0) == 0)" in finding.fix

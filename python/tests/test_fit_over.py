@@ -1,4 +1,6 @@
-"""`palladion.fit`: blocks along several dimensions of the grid together, and `over`, with a matmul of a TPU and kernels of JAX's wheel for GPUs."""
+"""`palladion.fit`: blocks along several dimensions of the grid together, and `over`, with a matmul of a TPU and kernels
+of JAX's wheel for GPUs.
+"""
 
 import functools
 import html
@@ -9,9 +11,9 @@ import jax.numpy as jnp
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
-from vmem_kernels import S
 
 import palladion
+from vmem_kernels import S
 
 MiB = 1 << 20
 BF16 = jnp.bfloat16
@@ -31,10 +33,14 @@ def matmul(x, y, bm=128, bn=128, bk=128):
             o_ref[...] = acc_ref[...].astype(o_ref.dtype)
 
     (m, k), n = x.shape, y.shape[1]
-    return pl.pallas_call(body, grid=(m // bm, n // bn, k // bk),
-                          in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
-                          out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)), out_shape=S((m, n), x.dtype),
-                          scratch_shapes=[pltpu.VMEM((bm, bn), jnp.float32)])(x, y)
+    return pl.pallas_call(
+        body,
+        grid=(m // bm, n // bn, k // bk),
+        in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
+        out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
+        out_shape=S((m, n), x.dtype),
+        scratch_shapes=[pltpu.VMEM((bm, bn), jnp.float32)],
+    )(x, y)
 
 
 def held_by_hand(bm, bn, bk):
@@ -45,7 +51,9 @@ def held_by_hand(bm, bn, bk):
 
 
 def copied_by_hand(bm, bn, bk):
-    """A block is copied where its index changes: x stays along the columns of the output if it has all of K, y along its rows if it has all."""
+    """A block is copied where its index changes: x stays along the columns of the output if it has all of K, y along
+    its rows if it has all.
+    """
     m, n, k = (4096 // size for size in (bm, bn, bk))
     x = m * (n * k if k > 1 else 1) * bm * bk
     y = (m * n * k if k > 1 or n > 1 else 1) * bk * bn
@@ -65,7 +73,9 @@ def by_hand():
     return min(every, key=lambda sizes: (copied_by_hand(*sizes), *(4096 // size for size in sizes)))
 
 
-@pytest.mark.parametrize("sizes", [(128, 128, 128), (512, 256, 1024), (4096, 128, 128), (2048, 2048, 256), (4096, 4096, 4096)])
+@pytest.mark.parametrize(
+    "sizes", [(128, 128, 128), (512, 256, 1024), (4096, 128, 128), (2048, 2048, 256), (4096, 4096, 4096)]
+)
 def test_blocks_of_a_matmul_are_scaled_together(sizes):
     now = dict(zip(("bm", "bn", "bk"), sizes))
     (kernel,) = palladion.fit(functools.partial(matmul, **now), X, Y, target="v5e")
@@ -76,23 +86,32 @@ def test_blocks_of_a_matmul_are_scaled_together(sizes):
     x, y = (blocks.get(name, before) for name, before in (("x_ref", sizes[::2]), ("y_ref", sizes[:0:-1])))
     (bm, bk), bn = x, y[1]
     assert y[0] == bk and blocks.get("o_ref", (bm, bn)) == (bm, bn)
-    assert copied_by_hand(bm, bn, bk) == copied_by_hand(*by_hand()) == largest.copied and largest.held == held_by_hand(bm, bn, bk) <= 16 * MiB
+    assert (
+        copied_by_hand(bm, bn, bk) == copied_by_hand(*by_hand()) == largest.copied
+        and largest.held == held_by_hand(bm, bn, bk) <= 16 * MiB
+    )
     (followed,) = palladion.fit(functools.partial(matmul, bm=bm, bn=bn, bk=bk), X, Y, target="v5e")
     assert followed.ok and followed.memory("vmem").held == largest.held and followed.copied == largest.copied
-    assert {d: then for d, (_, then) in largest.grid.items()}.items() <= dict(enumerate((4096 // bm, 4096 // bn, 4096 // bk))).items()
+    assert {d: then for d, (_, then) in largest.grid.items()}.items() <= dict(
+        enumerate((4096 // bm, 4096 // bn, 4096 // bk))
+    ).items()
     for dimension, name in enumerate(("bm", "bn", "bk")):  # why it is no larger
         doubled = {"bm": bm, "bn": bn, "bk": bk} | {name: 2 * (bm, bn, bk)[dimension]}
         (why,) = [stop for stop in kernel.stops if stop.startswith(f"grid dimension {dimension}: ")]
         if doubled[name] > 4096:
             assert why.endswith("all of its array")
         else:
-            assert ("saves no copies" if verdict_by_hand(*doubled.values()) == "fits" else verdict_by_hand(*doubled.values())) in why
+            assert (
+                "saves no copies"
+                if verdict_by_hand(*doubled.values()) == "fits"
+                else verdict_by_hand(*doubled.values())
+            ) in why
 
 
 def test_the_table_says_what_was_counted_together():
     fit = palladion.fit(matmul, X, Y, target="v5e")
     text, (kernel,) = str(fit), fit
-    assert "32768 programs copy 2080.00 MiB of blocks" in text and kernel.programs == 32 ** 3
+    assert "32768 programs copy 2080.00 MiB of blocks" in text and kernel.programs == 32**3
     assert "324 sizes were counted along the dimensions of the grid together" in text
     assert "along grid dimensions 0, 1 and 2 instead of 32, 32 and 32" in text and ", copies " in text
     assert json.loads(fit.to_json())["kernels"][0]["block_search"]["together"] == 324
@@ -109,8 +128,13 @@ def test_a_scratch_of_the_outputs_shape_follows_the_output():
 def test_a_block_that_divides_its_array_goes_on_dividing_it():
     def call(x, rows=128):
         spec = pl.BlockSpec((rows, 1024), lambda i: (i, 0))
-        return pl.pallas_call(lambda x, o: o.__setitem__(..., x[...]), grid=(x.shape[0] // rows,), in_specs=[spec], out_specs=spec,
-                              out_shape=S(x.shape))(x)
+        return pl.pallas_call(
+            lambda x, o: o.__setitem__(..., x[...]),
+            grid=(x.shape[0] // rows,),
+            in_specs=[spec],
+            out_specs=spec,
+            out_shape=S(x.shape),
+        )(x)
 
     (kernel,) = palladion.fit(call, S((384, 1024)), target="v5e")
     assert [one.blocks["x"][1] for one in kernel.tries] == [(384, 1024)] and kernel.largest.grid == {0: (3, 1)}
@@ -120,7 +144,10 @@ def test_a_block_that_divides_its_array_goes_on_dividing_it():
 def test_over_names_the_candidate_that_copies_least():
     over = {"bm": [256, 512, 1024], "bn": [256, 512, 1024], "bk": [512, 1024, 8192]}
     found = palladion.fit(matmul, X, Y, target="v5e", over=over)
-    assert len(found) == 27 and [one.sizes for one in found][:2] == [{"bm": 256, "bn": 256, "bk": 512}, {"bm": 256, "bn": 256, "bk": 1024}]
+    assert len(found) == 27 and [one.sizes for one in found][:2] == [
+        {"bm": 256, "bn": 256, "bk": 512},
+        {"bm": 256, "bn": 256, "bk": 1024},
+    ]
     for one in found:
         sizes = tuple(one.sizes.values())
         if sizes[2] == 8192:
@@ -128,13 +155,17 @@ def test_over_names_the_candidate_that_copies_least():
             continue
         assert one.verdict == verdict_by_hand(*sizes) and one.copied == copied_by_hand(*sizes), one
     fitting = [tuple(one.sizes.values()) for one in found if one.ok]
-    assert tuple(found.largest.sizes.values()) == min(fitting, key=lambda sizes: (copied_by_hand(*sizes), -sizes[0] * sizes[1] * sizes[2]))
+    assert tuple(found.largest.sizes.values()) == min(
+        fitting, key=lambda sizes: (copied_by_hand(*sizes), -sizes[0] * sizes[1] * sizes[2])
+    )
     assert found.most_resident is None
     text = str(found)
     assert text.startswith("27 candidates on mosaic_tpu/v5e: ") and "the largest that fits: bm=1024 bn=1024 bk=" in text
-    told = json.loads(found.to_json())
-    assert told["candidates"][told["largest"]]["sizes"] == found.largest.sizes and told["most_resident"] is None
-    assert html.escape("the largest that fits") in found._repr_html_() and repr(found).startswith("<FitOver 27 candidates: ")
+    data = json.loads(found.to_json())
+    assert data["candidates"][data["largest"]]["sizes"] == found.largest.sizes and data["most_resident"] is None
+    assert html.escape("the largest that fits") in found._repr_html_() and repr(found).startswith(
+        "<FitOver 27 candidates: "
+    )
 
 
 def test_over_takes_a_list_and_says_why_a_candidate_is_refused():
@@ -142,11 +173,25 @@ def test_over_takes_a_list_and_says_why_a_candidate_is_refused():
         if x.shape[0] % rows and rows < x.shape[0]:
             raise ValueError(f"{rows} rows do not divide {x.shape[0]}\nand more")
         spec = pl.BlockSpec((rows, lanes), lambda i: (i, 0))
-        return pl.pallas_call(lambda x, o: o.__setitem__(..., x[...]), grid=(x.shape[0] // rows,), in_specs=[spec], out_specs=spec,
-                              out_shape=S(x.shape))(x)
+        return pl.pallas_call(
+            lambda x, o: o.__setitem__(..., x[...]),
+            grid=(x.shape[0] // rows,),
+            in_specs=[spec],
+            out_specs=spec,
+            out_shape=S(x.shape),
+        )(x)
 
-    refused, illegal, empty, fits = palladion.fit(half, S((256, 256)), target="v5e",
-                                           over=[{"rows": 100, "lanes": 256}, {"rows": 8, "lanes": 100}, {"rows": 512, "lanes": 256}, {"rows": 8, "lanes": 128}])
+    refused, illegal, empty, fits = palladion.fit(
+        half,
+        S((256, 256)),
+        target="v5e",
+        over=[
+            {"rows": 100, "lanes": 256},
+            {"rows": 8, "lanes": 100},
+            {"rows": 512, "lanes": 256},
+            {"rows": 8, "lanes": 128},
+        ],
+    )
     assert (refused.verdict, refused.why, refused.fit) == ("refused", "ValueError: 100 rows do not divide 256", None)
     assert illegal.verdict == "refused" and illegal.why.startswith("ILLEGAL at ") and illegal.fit.ok
     assert empty.verdict == "refused" and empty.fit.ok and fits.ok and fits.why == ""
@@ -207,9 +252,14 @@ def test_over_of_a_triton_kernel_of_the_wheel():
         assert registers.held >= block_q * 128 // 128, "the accumulator, f32 [block_q, 128] over 128 lanes"
         assert (shared.verdict == "may not fit") == (shared.estimate > shared.limit == 227 * 1024)
         assert one.fit[0].block_lanes == 128 and 0 < one.occupancy <= 1 and one.fit[0].not_counted
-    assert {one.verdict for one in found} == {"fits", "may not fit"} and "may not fit: shared memory: 227.00 KiB at most" in str(found)
+    assert {one.verdict for one in found} == {
+        "fits",
+        "may not fit",
+    } and "may not fit: shared memory: 227.00 KiB at most" in str(found)
     assert found.largest.programs == min(one.programs for one in found if one.ok)
-    assert "num_stages below 4" in next(one.fit[0].advice for one in found if one.fit[0].memory("shared memory").verdict == "may not fit")
+    assert "num_stages below 4" in next(
+        one.fit[0].advice for one in found if one.fit[0].memory("shared memory").verdict == "may not fit"
+    )
 
 
 def test_lanes_and_stages_of_triton_have_the_defaults_of_jax():
@@ -220,13 +270,18 @@ def test_lanes_and_stages_of_triton_have_the_defaults_of_jax():
             def step(k, acc):
                 at = pl.ds(k * 64, 64)
                 return acc + jnp.dot(x_ref[:, at], y_ref[at, :], preferred_element_type=jnp.float32)
+
             o_ref[...] = jax.lax.fori_loop(0, 8, step, jnp.zeros((128, 64), jnp.float32))
 
         return pl.pallas_call(body, out_shape=S((128, 64)), compiler_params=triton.CompilerParams(**params))(x, y)
 
     def memories(**params):
-        (kernel,) = palladion.fit(functools.partial(product, **params), S((128, 512), jnp.float16), S((512, 64), jnp.float16),
-                                  target="triton/h100")
+        (kernel,) = palladion.fit(
+            functools.partial(product, **params),
+            S((128, 512), jnp.float16),
+            S((512, 64), jnp.float16),
+            target="triton/h100",
+        )
         scalars = kernel.memory("registers of a lane").held - 128 * 64 // kernel.block_lanes  # beside the accumulator
         assert 0 <= scalars <= 4
         return kernel.memory("shared memory").estimate, kernel.block_lanes
@@ -248,14 +303,19 @@ def test_vector_subcores_are_counted_as_far_as_it_is_known():
             def body(x_ref, o_ref, buffer, *_):
                 pltpu.sync_copy(x_ref.at[pl.ds(0, words)], buffer)
                 pltpu.sync_copy(buffer, o_ref.at[pl.ds(0, words)])
-            return palladion.export(pl.kernel(body, out_type=S((1 << 20,)), mesh=mesh, scratch_types=scratch), S((1 << 20,)))
+
+            return palladion.export(
+                pl.kernel(body, out_type=S((1 << 20,)), mesh=mesh, scratch_types=scratch), S((1 << 20,))
+            )
 
     (kernel,) = palladion.fit(text(1 << 16), target="v7x")
     vmem = kernel.memory("vmem of a subcore")
     assert kernel.ok and vmem.held == 1 << 18 and vmem.limit == 1 << 19 and len(kernel.not_counted) == 2
     assert palladion.fit(text(1 << 16), target="v6e").verdict == "does not fit", "a kernel may not fill it"
     assert palladion.fit(text((1 << 17) - 1), target="v7x").ok and not palladion.fit(text(1 << 17), target="v7x").ok
-    assert palladion.fit(text(1 << 16, 1 << 20), target="v7x").verdict == "does not fit", "a core's subcores share theirs"
+    assert (
+        palladion.fit(text(1 << 16, 1 << 20), target="v7x").verdict == "does not fit"
+    ), "a core's subcores share theirs"
     with pytest.raises(palladion.PalladionError, match="v5e does not have"):
         palladion.fit(text(8), target="v5e")
     with pytest.raises(palladion.PalladionError, match="140704|549.625 KiB"):

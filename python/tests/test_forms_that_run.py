@@ -5,9 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
-from jax.experimental.pallas import triton as plt
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu, triton as plt
 
 import palladion
 
@@ -80,12 +78,18 @@ def test_a_scalar_that_a_kernel_for_a_gpu_captures():
 
 def taken_at(start):
     """A load from a computed start, which `start` makes of ids and the program's number."""
+
     def kernel(ids, x, o):
         o[...] = plt.load(x.at[pl.ds(start(ids, pl.program_id(0)), 1)])
 
     def call(ids, x, params=plt.CompilerParams()):
-        return pl.pallas_call(kernel, grid=(4,), out_shape=jax.ShapeDtypeStruct((4,), jnp.float32),
-                              out_specs=pl.BlockSpec((1,), lambda i: (i,)), compiler_params=params)(ids, x)
+        return pl.pallas_call(
+            kernel,
+            grid=(4,),
+            out_shape=jax.ShapeDtypeStruct((4,), jnp.float32),
+            out_specs=pl.BlockSpec((1,), lambda i: (i,)),
+            compiler_params=params,
+        )(ids, x)
 
     return call
 
@@ -105,6 +109,7 @@ def test_a_slice_from_an_array_of_one_element():
 
 def gathered(at, shape):
     """A kernel that loads `at(starts)` of its array, with four starts."""
+
     def kernel(ids, x, o):
         o[...] = plt.load(x.at[at(plt.load(ids.at[...]))])
 
@@ -116,8 +121,11 @@ def test_a_slice_with_a_start_for_each_element():
     """JAX's lowering for Triton adds start and arange(size): place k is start[k] + k."""
     table = np.arange(8 * 8, dtype=np.float32).reshape(8, 8)
     rows = IDS + np.arange(4)
-    for at, expected in ((lambda s: (pl.ds(s, 4), pl.ds(2, 4)), table[rows, 2:6]), (lambda s: (3, pl.ds(s, 4)), table[3, rows]),
-                         (lambda s: (pl.ds(2, 4), pl.ds(s, 4)), table[2:6][:, rows])):
+    for at, expected in (
+        (lambda s: (pl.ds(s, 4), pl.ds(2, 4)), table[rows, 2:6]),
+        (lambda s: (3, pl.ds(s, 4)), table[3, rows]),
+        (lambda s: (pl.ds(2, 4), pl.ds(s, 4)), table[2:6][:, rows]),
+    ):
         call = gathered(at, expected.shape)
         result, codes = found(call, IDS, table, target="triton/h100")
         np.testing.assert_array_equal(result, expected)
@@ -145,16 +153,19 @@ def test_a_store_to_a_slice_with_a_start_for_each_element():
 
 def test_a_slice_from_an_array_where_jax_refuses_it():
     of_two = taken_at(lambda ids, i: plt.load(ids.at[pl.ds(i, 2)]))
-    message = (r"test_forms_that_run.py:\d+: masked_load: a slice of 1 starts at an array of shape \(2,\), which JAX's "
-               r"lowering for Triton cannot broadcast to \(1,\)")
+    message = (
+        r"test_forms_that_run.py:\d+: masked_load: a slice of 1 starts at an array of shape \(2,\), which JAX's "
+        r"lowering for Triton cannot broadcast to \(1,\)"
+    )
     with pytest.raises(palladion.ExportError, match=message):
         palladion.export(of_two, IDS, TENS)
 
     def kernel(ids, x, o):
         o[...] = x[pl.ds(ids[pl.ds(0, 1)], 1)]
 
-    call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((1,), jnp.float32),
-                          compiler_params=pltpu.CompilerParams())
+    call = pl.pallas_call(
+        kernel, out_shape=jax.ShapeDtypeStruct((1,), jnp.float32), compiler_params=pltpu.CompilerParams()
+    )
     with pytest.raises(palladion.ExportError, match="the kernel is for mosaic_tpu. Read the scalar"):
         palladion.export(call, IDS, TENS)
 
@@ -178,14 +189,20 @@ def test_a_constant_slice_outside_is_found_as_a_computed_one(start):
 
 def through_a_slot(constant, rows=10):
     """Eight rows from the fourth on of a scratch of `rows`: in and out again."""
+
     def kernel(i_ref, x_ref, o_ref, slot):
         start = jnp.int32(4) if constant else i_ref[0]
         pltpu.sync_copy(x_ref, slot.at[pl.ds(start, 8)])
         o_ref[...] = slot[pl.ds(start, 8)]
 
     scratch = [pltpu.VMEM((rows, 128), jnp.float32)]
-    return pl.pallas_call(kernel, out_shape=like(X), in_specs=[SMEM, ANYWHERE],
-                          out_specs=pl.BlockSpec(memory_space=pltpu.VMEM), scratch_shapes=scratch)
+    return pl.pallas_call(
+        kernel,
+        out_shape=like(X),
+        in_specs=[SMEM, ANYWHERE],
+        out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+        scratch_shapes=scratch,
+    )
 
 
 @pytest.mark.parametrize("constant", [True, False])
@@ -203,8 +220,13 @@ def test_a_slice_that_stays_in_its_tiles(constant):
 
 
 def copying(kernel, semaphore):
-    return pl.pallas_call(kernel, out_shape=(like(X), jax.ShapeDtypeStruct((1,), jnp.int32)), in_specs=[SMEM, ANYWHERE],
-                          out_specs=(ANYWHERE, SMEM), scratch_shapes=[semaphore])
+    return pl.pallas_call(
+        kernel,
+        out_shape=(like(X), jax.ShapeDtypeStruct((1,), jnp.int32)),
+        in_specs=[SMEM, ANYWHERE],
+        out_specs=(ANYWHERE, SMEM),
+        scratch_shapes=[semaphore],
+    )
 
 
 def test_the_semaphore_of_a_copy_is_read():
@@ -233,6 +255,7 @@ def test_a_copy_that_signals_a_regular_semaphore(waited, codes):
 
 def test_the_fix_of_a_copy_that_signals_a_regular_semaphore():
     """No descriptor of a copy waits on one: JAX's dma_wait takes DMA semaphores."""
+
     def kernel(i_ref, x_ref, o_ref, n_ref, sem):
         pltpu.async_copy(x_ref, o_ref, sem)
         n_ref[0] = 0

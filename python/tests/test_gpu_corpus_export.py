@@ -1,5 +1,5 @@
-"""The kernels of the GPU corpus, exported by the JAX that is installed: each has the findings and the results that its case says,
-whatever the version. Exported by JAX 0.10 they are the case files, to the letter.
+"""The kernels of the GPU corpus, exported by the JAX that is installed: each has the findings and the results that its
+case says, whatever the version. Exported by JAX 0.10 they are the case files, to the letter.
 
 What it does not catch: an exporter that leaves out what neither a finding nor a result depends on.
 """
@@ -22,13 +22,23 @@ import families  # noqa: E402 - it lies outside of the package
 VERSION = jax.__version_info__[:2]
 # What JAX 0.12 sees otherwise.
 REFUSED = {"068_copy_longer_clean": "Out of bound slice"} if VERSION >= (0, 12) else {}
-OTHERWISE = {
-    "062_illegal_tma_bytes_racy": "its kernels have warpgroup semantics where they don't say, whose copies have no such rule",
-    **dict.fromkeys((f"192_tmem_union_{name}" for name in ("clean", "racy")),
-                    "the same; with these semantics no member of a union in tensor memory is loaded"),
-    **dict.fromkeys(("091_xdev_copy_in_clean", "091_xdev_copy_in_racy"),
-                    "the same; with these semantics JAX 0.10 has no copy from another device, and a case does not name the JAX that wrote it"),
-} if VERSION >= (0, 12) else {}
+OTHERWISE = (
+    {
+        "062_illegal_tma_bytes_racy": "its kernels have warpgroup semantics where they don't say, whose copies have no "
+        "such rule",
+        **dict.fromkeys(
+            (f"192_tmem_union_{name}" for name in ("clean", "racy")),
+            "the same; with these semantics no member of a union in tensor memory is loaded",
+        ),
+        **dict.fromkeys(
+            ("091_xdev_copy_in_clean", "091_xdev_copy_in_racy"),
+            "the same; with these semantics JAX 0.10 has no copy from another device, and a case does not name the JAX "
+            "that wrote it",
+        ),
+    }
+    if VERSION >= (0, 12)
+    else {}
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +70,7 @@ def test_findings_and_results(exported):
 
 
 if VERSION == (0, 10):
+
     def test_the_case_files_are_fresh(exported):
         stale = [name for name, text in exported[1].items() if case_files.text_of(name) != text]
         assert not stale, "run python conformance/make_gpu_cases.py conformance/cases, and review"

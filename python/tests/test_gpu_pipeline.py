@@ -1,4 +1,5 @@
-"""Mosaic GPU kernels through what JAX's lowering adds to them: the pipeline around a pallas_call, run_state, mpmd_map over warps.
+"""Mosaic GPU kernels through what JAX's lowering adds to them: the pipeline around a pallas_call, run_state, mpmd_map
+over warps.
 
 Expected numbers are NumPy's. Not here: what such kernels look like on hardware.
 """
@@ -39,15 +40,25 @@ def integers(shape, dtype=F16):
 
 
 @pytest.mark.parametrize("semantics", [LANE, WARPGROUP])
-@pytest.mark.parametrize("order, steps", [(None, 1), ("parallel", 1), ("sequential", 1), ("sequential", 2), ("sequential", 4)])
+@pytest.mark.parametrize(
+    "order, steps", [(None, 1), ("parallel", 1), ("sequential", 1), ("sequential", 2), ("sequential", 4)]
+)
 def test_blocks_in_tiles(semantics, order, steps):
     def double(x, o):
         o[...] = x[...] + x[...]
 
     spec = plgpu.BlockSpec((64, 64), lambda i: (0, i), transforms=TILES)
-    params = plgpu.CompilerParams(dimension_semantics=[order] if order else None, max_concurrent_steps=steps, lowering_semantics=semantics)
-    call = pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct((64, 256), F16), grid=(4,), in_specs=[spec], out_specs=spec,
-                          compiler_params=params)
+    params = plgpu.CompilerParams(
+        dimension_semantics=[order] if order else None, max_concurrent_steps=steps, lowering_semantics=semantics
+    )
+    call = pl.pallas_call(
+        double,
+        out_shape=jax.ShapeDtypeStruct((64, 256), F16),
+        grid=(4,),
+        in_specs=[spec],
+        out_specs=spec,
+        compiler_params=params,
+    )
     x = integers((64, 256))
     np.testing.assert_array_equal(run(call, x), 2 * np.asarray(x))
 
@@ -61,26 +72,41 @@ def test_a_matrix_product_accumulates_over_the_sequential_dimension():
         @pl.when(pl.program_id(2) == size // depth - 1)
         def _():
             o[...] = acc[...].astype(F16)
+
         plgpu.wgmma_wait(0)
 
     call = pl.pallas_call(
-        multiply, out_shape=jax.ShapeDtypeStruct((size, size), F16), grid=(size // tile, size // tile, size // depth),
-        in_specs=[plgpu.BlockSpec((tile, depth), lambda m, n, k: (m, k), transforms=TILES),
-                  plgpu.BlockSpec((depth, tile), lambda m, n, k: (k, n), transforms=TILES)],
-        out_specs=plgpu.BlockSpec((tile, tile), lambda m, n, k: (m, n), transforms=TILES), scratch_shapes=[plgpu.ACC((tile, tile), F32)],
-        compiler_params=plgpu.CompilerParams(dimension_semantics=["parallel", "parallel", "sequential"], max_concurrent_steps=2))
+        multiply,
+        out_shape=jax.ShapeDtypeStruct((size, size), F16),
+        grid=(size // tile, size // tile, size // depth),
+        in_specs=[
+            plgpu.BlockSpec((tile, depth), lambda m, n, k: (m, k), transforms=TILES),
+            plgpu.BlockSpec((depth, tile), lambda m, n, k: (k, n), transforms=TILES),
+        ],
+        out_specs=plgpu.BlockSpec((tile, tile), lambda m, n, k: (m, n), transforms=TILES),
+        scratch_shapes=[plgpu.ACC((tile, tile), F32)],
+        compiler_params=plgpu.CompilerParams(
+            dimension_semantics=["parallel", "parallel", "sequential"], max_concurrent_steps=2
+        ),
+    )
     a, b = integers((size, size)), integers((size, size))
     np.testing.assert_array_equal(run(call, a, b, seeds=4), np.asarray(a, np.float32) @ np.asarray(b, np.float32))
 
 
-@pytest.mark.parametrize("order", ["parallel parallel", "parallel sequential", "sequential parallel", "sequential sequential"])
+@pytest.mark.parametrize(
+    "order", ["parallel parallel", "parallel sequential", "sequential parallel", "sequential sequential"]
+)
 def test_program_ids(order):
     def ids(o):
         o[...] = jnp.full((128,), pl.program_id(0) * 10 + pl.program_id(1), I32)
 
-    call = pl.pallas_call(ids, out_shape=jax.ShapeDtypeStruct((2, 3, 128), I32), grid=(2, 3),
-                          out_specs=plgpu.BlockSpec((None, None, 128), lambda i, j: (i, j, 0)),
-                          compiler_params=plgpu.CompilerParams(dimension_semantics=order.split()))
+    call = pl.pallas_call(
+        ids,
+        out_shape=jax.ShapeDtypeStruct((2, 3, 128), I32),
+        grid=(2, 3),
+        out_specs=plgpu.BlockSpec((None, None, 128), lambda i, j: (i, j, 0)),
+        compiler_params=plgpu.CompilerParams(dimension_semantics=order.split()),
+    )
     expected = np.arange(2)[:, None] * 10 + np.arange(3)
     np.testing.assert_array_equal(run(call), np.broadcast_to(expected[:, :, None], (2, 3, 128)))
 
@@ -89,8 +115,12 @@ def test_arrays_in_gmem_and_without_a_grid():
     def add(x, y, o):
         o[...] = x[...] + y[...]
 
-    call = pl.pallas_call(add, out_shape=jax.ShapeDtypeStruct((128,), F32), in_specs=[pl.BlockSpec(memory_space=plgpu.GMEM), pl.BlockSpec()],
-                          compiler_params=plgpu.CompilerParams())
+    call = pl.pallas_call(
+        add,
+        out_shape=jax.ShapeDtypeStruct((128,), F32),
+        in_specs=[pl.BlockSpec(memory_space=plgpu.GMEM), pl.BlockSpec()],
+        compiler_params=plgpu.CompilerParams(),
+    )
     x = integers((128,), F32)
     np.testing.assert_array_equal(run(call, x, x), 2 * np.asarray(x))
 
@@ -100,7 +130,9 @@ def test_lines_of_a_pipelined_kernel_are_the_users():
         o[...] = x[...] + x[...]  # the line
 
     spec = plgpu.BlockSpec((64, 64), lambda i: (0, i), transforms=TILES)
-    call = pl.pallas_call(double, out_shape=jax.ShapeDtypeStruct((64, 256), F16), grid=(4,), in_specs=[spec], out_specs=spec)
+    call = pl.pallas_call(
+        double, out_shape=jax.ShapeDtypeStruct((64, 256), F16), grid=(4,), in_specs=[spec], out_specs=spec
+    )
     text = palladion.export(call, integers((64, 256)))
     assert _library.canonical(text) and "jax_versions.py" not in text
     line = double.__code__.co_firstlineno + 1
@@ -118,6 +150,7 @@ def state(body, dtype=F16, count=1):
         firsts = [plgpu.ACC.init(x[...])] * count
         result = pl.run_state(body)(firsts[0] if count == 1 else firsts)
         o[...] = result if count == 1 else result[0]
+
     return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 64), dtype))
 
 
@@ -147,8 +180,11 @@ def test_run_state_with_values_that_jax_mixes_up_is_refused_by_line():
     def widened(acc):
         return acc[...].astype(F32)
 
-    for function, why in ((plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 64), F16)), "returns 1 values over 2 refs"),
-                          (state(lambda accs: accs[0][...], count=2), "returns 1 values over 2 refs"), (state(widened), "in place of an accumulator")):
+    for function, why in (
+        (plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((64, 64), F16)), "returns 1 values over 2 refs"),
+        (state(lambda accs: accs[0][...], count=2), "returns 1 values over 2 refs"),
+        (state(widened), "in place of an accumulator"),
+    ):
         with pytest.raises(palladion.ExportError, match=rf"test_gpu_pipeline.py:\d+: run_state: .*{why}"):
             palladion.export(function, integers((64, 64)))
 
@@ -201,10 +237,13 @@ def test_mpmd_map_over_warps():
         def each():
             warp = lax.axis_index("w")
             o[warp] = x[warp] + first
+
         mpmd.mpmd_map([(plgpu.WarpMesh(axis_name="w"), each)])()
 
     x = integers((4,), I32)
-    np.testing.assert_array_equal(run(plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4,), I32)), x), np.asarray(x) + int(x[0]))
+    np.testing.assert_array_equal(
+        run(plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((4,), I32)), x), np.asarray(x) + int(x[0])
+    )
 
 
 @pytest.mark.parametrize("through_the_block", [False, True])
@@ -237,8 +276,14 @@ def neighbour(index):
         o[block] = plgpu.cluster_ref(smem, {"c": index(block)})[...]
         plgpu.barrier_arrive(met)
         plgpu.barrier_wait(met)
-    return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct((2, 128), F32), cluster=(2,), cluster_names=("c",),
-                        scratch_types=[plgpu.SMEM((128,), F32), plgpu.Barrier(), plgpu.ClusterBarrier(collective_axes=("c",))])
+
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct((2, 128), F32),
+        cluster=(2,),
+        cluster_names=("c",),
+        scratch_types=[plgpu.SMEM((128,), F32), plgpu.Barrier(), plgpu.ClusterBarrier(collective_axes=("c",))],
+    )
 
 
 def test_the_index_of_another_block_may_be_computed():

@@ -1,7 +1,8 @@
-"""What a GPU gave (conformance/hardware) against what Palladion gives for the same kernels and inputs, and docs/hardware.md against both.
+"""What a GPU gave (conformance/hardware) against what Palladion gives for the same kernels and inputs, and
+docs/hardware.md against both.
 
-What it does not catch: a deviation of elements that are not kept of an output of more than 2048; of matrix products the hash of a model's
-whole output is compared.
+What it does not catch: a deviation of elements that are not kept of an output of more than 2048; of matrix products the
+hash of a model's whole output is compared.
 """
 
 import os
@@ -18,13 +19,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 HARDWARE = ROOT / "conformance" / "hardware"
 sys.path.insert(0, str(HARDWARE))
 import compare  # noqa: E402 - they lie outside of the package
-import page  # noqa: E402
 import kernel_lists  # noqa: E402
+import page  # noqa: E402
 import results  # noqa: E402
 import shown  # noqa: E402
 import store  # noqa: E402
 import tensor_core  # noqa: E402
 import unrecorded  # noqa: E402
+
 from palladion.api import running  # noqa: E402
 
 HANG = {"DEADLOCK", "BAR_PHASE_SKIP"}
@@ -47,17 +49,21 @@ def test_every_kernel_of_the_list_is_recorded_and_no_other(kernels):
 
 
 def test_cases_without_a_recording_are_listed_with_the_reason():
-    told = unrecorded.reasons()
-    assert sorted(name for names in told.values() for name in names) == sorted(unrecorded.gpu_cases())
-    assert len(told[""]) > 200 and all(why for why in told if told[why] != told[""])
-    assert unrecorded.NOT_YET not in told, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
-    assert f"\n{page.prose.wrapped_text(unrecorded.section())}\n" in page.PAGE.read_text(encoding="utf-8"), "run python conformance/hardware/page.py --write"
+    by_reason = unrecorded.reasons()
+    assert sorted(name for names in by_reason.values() for name in names) == sorted(unrecorded.gpu_cases())
+    assert len(by_reason[""]) > 200 and all(why for why in by_reason if by_reason[why] != by_reason[""])
+    assert unrecorded.NOT_YET not in by_reason, "./dev record on a machine with a GPU, or say in from_corpus.py why not"
+    assert f"\n{page.prose.wrapped_text(unrecorded.section())}\n" in page.PAGE.read_text(
+        encoding="utf-8"
+    ), "run python conformance/hardware/page.py --write"
 
 
-def test_a_case_that_nobody_recorded_is_seen(monkeypatch):
+def test_a_case_without_a_recording_is_seen(monkeypatch):
     entries = unrecorded._recordings("h100")
     first = next(name for name in sorted(entries) if "outputs" in entries[name])
-    monkeypatch.setattr(unrecorded, "_recordings", lambda chip: {name: entry for name, entry in entries.items() if name != first})
+    monkeypatch.setattr(
+        unrecorded, "_recordings", lambda chip: {name: entry for name, entry in entries.items() if name != first}
+    )
     assert [path.partition("/")[2] for path in unrecorded.reasons()[unrecorded.NOT_YET]] == [first]
 
 
@@ -73,8 +79,13 @@ def test_outputs_are_what_bounds_and_deviations_allow(kernels):
 
 def test_each_deviation_is_one(kernels):
     """At least one element of each kernel that is named differs, and is not within the kernel's bound."""
-    rows = {one.names: [row for name in kernels.rows if re.fullmatch(one.names, name) for row in kernels.rows[name]] for one in compare.DEVIATIONS}
-    assert all(found and all(row.deviating for row in found) for found in rows.values()), {k: [r.name for r in v if not r.deviating] for k, v in rows.items()}
+    rows = {
+        one.names: [row for name in kernels.rows if re.fullmatch(one.names, name) for row in kernels.rows[name]]
+        for one in compare.DEVIATIONS
+    }
+    assert all(found and all(row.deviating for row in found) for found in rows.values()), {
+        k: [r.name for r in v if not r.deviating] for k, v in rows.items()
+    }
 
 
 def test_corpus_is_the_same_bits(kernels):
@@ -83,12 +94,19 @@ def test_corpus_is_the_same_bits(kernels):
 
 
 def test_products_are_the_models(kernels):
-    products = [row for name, rows in kernels.rows.items() if name.startswith("products/") and "/i8_" not in name for row in rows]
+    products = [
+        row
+        for name, rows in kernels.rows.items()
+        if name.startswith("products/") and "/i8_" not in name
+        for row in rows
+    ]
     assert len(products) > 200 and all(row.model for row in products), [row.name for row in products if not row.model]
 
 
 def test_kernels_gave_the_same_bits_in_every_run(kernels):
-    assert all(entry["other_bits"] == 0 and entry["runs"] > 1 for entry in kernels.entries.values() if "outputs" in entry)
+    assert all(
+        entry["other_bits"] == 0 and entry["runs"] > 1 for entry in kernels.entries.values() if "outputs" in entry
+    )
     again = kernels.about["repeated"]
     assert again["kernels"] == sum("outputs" in entry for entry in kernels.entries.values())
     assert all(name.startswith("wheel/") for name in again["other_bits"])
@@ -99,8 +117,15 @@ def test_defects_show_or_not_and_their_twins_never(defects):
     for name, (_, code) in shown.KERNELS.items():
         clean, racy = (defects[f"shown/{name}_{kind}"] for kind in ("clean", "racy"))
         assert code in racy.codes and not clean.codes - {"BAR_UNAWAITED"}, (name, racy.codes, clean.codes)
-        assert all(told["wrong"] == 0 for told in clean.told.values()), name
-    assert sum(any(told["wrong"] for told in one.told.values()) for one in defects.values() if one.name.startswith("shown/")) >= 6
+        assert all(counts["wrong"] == 0 for counts in clean.by_semantics.values()), name
+    assert (
+        sum(
+            any(counts["wrong"] for counts in one.by_semantics.values())
+            for one in defects.values()
+            if one.name.startswith("shown/")
+        )
+        >= 6
+    )
 
 
 def test_what_hardware_gave_is_among_the_schedules(defects):
@@ -112,23 +137,29 @@ def test_what_hung_is_found(defects):
     assert len(hung) == 8 and all(one.codes & HANG for one in hung)
 
 
-# Lowered by the recorder's JAX and not by this one: sqrt and tanh with approx_math are newer, and log2 is a quotient here.
-NEWER = ({f"mosaic/sqrt/{of}" for of in ("f32", "f16", "bf16")} | {f"mosaic/tanh_approx/{of}" for of in ("f16", "bf16")}
-         | {"mosaic/sqrt_approx/f32", "triton/log2/f16", "triton/log2/bf16"})
+# Lowered by the recorder's JAX and not by this one: sqrt and tanh with approx_math are newer, and log2 is a quotient
+# here.
+NEWER = (
+    {f"mosaic/sqrt/{of}" for of in ("f32", "f16", "bf16")}
+    | {f"mosaic/tanh_approx/{of}" for of in ("f16", "bf16")}
+    | {"mosaic/sqrt_approx/f32", "triton/log2/f16", "triton/log2/bf16"}
+)
 
 
 def test_a_wrong_number_is_seen():
-    """The comparison itself: one bit of one recorded output changed is an error, beyond a bound and for an exact kernel."""
+    """The comparison itself: one bit of one recorded output changed is an error, beyond a bound and for an exact
+    kernel.
+    """
     _, entries, outputs = store.read("h100")
     for name in ("triton/add/f32", "triton/exp/f32"):
         one = kernel_lists.kernels()[name]
         _, args = one.make()
         hardware = outputs(name)[0].copy()
-        told = (0, entries[name]["outputs"][0])
-        assert compare.compare(one, args, told, hardware, outputs(name)[0]).wrong == 0
+        output = (0, entries[name]["outputs"][0])
+        assert compare.compare(one, args, output, hardware, outputs(name)[0]).wrong == 0
         i = int(np.flatnonzero(np.isfinite(hardware) & (hardware != 0))[5])
         hardware[i] *= np.float32(1.0001)
-        assert compare.compare(one, args, told, hardware, outputs(name)[0]).wrong == 1
+        assert compare.compare(one, args, output, hardware, outputs(name)[0]).wrong == 1
 
 
 def test_the_model_keeps_what_is_documented():
@@ -148,13 +179,20 @@ def without_wheel(text):
 
 
 if jax.__version_info__[:2] == (0, 10):
+
     def test_what_ran_is_not_illegal(kernels):
         refused = set()
         for name in kernels.rows:
             one = kernel_lists.kernels()[name]
             if name.startswith(("triton/", "mosaic/")):
-                execution = running.execute(*one.make(), one.target, how=running.How(check={"seeds": 1, "races": False, "definedness": False}))
-                if any(found["code"] in ("ILLEGAL", "CAPACITY") for each in execution.runs for found in each.report["findings"]):
+                execution = running.execute(
+                    *one.make(), one.target, how=running.How(check={"seeds": 1, "races": False, "definedness": False})
+                )
+                if any(
+                    found["code"] in ("ILLEGAL", "CAPACITY")
+                    for each in execution.runs
+                    for found in each.report["findings"]
+                ):
                     refused.add(name)
         assert refused == NEWER
 
@@ -165,6 +203,11 @@ if jax.__version_info__[:2] == (0, 10):
 
 
 def test_the_recorder_lists_its_options():
-    run = subprocess.run([sys.executable, HARDWARE / "record.py", "--help"], capture_output=True, text=True, check=True,
-                         env=os.environ | {"PYTHONPATH": str(ROOT / "python")})
+    run = subprocess.run(
+        [sys.executable, HARDWARE / "record.py", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+    )
     assert "--defects" in run.stdout and "--out" in run.stdout

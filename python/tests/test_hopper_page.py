@@ -20,7 +20,9 @@ MENDED = """            o_ref[pl.ds(step * ROWS, ROWS), :] = smem[slot] * 2
 def printed(program, folder):
     (folder / "pipeline.py").write_text(program, encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(ROOT / "python")}
-    run = subprocess.run([sys.executable, "pipeline.py"], cwd=folder, env=environment, check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "pipeline.py"], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
     return run.stdout
 
 

@@ -1,4 +1,6 @@
-"""What plgpu.inline_mgpu writes: known by its PTX, whatever the function is called; what a model says; what is refused, and how."""
+"""What plgpu.inline_mgpu writes: known by its PTX, whatever the function is called; what a model says; what is refused,
+and how.
+"""
 
 import inspect
 import warnings
@@ -21,20 +23,32 @@ from jaxlib.mlir import ir  # noqa: E402
 from jaxlib.mlir.dialects import llvm, nvvm  # noqa: E402
 
 X = np.arange(128, dtype=np.float32)
-OUT, SCRATCH = ("out_type", "scratch_types") if "out_type" in inspect.signature(plgpu.kernel).parameters else ("out_shape", "scratch_shapes")
+OUT, SCRATCH = (
+    ("out_type", "scratch_types")
+    if "out_type" in inspect.signature(plgpu.kernel).parameters
+    else ("out_shape", "scratch_shapes")
+)
 
 
 def ptx(text, *numbers):
     """A function of no name that anybody knows, which writes one PTX statement."""
+
     @plgpu.inline_mgpu(arg_types=(plgpu.Layout.WG_SPLAT,) * len(numbers))
     def some_code(_, *values):
-        llvm.inline_asm(ir.Type.parse("!llvm.void"), [value.registers[()] for value in values], text, ",".join("r" * len(values)),
-                        has_side_effects=True)
+        llvm.inline_asm(
+            ir.Type.parse("!llvm.void"),
+            [value.registers[()] for value in values],
+            text,
+            ",".join("r" * len(values)),
+            has_side_effects=True,
+        )
+
     some_code(*numbers)
 
 
 def of_two_threads(first, second):
     """One thread stores its input to shared memory, `first` and `second` follow, and the other thread reads it."""
+
     def kernel(x_ref, o_ref, staged):
         thread = jax.lax.axis_index("t")
 
@@ -48,8 +62,12 @@ def of_two_threads(first, second):
             second(thread)
             o_ref[...] = staged[...]
 
-    return plgpu.kernel(kernel, num_threads=2, thread_name="t",
-                        **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]})
+    return plgpu.kernel(
+        kernel,
+        num_threads=2,
+        thread_name="t",
+        **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]},
+    )
 
 
 def report_of(function, *args, chip="h100"):
@@ -85,6 +103,7 @@ def test_the_compilers_own_barrier_of_a_warpgroup():
 
 def of_two_blocks(*statements):
     """Each block of a cluster leaves its row for the other one, which reads it after the last of these statements."""
+
     def kernel(x_ref, o_ref, left_ref):
         block = jax.lax.axis_index("c")
         left_ref[block] = x_ref[block]
@@ -110,8 +129,13 @@ def test_the_barrier_of_a_cluster_is_known_by_what_it_says():
         report_of(of_two_blocks("barrier.cluster.arrive.relaxed;", "barrier.cluster.wait;"), x)
 
 
-@pytest.mark.parametrize("fence", [lambda: ptx("fence.proxy.async.shared::cta;"), plgpu.inline_mgpu()(
-    lambda _: nvvm.fence_proxy(nvvm.ProxyKind.async_shared, space=nvvm.SharedSpace.shared_cta))])
+@pytest.mark.parametrize(
+    "fence",
+    [
+        lambda: ptx("fence.proxy.async.shared::cta;"),
+        plgpu.inline_mgpu()(lambda _: nvvm.fence_proxy(nvvm.ProxyKind.async_shared, space=nvvm.SharedSpace.shared_cta)),
+    ],
+)
 def test_a_fence_between_proxies(fence):
     def kernel(fenced, x_ref, o_ref, staged):
         staged[...] = x_ref[...]
@@ -121,14 +145,19 @@ def test_a_fence_between_proxies(fence):
         plgpu.wait_smem_to_gmem(0)
 
     for fenced in (True, False):
-        call = plgpu.kernel(lambda *refs, fenced=fenced: kernel(fenced, *refs),
-                            **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]})
+        call = plgpu.kernel(
+            lambda *refs, fenced=fenced: kernel(fenced, *refs),
+            **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]},
+        )
         assert ("PROXY" in report_of(call, X)[1]) != fenced
 
 
 def test_other_code_is_refused_by_line_and_says_what_to_do():
     call = of_two_threads(lambda t: ptx("membar.gl;"), lambda t: None)
-    with pytest.raises(palladion.PalladionError, match=r'"membar.gl;", which is not known.*palladion\.model_inline.*test_inline_code\.py:\d+'):
+    with pytest.raises(
+        palladion.PalladionError,
+        match=r'"membar.gl;", which is not known.*palladion\.model_inline.*test_inline_code\.py:\d+',
+    ):
         report_of(call, X)
 
 
@@ -136,7 +165,9 @@ WIDE = np.arange(256, dtype=np.float32)  # two halves with an element for each l
 LAYOUT = plgpu.Layout.WG_STRIDED((128,), 1)
 
 
-@plgpu.inline_mgpu(arg_types=(plgpu.RefType(), LAYOUT), return_type=plgpu.ShapeDtypeStruct((128,), jnp.float32, layout=LAYOUT))
+@plgpu.inline_mgpu(
+    arg_types=(plgpu.RefType(), LAYOUT), return_type=plgpu.ShapeDtypeStruct((128,), jnp.float32, layout=LAYOUT)
+)
 def add_and_clear(ctx, ref, value):
     loaded = mgpu.FragmentedArray.load_strided(ref, vec_size=1)
     mgpu.FragmentedArray.splat(mgpu.c(0.0, loaded.mlir_dtype), (128,), loaded.layout).store_untiled(ref)
@@ -157,7 +188,9 @@ def modelled(x_ref, o_ref, staged):
 
 
 def test_a_model_stands_in_the_place_of_the_code():
-    call = plgpu.kernel(modelled, **{OUT: jax.ShapeDtypeStruct(WIDE.shape, WIDE.dtype), SCRATCH: [plgpu.SMEM(WIDE.shape, WIDE.dtype)]})
+    call = plgpu.kernel(
+        modelled, **{OUT: jax.ShapeDtypeStruct(WIDE.shape, WIDE.dtype), SCRATCH: [plgpu.SMEM(WIDE.shape, WIDE.dtype)]}
+    )
     result, report = report_of(call, WIDE)
     np.testing.assert_array_equal(result, np.concatenate([WIDE[:128] + WIDE[128:], np.zeros(128, np.float32)]))
     assert "verdict: proved" in report
@@ -177,14 +210,20 @@ def test_what_a_model_touches_is_checked():
         clear(staged)
         o_ref[...] = x_ref[...]
 
-    call = plgpu.kernel(kernel, num_threads=2, thread_name="t",
-                        **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]})
+    call = plgpu.kernel(
+        kernel,
+        num_threads=2,
+        thread_name="t",
+        **{OUT: jax.ShapeDtypeStruct(X.shape, X.dtype), SCRATCH: [plgpu.SMEM(X.shape, X.dtype)]},
+    )
     report = report_of(call, X)[1]
     assert "error[RACE_WW]" in report and "  clear(staged)\n" in report
 
 
 def test_a_model_by_name_and_one_that_returns_another_type():
-    @plgpu.inline_mgpu(return_type=plgpu.ShapeDtypeStruct((128,), jnp.float32, layout=plgpu.Layout.WG_STRIDED((128,), 1)))
+    @plgpu.inline_mgpu(
+        return_type=plgpu.ShapeDtypeStruct((128,), jnp.float32, layout=plgpu.Layout.WG_STRIDED((128,), 1))
+    )
     def ones(ctx):
         raise NotImplementedError("only a compiler calls it")
 

@@ -1,7 +1,9 @@
-"""JAX's own interpret parameters under `palladion.install`, field by field: what JAX's interpreter computes and raises with a value is what
-comes out here, and what a program asks that interpreter afterwards has the answer of the kernels that ran here.
+"""JAX's own interpret parameters under `palladion.install`, field by field: what JAX's interpreter computes and raises
+with a value is what comes out here, and what a program asks that interpreter afterwards has the answer of the kernels
+that ran here.
 
-Kernels are written for these tests. Results are compared with those of JAX's interpreter itself where the field changes them.
+Kernels are written for these tests. Results are compared with those of JAX's interpreter itself where the field changes
+them.
 """
 
 import contextlib
@@ -71,39 +73,51 @@ ANY = pl.BlockSpec(memory_space=pl.ANY)
 
 def rows(x, first, interpret):
     """Eight rows of x from a first one that only the run knows."""
+
     def kernel(first_ref, x_ref, o_ref):
         o_ref[...] = x_ref[pl.ds(first_ref[0], 8)]
 
     grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[VMEM], out_specs=VMEM)
-    return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
-                          interpret=interpret)(jnp.array([first], jnp.int32), x)
+    return pl.pallas_call(
+        kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), interpret=interpret
+    )(jnp.array([first], jnp.int32), x)
 
 
 def put_rows(x, first, interpret):
     """x's first eight rows, put into ten at a place that only the run knows."""
+
     def kernel(first_ref, x_ref, o_ref):
         o_ref[...] = jnp.zeros_like(o_ref)
         o_ref[pl.ds(first_ref[0], 8)] = x_ref[0:8] + 1
 
     grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[VMEM], out_specs=VMEM)
-    return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                          interpret=interpret)(jnp.array([first], jnp.int32), x)
+    return pl.pallas_call(
+        kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=interpret
+    )(jnp.array([first], jnp.int32), x)
 
 
 def peeking(x, interpret):
     """Looks at what a copy brings before it has waited for it."""
+
     def kernel(x_ref, o_ref, buffer, arrived):
         copy = pltpu.make_async_copy(x_ref, buffer, arrived)
         copy.start()
         o_ref[...] = buffer[...]
         copy.wait()
 
-    return pl.pallas_call(kernel, in_specs=[ANY], out_specs=VMEM, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), interpret=interpret,
-                          scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA])(x)
+    return pl.pallas_call(
+        kernel,
+        in_specs=[ANY],
+        out_specs=VMEM,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        interpret=interpret,
+        scratch_shapes=[pltpu.VMEM(x.shape, x.dtype), pltpu.SemaphoreType.DMA],
+    )(x)
 
 
 def all_programs_add(x, interpret, name="all_programs_add"):
     """Wrong where "parallel" is promised of the grid."""
+
     def kernel(x_ref, o_ref):
         @pl.when(pl.program_id(0) == 0)
         def _():
@@ -111,9 +125,16 @@ def all_programs_add(x, interpret, name="all_programs_add"):
 
         o_ref[...] += x_ref[...]
 
-    return pl.pallas_call(kernel, grid=(4,), in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
-                          out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)), out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)), interpret=interpret, name=name)(x)
+    return pl.pallas_call(
+        kernel,
+        grid=(4,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+        interpret=interpret,
+        name=name,
+    )(x)
 
 
 def race(**fields):
@@ -153,11 +174,14 @@ def test_no_question_is_answered_without_detect_races():
     assert not interpreter.races.races_found
 
 
-def test_what_jax_found_itself_is_told_too():
+def test_what_jax_found_itself_is_reported_too():
     race()
     assert interpreter.races.races_found
     stay = params(detect_races=True, grid_point_recorder=lambda token, point, core: token)
-    with pytest.warns(palladion.PalladionWarning, match="grid_point_recorder.*order JAX's interpreter visits.*so JAX's interpreter runs"):
+    with pytest.warns(
+        palladion.PalladionWarning,
+        match="grid_point_recorder.*order JAX's interpreter visits.*so JAX's interpreter runs",
+    ):
         rows(X, 1, stay).block_until_ready()
     assert not interpreter.races.races_found
     race()
@@ -180,7 +204,13 @@ def all_threads_write(interpret):
         o_ref[0] = jax.lax.axis_index("thread").astype(jnp.float32)
 
     out = "out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape"
-    f = plgpu.kernel(kernel, **{out: jax.ShapeDtypeStruct((1,), jnp.float32)}, num_threads=2, thread_name="thread", interpret=interpret)
+    f = plgpu.kernel(
+        kernel,
+        **{out: jax.ShapeDtypeStruct((1,), jnp.float32)},
+        num_threads=2,
+        thread_name="thread",
+        interpret=interpret,
+    )
     with contextlib.suppress(jax.errors.JaxRuntimeError):
         jax.block_until_ready(f())
 
@@ -233,7 +263,9 @@ def test_buffer_bounds(function, dtype):
         np.testing.assert_array_equal(here, np.concatenate([np.zeros((8, 128)), x[:2] + 1]).astype(here.dtype))
     assert not palladion.last_report().findings
     with jax_itself():
-        np.testing.assert_array_equal(np.asarray(here, np.float32)[:2], np.asarray(function(x, 8, padded), np.float32)[:2])
+        np.testing.assert_array_equal(
+            np.asarray(here, np.float32)[:2], np.asarray(function(x, 8, padded), np.float32)[:2]
+        )
     for fields, first in (({"buffer_bounds": "padded"}, 9), ({"buffer_bounds": "logical"}, 8)):
         with pytest.raises(jax.errors.JaxRuntimeError, match="OOB"):
             jax.block_until_ready(function(x, first, params(**fields)))
@@ -252,8 +284,9 @@ def test_scalar_memory_has_no_tiles():
 
         scalars = pl.BlockSpec(memory_space=pltpu.SMEM)
         grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[scalars], out_specs=scalars)
-        return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((1,), jnp.int32),
-                              interpret=interpret)(jnp.array([index], jnp.int32), jnp.arange(10, dtype=jnp.int32))
+        return pl.pallas_call(
+            kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((1,), jnp.int32), interpret=interpret
+        )(jnp.array([index], jnp.int32), jnp.arange(10, dtype=jnp.int32))
 
     padded = params(buffer_bounds="padded")
     assert one(9, padded) == 9
@@ -270,8 +303,11 @@ def test_a_copy_of_nothing_but_padding(first, expected):
         o_ref[...] = jnp.zeros_like(o_ref)
 
     grid = pltpu.PrefetchScalarGridSpec(
-        num_scalar_prefetch=1, in_specs=[pl.BlockSpec(memory_space=pl.ANY)], out_specs=VMEM,
-        scratch_shapes=[pltpu.VMEM((2, 128), jnp.float32), pltpu.SemaphoreType.DMA])
+        num_scalar_prefetch=1,
+        in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+        out_specs=VMEM,
+        scratch_shapes=[pltpu.VMEM((2, 128), jnp.float32), pltpu.SemaphoreType.DMA],
+    )
     f = pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32))
     report = palladion.check(f, jnp.array([first], jnp.int32), X, target="v5e", seeds=2, bounds="padded")
     assert [(finding.code, finding.severity) for finding in report.findings] == expected
@@ -283,7 +319,9 @@ def test_padded_bounds_elsewhere():
 
     assert palladion.check(off_the_end, X, target="v5e", seeds=2).kernels[0].findings[0].code == "OOB"
     report = palladion.check(off_the_end, X, target="v5e", seeds=2, bounds="padded")
-    assert [f.code for f in report.kernels[0].findings] == ["PAD_LEAK"], "what is read in the tiles and goes out is undefined"
+    assert [f.code for f in report.kernels[0].findings] == [
+        "PAD_LEAK"
+    ], "what is read in the tiles and goes out is undefined"
     with palladion.emulate("v5e", bounds="padded") as session:
         off_the_end(X)
     assert session.report.ok
@@ -299,8 +337,12 @@ def test_uninitialized_memory(fill):
         o_ref[...] = scratch[...]
 
     def run(dtype):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), dtype), scratch_shapes=[pltpu.VMEM((8, 128), dtype)],
-                              interpret=params(uninitialized_memory=fill))()
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((8, 128), dtype),
+            scratch_shapes=[pltpu.VMEM((8, 128), dtype)],
+            interpret=params(uninitialized_memory=fill),
+        )()
 
     here = [run(dtype) for dtype in (jnp.float32, jnp.int32)]
     assert np.all(here[1] == (np.iinfo(np.int32).min if fill == "nan" else 0))  # JAX has the largest integer
@@ -310,6 +352,7 @@ def test_uninitialized_memory(fill):
 
 def program_numbers_of_core(interpret):
     """How many programs this core has had, with this one. JAX permutes the parallel programs of a core."""
+
     def kernel(o_ref, count):
         @pl.when(pl.program_id(1) == 0)
         def _():
@@ -318,10 +361,15 @@ def program_numbers_of_core(interpret):
         count[0] = count[0] + 1
         o_ref[...] = jnp.full_like(o_ref, count[0])
 
-    return pl.pallas_call(kernel, grid=(4, 2), out_specs=pl.BlockSpec((1, 1, 8, 128), lambda i, j: (i, j, 0, 0)),
-                          out_shape=jax.ShapeDtypeStruct((4, 2, 8, 128), jnp.int32), scratch_shapes=[pltpu.SMEM((1,), jnp.int32)],
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "arbitrary")),
-                          interpret=interpret)()[:, :, 0, 0]
+    return pl.pallas_call(
+        kernel,
+        grid=(4, 2),
+        out_specs=pl.BlockSpec((1, 1, 8, 128), lambda i, j: (i, j, 0, 0)),
+        out_shape=jax.ShapeDtypeStruct((4, 2, 8, 128), jnp.int32),
+        scratch_shapes=[pltpu.SMEM((1,), jnp.int32)],
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "arbitrary")),
+        interpret=interpret,
+    )()[:, :, 0, 0]
 
 
 def test_two_cores_are_a_chip_of_two():
@@ -350,8 +398,13 @@ def test_hbm_in_run_scoped():
         pl.run_scoped(through, pltpu.HBM((8, 128), jnp.float32))
 
     def run(**fields):
-        return pl.pallas_call(kernel, in_specs=[ANY], out_specs=ANY, out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
-                              interpret=params(**fields))(X[:8])
+        return pl.pallas_call(
+            kernel,
+            in_specs=[ANY],
+            out_specs=ANY,
+            out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
+            interpret=params(**fields),
+        )(X[:8])
 
     np.testing.assert_array_equal(run(allow_hbm_allocation_in_run_scoped=True), X[:8])
     assert palladion.last_report().count == 1
@@ -363,7 +416,9 @@ def test_hbm_in_run_scoped():
 
 def test_fields_that_cannot_change_what_is_right():
     fields = {"random_seed": 7, "vector_clock_size": 64, "skip_floating_point_ops": True}
-    np.testing.assert_array_equal(rows(X, 1, params(**{name: value for name, value in fields.items() if name in FIELDS})), X[1:9])
+    np.testing.assert_array_equal(
+        rows(X, 1, params(**{name: value for name, value in fields.items() if name in FIELDS})), X[1:9]
+    )
     assert palladion.last_report().count == 1
 
 
@@ -378,6 +433,10 @@ def test_what_has_no_meaning_here_says_why():
 def test_the_page_has_every_field_of_this_jax():
     """A field that JAX adds is to be thought about."""
     table = re.search(r"<!-- interpret-params -->\n(.*?)<!-- /interpret-params -->", DOCS.read_text(), re.S)[1]
-    told = set(functools.reduce(lambda found, line: found + re.findall(r"`(\w+)`", line.split("|")[1]), table.splitlines()[2:], []))
+    documented = set(
+        functools.reduce(
+            lambda found, line: found + re.findall(r"`(\w+)`", line.split("|")[1]), table.splitlines()[2:], []
+        )
+    )
     gpu = {field.name for field in dataclasses.fields(InterpretGPUParams)} if InterpretGPUParams else set()
-    assert FIELDS | gpu <= told
+    assert FIELDS | gpu <= documented

@@ -1,6 +1,8 @@
-"""What JAX's interpreters of chips refuse, and count as a race, under their own parameters: it is so here, too, on the chip that they stand for.
+"""What JAX's interpreters of chips refuse, and count as a race, under their own parameters: it is so here, too, on the
+chip that they stand for.
 
-The kernels are of shapes that JAX's own tests have. Those tests' expectations were run with JAX 0.10.2; of races of GPUs, PROXY is newer: of JAX 0.12.
+The kernels are of shapes that JAX's own tests have. Those tests' expectations were run with JAX 0.10.2; of races of
+GPUs, PROXY is newer: of JAX 0.12.
 """
 
 import inspect
@@ -24,8 +26,14 @@ except ImportError:
     gpu_interpreter = InterpretGPUParams = plgpu = None
 
 tpu_interpreter = sys.modules[pltpu.reset_tpu_interpret_mode_state.__module__]
-CORES = next(name for name in ("num_cores_or_threads", "num_cores_per_device") if name in inspect.signature(pltpu.InterpretParams).parameters)
-needs_gpu_interpreter = pytest.mark.skipif(InterpretGPUParams is None, reason="JAX 0.8 has no interpreter of GPU kernels")
+CORES = next(
+    name
+    for name in ("num_cores_or_threads", "num_cores_per_device")
+    if name in inspect.signature(pltpu.InterpretParams).parameters
+)
+needs_gpu_interpreter = pytest.mark.skipif(
+    InterpretGPUParams is None, reason="JAX 0.8 has no interpreter of GPU kernels"
+)
 X = jnp.arange(16 * 128, dtype=jnp.float32).reshape(16, 128)
 
 
@@ -45,8 +53,14 @@ def copy(x_ref, o_ref):
 
 
 def blocks(in_map, out_map, grid, **spec):
-    return pl.pallas_call(copy, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), grid=grid, in_specs=[pl.BlockSpec((8, 128), in_map, **spec)],
-                          out_specs=pl.BlockSpec((8, 128), out_map, **spec), interpret=pltpu.InterpretParams())
+    return pl.pallas_call(
+        copy,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        grid=grid,
+        in_specs=[pl.BlockSpec((8, 128), in_map, **spec)],
+        out_specs=pl.BlockSpec((8, 128), out_map, **spec),
+        interpret=pltpu.InterpretParams(),
+    )
 
 
 # ---- TPUs
@@ -55,8 +69,10 @@ def blocks(in_map, out_map, grid, **spec):
 @pytest.mark.parametrize("spec", [{}, {"memory_space": pltpu.VMEM}])
 def test_a_kernel_that_names_no_backend_is_on_a_tpu(spec):
     """JAX: "Revisited block ... of output 0", "Out-of-bounds block index ... for input"."""
-    wrong = (blocks(lambda i: (i % 2, 0), lambda i: (i % 2, 0), (4,), **spec), "OUT_REVISIT"), \
-            (blocks(lambda i: (i + 1, 0), lambda i: (i, 0), (2,), **spec), "OOB_BLOCK")
+    wrong = (
+        (blocks(lambda i: (i % 2, 0), lambda i: (i % 2, 0), (4,), **spec), "OUT_REVISIT"),
+        (blocks(lambda i: (i + 1, 0), lambda i: (i, 0), (2,), **spec), "OOB_BLOCK"),
+    )
     for f, code in wrong:
         with pytest.raises(jax.errors.JaxRuntimeError, match=code):
             jax.block_until_ready(jax.jit(f)(X))
@@ -72,7 +88,14 @@ def test_hbm_is_not_loaded_and_other_limits_of_the_chip_do_not_fail_the_call():
         jax.block_until_ready(pl.pallas_call(copy, in_specs=[whole], out_shape=X, interpret=pltpu.InterpretParams())(X))
     odd = pl.BlockSpec((5, 50), lambda i, j: (i, j))  # no TPU takes it; JAX's interpreter does
     x = jnp.ones((30, 100))
-    f = pl.pallas_call(copy, grid=(6, 2), in_specs=[odd], out_specs=odd, out_shape=x, interpret=pltpu.InterpretParams(detect_races=True))
+    f = pl.pallas_call(
+        copy,
+        grid=(6, 2),
+        in_specs=[odd],
+        out_specs=odd,
+        out_shape=x,
+        interpret=pltpu.InterpretParams(detect_races=True),
+    )
     assert jnp.array_equal(f(x), x)
 
 
@@ -82,8 +105,15 @@ def two_writers(**fields):
 
     spec = pl.BlockSpec(X.shape, lambda i: (0, 0))
     params = pltpu.InterpretParams(**{CORES: 2}, detect_races=True, **fields)
-    return pl.pallas_call(double, grid=(2,), out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[spec], out_specs=spec,
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)), interpret=params)(X)
+    return pl.pallas_call(
+        double,
+        grid=(2,),
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        in_specs=[spec],
+        out_specs=spec,
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+        interpret=params,
+    )(X)
 
 
 def test_equal_bytes_without_an_order_are_a_race_to_jax():
@@ -114,7 +144,9 @@ def test_a_note_fails_the_call_where_it_is_named(code, fails):
 
 @needs_gpu_interpreter
 def test_a_kernel_that_names_no_backend_is_on_a_gpu():
-    f = pl.pallas_call(copy, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), interpret=InterpretGPUParams(detect_races=True))
+    f = pl.pallas_call(
+        copy, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), interpret=InterpretGPUParams(detect_races=True)
+    )
     assert jnp.array_equal(jax.jit(f)(X), X)
     [call] = palladion.last_report().calls
     assert (call.target, call.findings) == ("mosaic_gpu/h100", [])
@@ -123,9 +155,16 @@ def test_a_kernel_that_names_no_backend_is_on_a_gpu():
 def gpu_kernel(body, threads=1, arrivals=1, **fields):
     out = "out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape"
     scratch = "scratch_types" if "scratch_types" in inspect.signature(plgpu.kernel).parameters else "scratch_shapes"
-    f = plgpu.kernel(body, **{out: jax.ShapeDtypeStruct((8, 128), jnp.float32),
-                              scratch: [plgpu.SMEM((8, 128), jnp.float32), plgpu.Barrier(num_arrivals=arrivals)]},
-                     num_threads=threads, thread_name="t", interpret=InterpretGPUParams(**fields))
+    f = plgpu.kernel(
+        body,
+        **{
+            out: jax.ShapeDtypeStruct((8, 128), jnp.float32),
+            scratch: [plgpu.SMEM((8, 128), jnp.float32), plgpu.Barrier(num_arrivals=arrivals)],
+        },
+        num_threads=threads,
+        thread_name="t",
+        interpret=InterpretGPUParams(**fields),
+    )
     return jax.block_until_ready(f())
 
 
@@ -177,7 +216,8 @@ def stores(o_ref, smem, awaited, committed=True):
 
 
 WRONG = {
-    "twice": (twice, 1, 1, "BAR_DOUBLE"), "half": (half, 1, 2, "BAR_PENDING"),
+    "twice": (twice, 1, 1, "BAR_DOUBLE"),
+    "half": (half, 1, 2, "BAR_PENDING"),
     "misses": (one_misses_a_phase, 2, 2, "BAR_"),
     "unawaited": (lambda o_ref, smem, barrier: stores(o_ref, smem, awaited=False), 1, 1, "NOT_AWAITED"),
 }
@@ -187,8 +227,9 @@ WRONG = {
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.parametrize("races", [False, True])
 def test_barrier_rules_and_a_store_that_is_not_awaited_fail_the_call(name, races):
-    """JAX: "Barrier completed phase 1, but no threads observed phase 0", "Barrier deallocated with 1 arrivals pending", "... is waiting at
-    barrier ... for the first time, but barrier is already at phase 2", "Not all copy_smem_to_gmem read-side operations completed"."""
+    """JAX: "Barrier completed phase 1, but no threads observed phase 0", "Barrier deallocated with 1 arrivals pending",
+    "... is waiting at barrier ... for the first time, but barrier is already at phase 2", "Not all copy_smem_to_gmem
+    read-side operations completed"."""
     body, threads, arrivals, code = WRONG[name]
     with pytest.raises(jax.errors.JaxRuntimeError, match=code):
         gpu_kernel(body, threads, arrivals, detect_races=races)
@@ -206,7 +247,11 @@ def test_what_keeps_the_barrier_rules_runs(races):
 @pytest.mark.parametrize("committed", [True, False])
 def test_a_missing_commit_is_a_race_to_jax(committed):
     on_race = {"on_race": "warn"} if "on_race" in inspect.signature(InterpretGPUParams).parameters else {}
-    gpu_kernel(lambda o_ref, smem, barrier: stores(o_ref, smem, awaited=True, committed=committed), detect_races=True, **on_race)
+    gpu_kernel(
+        lambda o_ref, smem, barrier: stores(o_ref, smem, awaited=True, committed=committed),
+        detect_races=True,
+        **on_race,
+    )
     assert gpu_interpreter.get_races().races_found is not committed
 
 

@@ -1,7 +1,9 @@
-"""What JAX's own lowering refuses of a kernel is ILLEGAL here, and what it takes is not: kernels that need more than a text of their own.
+"""What JAX's own lowering refuses of a kernel is ILLEGAL here, and what it takes is not: kernels that need more than a
+text of their own.
 
 Others, by the thousand: conformance/golden/*_legality.txt. JAX lowers for a TPU or GPU that is not there.
 """
+
 import os
 import subprocess
 import sys
@@ -12,9 +14,7 @@ import numpy as np
 import pytest
 from jax import lax
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
-from jax.experimental.pallas import triton as plt
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu, triton as plt
 from jax.sharding import PartitionSpec as P
 
 import palladion
@@ -70,9 +70,20 @@ def with_vjp(v):
 
 with_vjp.defvjp(lambda v: (v + v, None), lambda _, g: (g,))
 OPERATIONS = {
-    "select_3": three_cases, "stack_0": lambda v: jnp.stack([v, v]), "stack_last": lambda v: jnp.stack([v, v], -1), "map": lambda v: lax.map(lambda r: r + r, v),
-    "scan": carried, "checkpoint": checkpointed, "relu": jax.nn.relu, "custom_vjp": with_vjp, "copy": jnp.copy, "isfinite_bf16": lambda v: jnp.isfinite(v.astype(jnp.bfloat16)),
-    "isfinite": jnp.isfinite, "twice": lambda v: v + v, "jit": jax.jit(lambda v: v * v), "select_2": lambda v: jnp.where(v > 1, v, 0),
+    "select_3": three_cases,
+    "stack_0": lambda v: jnp.stack([v, v]),
+    "stack_last": lambda v: jnp.stack([v, v], -1),
+    "map": lambda v: lax.map(lambda r: r + r, v),
+    "scan": carried,
+    "checkpoint": checkpointed,
+    "relu": jax.nn.relu,
+    "custom_vjp": with_vjp,
+    "copy": jnp.copy,
+    "isfinite_bf16": lambda v: jnp.isfinite(v.astype(jnp.bfloat16)),
+    "isfinite": jnp.isfinite,
+    "twice": lambda v: v + v,
+    "jit": jax.jit(lambda v: v * v),
+    "select_2": lambda v: jnp.where(v > 1, v, 0),
 }
 
 
@@ -88,7 +99,12 @@ def test_one_operation(name, target):
         o_ref[...] = stored(x_ref[...])
 
     out = jax.eval_shape(stored, x)
-    check(lambda v: pl.pallas_call(body, out_shape=out, **({"compiler_params": params} if params else {}))(v), x, target, stored(x))
+    check(
+        lambda v: pl.pallas_call(body, out_shape=out, **({"compiler_params": params} if params else {}))(v),
+        x,
+        target,
+        stored(x),
+    )
 
 
 def test_a_scan_over_arrays_stacks_results_nowhere():
@@ -96,13 +112,16 @@ def test_a_scan_over_arrays_stacks_results_nowhere():
         c, ys = lax.scan(lambda c, _: (c + 1.0, c), jnp.zeros((64,), jnp.float32), None, length=4)
         o_ref[...] = c + ys.sum(0) + x_ref[...]
 
-    call = pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((64,), jnp.float32), compiler_params=plt.CompilerParams())
+    call = pl.pallas_call(
+        body, out_shape=jax.ShapeDtypeStruct((64,), jnp.float32), compiler_params=plt.CompilerParams()
+    )
     assert check(call, jnp.ones(64, jnp.float32), "triton/h100")
 
 
 def loaded(*index):
     def body(x_ref, o_ref):
         o_ref[...] = plgpu.load(x_ref, *NO_INDEX, layout=plgpu.Layout.WGMMA, optimized=False)[index]
+
     return body
 
 
@@ -134,10 +153,19 @@ def test_what_explicit_sharding_writes():
         plgpu.copy_smem_to_gmem(smem, o_ref)
         plgpu.wait_smem_to_gmem(0)
 
-    kernel = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((64, 64), jnp.float32), scratch_types=[plgpu.SMEM((64, 64), jnp.float32), plgpu.Barrier()])
+    kernel = plgpu.kernel(
+        body,
+        out_type=jax.ShapeDtypeStruct((64, 64), jnp.float32),
+        scratch_types=[plgpu.SMEM((64, 64), jnp.float32), plgpu.Barrier()],
+    )
     with jax.set_mesh(mesh):
         x = jax.sharding.reshard(jax.random.normal(jax.random.key(0), (64, 64)), P("x", "y"))
-        assert not check(lambda v: jax.shard_map(kernel, in_specs=P("x", "y"), out_specs=P("x", "y"))(v), x, "h100", jnp.maximum(x, 0))
+        assert not check(
+            lambda v: jax.shard_map(kernel, in_specs=P("x", "y"), out_specs=P("x", "y"))(v),
+            x,
+            "h100",
+            jnp.maximum(x, 0),
+        )
 
 
 def test_a_key_of_threefry_in_vmem():
@@ -146,7 +174,9 @@ def test_a_key_of_threefry_in_vmem():
 
     with jax.threefry_partitionable(True):
         key = jax.random.key(0, impl="threefry2x32")
-        call = pl.pallas_call(body, in_specs=[pl.BlockSpec(memory_space=pltpu.VMEM)], out_shape=jax.ShapeDtypeStruct((8, 128), jnp.uint32))
+        call = pl.pallas_call(
+            body, in_specs=[pl.BlockSpec(memory_space=pltpu.VMEM)], out_shape=jax.ShapeDtypeStruct((8, 128), jnp.uint32)
+        )
         assert not check(call, key, "v5p", jax.random.bits(key, (8, 128)))
 
 
@@ -156,14 +186,28 @@ def test_a_key_of_a_tpu_in_a_squeezed_block(squeezed):
         o_ref[...] = jax.random.uniform(key_ref[...], shape=(8, 128))
 
     key = pltpu.to_pallas_key(jax.random.key(0, impl="rbg"))
-    block = {"grid": (), "in_specs": [pl.BlockSpec((pl.squeezed,), lambda: (0,), memory_space=pltpu.SMEM)]} if squeezed else {
-        "in_specs": [pl.BlockSpec(memory_space=pltpu.SMEM)]}
+    block = (
+        {"grid": (), "in_specs": [pl.BlockSpec((pl.squeezed,), lambda: (0,), memory_space=pltpu.SMEM)]}
+        if squeezed
+        else {"in_specs": [pl.BlockSpec(memory_space=pltpu.SMEM)]}
+    )
     call = pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32), **block)
     assert not check(call, key[None] if squeezed else key, "v5p")
 
 
 def test_xla_partitions_no_kernel_of_a_tpu():
     """Over several devices, in a process that has them: partitioned_programs.py."""
-    done = subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "partitioned_programs.py")], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, os.path.join(os.path.dirname(__file__), "partitioned_programs.py")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["sharded ILLEGAL", "replicated ILLEGAL", "one axis of two ILLEGAL", "all axes clean", "one device clean"]
+    assert done.stdout.splitlines() == [
+        "sharded ILLEGAL",
+        "replicated ILLEGAL",
+        "one axis of two ILLEGAL",
+        "all axes clean",
+        "one device clean",
+    ]

@@ -1,6 +1,7 @@
 """tools/jax_release.py on the installed JAX: everything that it has for kernels is known, or refused by name.
 
-A failure here is the list of what a new JAX release brought; docs/jax-versions.md says what to do with it. Not here: what names mean.
+A failure here is the list of what a new JAX release brought; docs/jax-versions.md says what to do with it. Not here:
+what names mean.
 """
 
 import importlib.util
@@ -37,9 +38,18 @@ def test_everything_is_known_or_refused_by_name(release, surface):
 
 def test_it_looks_at_what_kernels_are_made_of(surface):
     """Names that every supported JAX has: an empty list would be known, too."""
-    for line in ("primitive copy_gmem_to_smem", "parameter copy_gmem_to_smem.collective_axes", "parameter masked_load.args_tree",
-                 "parameter sin.accuracy", "parameter dma_start.priority", "primitive sc.load", "effect SemaphoreEffect",
-                 "name pl.pallas_call", "field plgpu.CompilerParams.max_concurrent_steps = 1", "kernel gpu.attention"):
+    for line in (
+        "primitive copy_gmem_to_smem",
+        "parameter copy_gmem_to_smem.collective_axes",
+        "parameter masked_load.args_tree",
+        "parameter sin.accuracy",
+        "parameter dma_start.priority",
+        "primitive sc.load",
+        "effect SemaphoreEffect",
+        "name pl.pallas_call",
+        "field plgpu.CompilerParams.max_concurrent_steps = 1",
+        "kernel gpu.attention",
+    ):
         assert line in surface, line
     assert len(surface) > 800
 
@@ -49,12 +59,34 @@ def test_what_is_not_known_is_listed(release, surface, monkeypatch):
     monkeypatch.delitem(kernel.HANDLERS, "copy_gmem_to_smem")
     monkeypatch.delitem(views.VIEWS, "NDIndexer", raising=False)
     monkeypatch.setattr(kernel.HANDLERS["masked_load"], "parameters", frozenset(("args_tree",)))
-    more = surface | {"field plgpu.CompilerParams.max_concurrent_steps = 2", "name pl.wholly_new", "effect NewEffect", "kernel gpu.new"}
+    more = surface | {
+        "field plgpu.CompilerParams.max_concurrent_steps = 2",
+        "name pl.wholly_new",
+        "effect NewEffect",
+        "kernel gpu.new",
+    }
     found = set(release.unlisted(more))
-    assert {"primitive sin", "primitive copy_gmem_to_smem", "parameter masked_load.cache_modifier", "name pl.wholly_new", "effect NewEffect",
-            "field plgpu.CompilerParams.max_concurrent_steps = 2", "kernel gpu.new"} <= found
-    assert "parameter sin.accuracy" not in found  # its primitive tells
+    assert {
+        "primitive sin",
+        "primitive copy_gmem_to_smem",
+        "parameter masked_load.cache_modifier",
+        "name pl.wholly_new",
+        "effect NewEffect",
+        "field plgpu.CompilerParams.max_concurrent_steps = 2",
+        "kernel gpu.new",
+    } <= found
+    assert "parameter sin.accuracy" not in found  # its primitive is listed already
 
 
 def test_a_row_that_is_refused_covers_its_parameters(release):
-    assert release.unlisted({"primitive sc.gather", "parameter sc.gather.anything", "primitive matmul_pop_fifo", "parameter matmul_pop_fifo.anything"}) == []
+    assert (
+        release.unlisted(
+            {
+                "primitive sc.gather",
+                "parameter sc.gather.anything",
+                "primitive matmul_pop_fifo",
+                "parameter matmul_pop_fifo.anything",
+            }
+        )
+        == []
+    )

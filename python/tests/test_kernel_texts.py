@@ -49,7 +49,7 @@ def test_a_text_and_a_path_are_checked_alike(path):
 def test_findings_show_the_line_of_the_text_and_replay(path):
     report = palladion.check(WRONG, X, target="h100")
     text = str(report)
-    assert "<text>:10" in text and '_ = swap(%or.at[0], %v) : i32[];' in text and "palladion.export writes" not in text
+    assert "<text>:10" in text and "_ = swap(%or.at[0], %v) : i32[];" in text and "palladion.export writes" not in text
     line = next(line for line in text.splitlines() if line.startswith("  replay: ")).removeprefix("  replay: ")
     assert line.startswith('palladion.check(WRONG, X, target="h100", replay="')
     assert eval(line).findings[0].code == report.findings[0].code
@@ -66,13 +66,17 @@ def test_one_kernel_of_several():
         palladion.check(both, X)
 
 
-@pytest.mark.parametrize("call, error, message", [
-    (lambda: palladion.check(RIGHT), palladion.PalladionError, "has 1 inputs; found 0"),
-    (lambda: palladion.check(RIGHT, X.astype(np.int64)), palladion.PalladionError, r"must be i32\[4\]; found i64"),
-    (lambda: palladion.check("not there.pkir"), FileNotFoundError, "not there"),
-    (lambda: palladion.check("nothing"), palladion.PalladionError, "starts with `pkir 1;`"),
-    (lambda: palladion.check(lambda: 1, kernel="store"), ValueError, "beside a function"),
-    (lambda: palladion.time(RIGHT, X, target="h100"), palladion.PalladionError, "Mosaic GPU")])
+@pytest.mark.parametrize(
+    "call, error, message",
+    [
+        (lambda: palladion.check(RIGHT), palladion.PalladionError, "has 1 inputs; found 0"),
+        (lambda: palladion.check(RIGHT, X.astype(np.int64)), palladion.PalladionError, r"must be i32\[4\]; found i64"),
+        (lambda: palladion.check("not there.pkir"), FileNotFoundError, "not there"),
+        (lambda: palladion.check("nothing"), palladion.PalladionError, "starts with `pkir 1;`"),
+        (lambda: palladion.check(lambda: 1, kernel="store"), ValueError, "beside a function"),
+        (lambda: palladion.time(RIGHT, X, target="h100"), palladion.PalladionError, "Mosaic GPU"),
+    ],
+)
 def test_what_is_wrong_is_said(call, error, message):
     with pytest.raises(error, match=message):
         call()
@@ -82,9 +86,11 @@ def test_the_time_of_a_text_is_that_of_the_function():
     def doubled(x):
         def kernel(x_ref, o_ref):
             o_ref[...] = x_ref[...] * 2
+
         block = pl.BlockSpec((8, 128), lambda i: (i, 0))
         return pl.pallas_call(  # the call
-            kernel, out_shape=x, grid=(4,), in_specs=[block], out_specs=block, compiler_params=pltpu.CompilerParams())(x)
+            kernel, out_shape=x, grid=(4,), in_specs=[block], out_specs=block, compiler_params=pltpu.CompilerParams()
+        )(x)
 
     x = jnp.ones((32, 128))
     of_text = palladion.time(palladion.export(doubled, x), x, target="v5e")

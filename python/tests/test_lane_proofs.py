@@ -1,12 +1,12 @@
-"""Where lanes of one Triton program, or of one Mosaic GPU thread without automatic barriers, are proved to be ordered."""
+"""Where lanes of a Triton program, or of a Mosaic GPU thread without automatic barriers, are proved to be ordered."""
 
 import jax
 import jax.numpy as jnp
-import palladion
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import triton as plt
+from jax.experimental.pallas import mosaic_gpu as plgpu, triton as plt
+
+import palladion
 from test_lanes import F32, TRITON, checked, not_shown
 
 # ---- the same places, by two index expressions: Triton may spread them over the lanes in two ways

@@ -2,11 +2,11 @@
 
 import jax
 import jax.numpy as jnp
-import palladion
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import triton as plt
+from jax.experimental.pallas import mosaic_gpu as plgpu, triton as plt
+
+import palladion
 
 TRITON = {"compiler_params": plt.CompilerParams()}
 F32 = jnp.float32
@@ -303,20 +303,28 @@ def sums_of_blocks(x_ref, o_ref):
         return total + block_ref[...]
 
     pipeline = plgpu.emit_pipeline(
-        add, grid=(8,), in_specs=[plgpu.BlockSpec((16, 128), lambda i: (i, 0))], max_concurrent_steps=2,
-        init_carry=x_ref[pl.ds(0, 16)])
+        add,
+        grid=(8,),
+        in_specs=[plgpu.BlockSpec((16, 128), lambda i: (i, 0))],
+        max_concurrent_steps=2,
+        init_carry=x_ref[pl.ds(0, 16)],
+    )
     o_ref[...] = pipeline(x_ref)
 
 
 SLOTS = [plgpu.SMEM((2, 16, 128), F32), plgpu.Barrier(num_barriers=2)]
 
 
-@pytest.mark.parametrize("body, scratch", [(two_slots, SLOTS), (sums_of_blocks, [])], ids=["two slots", "emit_pipeline"])
+@pytest.mark.parametrize(
+    "body, scratch", [(two_slots, SLOTS), (sums_of_blocks, [])], ids=["two slots", "emit_pipeline"]
+)
 @pytest.mark.parametrize("unsafe", [False, True])
 def test_a_thread_that_reads_a_slot_and_loads_it_again(body, scratch, unsafe):
     x = jnp.arange(128 * 128, dtype=F32).reshape(128, 128)
     params = plgpu.CompilerParams(unsafe_no_auto_barriers=unsafe)
-    call = plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((16, 128), F32), scratch_types=scratch, compiler_params=params)
+    call = plgpu.kernel(
+        body, out_type=jax.ShapeDtypeStruct((16, 128), F32), scratch_types=scratch, compiler_params=params
+    )
     report = palladion.check(call, x, target="h100", seeds=4)
     assert codes(report) == (["PROXY"] if unsafe else [])
     assert unsafe or report.verdict == "proved"

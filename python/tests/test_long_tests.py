@@ -38,8 +38,10 @@ def test_what_is_old_is_named():
     assert long_tests.stale(recorded(), within) == []
     old = long_tests.stale(recorded(), after)
     assert len(old) == len(long_tests.PARTS)
-    assert old[0] == ("hunt-threads was last run on 2026-03-01, more than 30 days before the last commit (2026-04-01): "
-                      "run ./dev test-long hunt-threads and commit what it writes")
+    assert old[0] == (
+        "hunt-threads was last run on 2026-03-01, more than 30 days before the last commit (2026-04-01): "
+        "run ./dev test-long hunt-threads and commit what it writes"
+    )
     failed = long_tests.stale(recorded(result="failed (exit code 1)"), within)
     assert failed[0].startswith("hunt-threads failed (exit code 1) at c: mend it, then run ./dev test-long hunt-")
     new = {part.name: {"listed": "2026-03-01"} for part in long_tests.PARTS}

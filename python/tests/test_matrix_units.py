@@ -1,4 +1,6 @@
-"""Matrix units that a TPU kernel drives itself: matmul_push_rhs, matmul_acc_lhs, matmul_pop, unchanged. Oracle: NumPy in f64."""
+"""Matrix units that a TPU kernel drives itself: matmul_push_rhs, matmul_acc_lhs, matmul_pop, unchanged. Oracle: NumPy
+in f64.
+"""
 
 import inspect
 
@@ -18,7 +20,9 @@ W = RNG.standard_normal((512, 256)).astype(jnp.bfloat16)
 
 
 BY_ADDRESS = "mxu_index" in inspect.signature(pltpu.matmul_acc_lhs).parameters
-by_address = pytest.mark.skipif(not BY_ADDRESS, reason="from JAX 0.12 on an accumulator is a ref: the last test of this file")
+by_address = pytest.mark.skipif(
+    not BY_ADDRESS, reason="from JAX 0.12 on an accumulator is a ref: the last test of this file"
+)
 
 
 def blocked(x_ref, w_ref, o_ref):
@@ -72,8 +76,13 @@ def test_the_units_of_a_core_go_on_from_program_to_program():
             pltpu.matmul_acc_lhs(0, x_ref[...], mxu_index=1)
             o_ref[...] = pltpu.matmul_pop(0, o_ref.shape, jnp.float32, mxu_index=1)
 
-    f = pl.pallas_call(kernel, grid=(2,), in_specs=[pl.BlockSpec((64, 256), lambda i: (0, i)), pl.BlockSpec((256, 256), lambda i: (0, 0))],
-                       out_specs=pl.BlockSpec((64, 256), lambda i: (0, 0)), out_shape=jax.ShapeDtypeStruct((64, 256), jnp.float32))
+    f = pl.pallas_call(
+        kernel,
+        grid=(2,),
+        in_specs=[pl.BlockSpec((64, 256), lambda i: (0, i)), pl.BlockSpec((256, 256), lambda i: (0, 0))],
+        out_specs=pl.BlockSpec((64, 256), lambda i: (0, 0)),
+        out_shape=jax.ShapeDtypeStruct((64, 256), jnp.float32),
+    )
     report = palladion.check(f, X, W[:256], target="v7x", seeds=4)
     assert report.findings == [], report
     exact = (X[:, :256].astype(np.float64) + X[:, 256:].astype(np.float64)) @ W[:256].astype(np.float64)
@@ -97,7 +106,13 @@ def left(x_ref, w_ref, o_ref):
 
 
 @by_address
-@pytest.mark.parametrize("kernel, said", [(missing, "loads staging register 1, which holds nothing"), (left, "the accumulator at 64 still holds sums when the kernel ends")])
+@pytest.mark.parametrize(
+    "kernel, said",
+    [
+        (missing, "loads staging register 1, which holds nothing"),
+        (left, "the accumulator at 64 still holds sums when the kernel ends"),
+    ],
+)
 def test_mistakes(kernel, said):
     report = palladion.check(lambda x, w: call(kernel, x, w), X, W, target="v7x", seeds=2)
     assert codes(report) == ["ILLEGAL"] and said in str(report), report
@@ -105,15 +120,19 @@ def test_mistakes(kernel, said):
 
 @by_address
 @pytest.mark.parametrize("first, found", [(0, []), (16, ["UNINIT"])])
-def test_what_nobody_wrote_reaches_the_rows_that_it_belongs_to(first, found):
+def test_undefined_elements_reach_the_rows_that_they_belong_to(first, found):
     def kernel(w_ref, o_ref, rows):
         rows[0:16] = jnp.ones((16, 256), jnp.bfloat16)
         pltpu.matmul_push_rhs(w_ref[...], staging_register=0, mxu_index=0)
         pltpu.matmul_acc_lhs(0, rows[...], mxu_index=0, load_staged_rhs=0)
         sums = pltpu.matmul_pop(0, (32, 256), jnp.float32, mxu_index=0)
-        o_ref[...] = sums[first:first + 16]
+        o_ref[...] = sums[first : first + 16]
 
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((16, 256), jnp.float32), scratch_shapes=[pltpu.VMEM((32, 256), jnp.bfloat16)])
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((16, 256), jnp.float32),
+        scratch_shapes=[pltpu.VMEM((32, 256), jnp.bfloat16)],
+    )
     assert codes(palladion.check(f, W[:256], target="v7x", seeds=1)) == found
 
 
@@ -126,6 +145,10 @@ def test_accumulators_that_are_refs_are_refused_by_name():
 
     device = abstract_device("TPU7x", 1, "tpu")
     with jax.sharding.use_abstract_mesh(jax.sharding.AbstractMesh((1,), ("device",), abstract_device=device)):
-        f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((64, 256), jnp.float32), scratch_shapes=[pltpu.ACC(0)((64, 256), jnp.float32)])
+        f = pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct((64, 256), jnp.float32),
+            scratch_shapes=[pltpu.ACC(0)((64, 256), jnp.float32)],
+        )
         with pytest.raises(palladion.ExportError, match="memory space AccMemorySpace"):
             palladion.export(f, X[:, :256], W[:256])

@@ -4,8 +4,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -24,6 +23,7 @@ def finding_of(report, code):
 
 def line_of(function, text) -> int:
     import inspect
+
     lines, first = inspect.getsourcelines(function)
     return first + next(n for n, line in enumerate(lines) if text in line)
 
@@ -31,9 +31,15 @@ def line_of(function, text) -> int:
 def own_programs_into_one_block(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2.0
+
     return pl.pallas_call(  # the call
-        kernel, grid=(4,), out_shape=jax.ShapeDtypeStruct((128,), jnp.float32), in_specs=[pl.BlockSpec((128,), lambda i: (i,))],
-        out_specs=pl.BlockSpec((128,), lambda i: (0,)), compiler_params=plgpu.CompilerParams())(x)
+        kernel,
+        grid=(4,),
+        out_shape=jax.ShapeDtypeStruct((128,), jnp.float32),
+        in_specs=[pl.BlockSpec((128,), lambda i: (i,))],
+        out_specs=pl.BlockSpec((128,), lambda i: (0,)),
+        compiler_params=plgpu.CompilerParams(),
+    )(x)
 
 
 def test_pipelines_that_the_exporter_writes_are_folded():
@@ -50,8 +56,12 @@ def test_slots_of_a_pipeline_have_the_names_of_their_refs():
         out_ref[...] = x_ref[...] * 2.0
 
     block = pl.BlockSpec((128,), lambda i: (i,))
-    text = palladion.export(lambda x: pl.pallas_call(kernel, grid=(4,), out_shape=x, in_specs=[block], out_specs=block,
-                                                     compiler_params=plgpu.CompilerParams())(x), jnp.ones((512,)))
+    text = palladion.export(
+        lambda x: pl.pallas_call(
+            kernel, grid=(4,), out_shape=x, in_specs=[block], out_specs=block, compiler_params=plgpu.CompilerParams()
+        )(x),
+        jnp.ones((512,)),
+    )
     assert 'as "x_ref"' in text and 'as "out_ref"' in text and "smem_refs" not in text
 
 
@@ -64,8 +74,13 @@ def too_much(x):
 
     block = pl.BlockSpec((8192, 512), lambda i: (i, 0))
     return pl.pallas_call(  # the call
-        kernel, grid=(2,), in_specs=[block], out_specs=block, out_shape=BIG,
-        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=8 << 20))(x)
+        kernel,
+        grid=(2,),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=BIG,
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=8 << 20),
+    )(x)
 
 
 def test_what_is_wrong_with_a_kernel_as_a_whole_is_at_its_call():
@@ -80,9 +95,16 @@ def revisited(x):
         @pl.when(pl.program_id(0) == 0)
         def _():
             o_ref[...] = jnp.zeros_like(o_ref)
+
         o_ref[...] += x_ref[...]
-    return pl.pallas_call(kernel, grid=(4, 2), in_specs=[pl.BlockSpec((8, 128), lambda k, j: (k, j))],
-                          out_specs=pl.BlockSpec((8, 128), lambda k, j: (0, j)), out_shape=jax.ShapeDtypeStruct((8, 256), x.dtype))(x)
+
+    return pl.pallas_call(
+        kernel,
+        grid=(4, 2),
+        in_specs=[pl.BlockSpec((8, 128), lambda k, j: (k, j))],
+        out_specs=pl.BlockSpec((8, 128), lambda k, j: (0, j)),
+        out_shape=jax.ShapeDtypeStruct((8, 256), x.dtype),
+    )(x)
 
 
 def test_a_block_that_is_visited_again_comes_before_what_was_undefined_in_it():
@@ -96,8 +118,14 @@ def test_a_block_that_is_visited_again_comes_before_what_was_undefined_in_it():
 def doubled(x, index_map, grid=4, rows=8):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2
-    return pl.pallas_call(kernel, grid=(grid,), in_specs=[pl.BlockSpec((rows, 256), index_map)],
-                          out_specs=pl.BlockSpec((rows, 256), lambda i: (jnp.minimum(i, 32 // rows - 1), 0)), out_shape=x)(x)
+
+    return pl.pallas_call(
+        kernel,
+        grid=(grid,),
+        in_specs=[pl.BlockSpec((rows, 256), index_map)],
+        out_specs=pl.BlockSpec((rows, 256), lambda i: (jnp.minimum(i, 32 // rows - 1), 0)),
+        out_shape=x,
+    )(x)
 
 
 def test_index_maps_that_return_elements():
@@ -106,9 +134,16 @@ def test_index_maps_that_return_elements():
     assert "pl.Element" in finding.fix
 
 
-@pytest.mark.parametrize("index_map, grid, rows", [
-    (lambda i: (i, 0), 20, 2),  # 16 is an element where a block begins, and the program's own number
-    (lambda i: (i + 3, 0), 4, 8), (lambda i: (i * 100, 0), 2, 8), (lambda i: (-8 * i, 0), 2, 8), (lambda i: (0, i * 3), 2, 8)])
+@pytest.mark.parametrize(
+    "index_map, grid, rows",
+    [
+        (lambda i: (i, 0), 20, 2),  # 16 is an element where a block begins, and the program's own number
+        (lambda i: (i + 3, 0), 4, 8),
+        (lambda i: (i * 100, 0), 2, 8),
+        (lambda i: (-8 * i, 0), 2, 8),
+        (lambda i: (0, i * 3), 2, 8),
+    ],
+)
 def test_other_maps_that_leave_the_array(index_map, grid, rows):
     finding = finding_of(report_of(lambda x: doubled(x, index_map, grid, rows), "v5e", X, seeds=1), "OOB_BLOCK")
     assert finding.fix == "let at least one element of the block be inside: correct the index map or the grid"
@@ -117,6 +152,7 @@ def test_other_maps_that_leave_the_array(index_map, grid, rows):
 def endless(x):
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...] + jax.lax.while_loop(lambda c: c < 10, lambda c: (c + 1) % 1, jnp.int32(0))
+
     return plgpu.kernel(kernel, out_type=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), grid_names=("i",))(x)
 
 

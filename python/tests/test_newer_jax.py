@@ -15,8 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -69,6 +68,7 @@ def reductions():
 
 def predicate_of_a_copy():
     """A copy that is not taken: its barrier gets the arrival until JAX 0.11, and none from 0.12."""
+
     def body(x, o, shared, loaded):
         first = x[0] == 0
         plgpu.copy_gmem_to_smem(x, shared.at[0], loaded, predicate=first)
@@ -122,7 +122,7 @@ def mulhi():
     def body(x, o):
         o[...] = jax.lax.mulhi(x[...], x[...] + 12345)
 
-    x = np.random.default_rng(3).integers(-2**31, 2**31 - 20000, (8, 128)).astype(np.int32)
+    x = np.random.default_rng(3).integers(-(2**31), 2**31 - 20000, (8, 128)).astype(np.int32)
     expected = (x.astype(np.int64) * (x.astype(np.int64) + 12345) >> 32).astype(np.int32)
     np.testing.assert_array_equal(on_tpu(body, jax.ShapeDtypeStruct((8, 128), jnp.int32), jnp.asarray(x)), expected)
 
@@ -140,22 +140,29 @@ def annotate():
     def body(x, o):
         o[...] = pltpu.annotate(x, no_bank_conflict=True)[...] + 1
 
-    np.testing.assert_array_equal(on_tpu(body, jax.ShapeDtypeStruct((8, 128), F32), jnp.ones((8, 128))), np.full((8, 128), 2))
+    np.testing.assert_array_equal(
+        on_tpu(body, jax.ShapeDtypeStruct((8, 128), F32), jnp.ones((8, 128))), np.full((8, 128), 2)
+    )
 
     def promise(x, o):
         o[...] = pltpu.annotate(x, no_store=True)[...]
 
-    with pytest.raises(palladion.ExportError, match=r"test_newer_jax.py:\d+: get: pltpu.annotate with no_store is a promise"):
+    with pytest.raises(
+        palladion.ExportError, match=r"test_newer_jax.py:\d+: get: pltpu.annotate with no_store is a promise"
+    ):
         palladion.export(pl.pallas_call(promise, out_shape=jax.ShapeDtypeStruct((8, 128), F32)), jnp.ones((8, 128)))
 
 
 def refused_by_name():
     """A primitive that no table of the exporter writes is refused with the reason that the registry has for it."""
+
     def body(x, o):
         values, _ = jax.lax.top_k(x[...], 128)
         o[...] = values
 
-    with pytest.raises(palladion.ExportError, match=r"test_newer_jax.py:\d+.*top_k is not supported: convolutions and the greatest k"):
+    with pytest.raises(
+        palladion.ExportError, match=r"test_newer_jax.py:\d+.*top_k is not supported: convolutions and the greatest k"
+    ):
         palladion.export(pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), F32)), jnp.ones((8, 128)))
 
 
@@ -165,20 +172,30 @@ def copy_without_a_barrier():
         plgpu.wait_gmem_to_smem(0)
         o[...] = shared[...]
 
-    with pytest.raises(palladion.PalladionError, match="copy_gmem_to_smem is not supported without a barrier: that is cp.async"):
+    with pytest.raises(
+        palladion.PalladionError, match="copy_gmem_to_smem is not supported without a barrier: that is cp.async"
+    ):
         on_gpu(body, X, scratch=[plgpu.SMEM((128,), F32)])
 
 
 def buffers_filled_before():
     spec = pl.BlockSpec((8, 128), lambda i: (i, 0), pipeline_mode=pl.Buffered(2, prefetched_count=1))
-    call = pl.pallas_call(lambda x, o: None, out_shape=jax.ShapeDtypeStruct((32, 128), F32), grid=(4,), in_specs=[spec],
-                          out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)))
+    call = pl.pallas_call(
+        lambda x, o: None,
+        out_shape=jax.ShapeDtypeStruct((32, 128), F32),
+        grid=(4,),
+        in_specs=[spec],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)),
+    )
     with pytest.raises(palladion.ExportError, match="pl.Buffered with prefetched_count"):
         palladion.export(call, jnp.ones((32, 128)))
 
 
 def barrier_semaphores_without_an_id():
-    """By a tag: kernels with the same one have the same semaphore. By JAX's own choice: kernels with the same code have."""
+    """By a tag: kernels with the same one have the same semaphore. By JAX's own choice: kernels with the same code
+    have.
+    """
+
     def ids(*tags, **params):
         def kernel(tag):
             def body(x, o):
@@ -187,8 +204,11 @@ def barrier_semaphores_without_an_id():
                 pl.semaphore_wait(barrier, 1)
                 o[...] = x[...] * (2 if tag == "other" else 1)
 
-            return pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), F32),
-                                  compiler_params=pltpu.CompilerParams(**params) if params else None)
+            return pl.pallas_call(
+                body,
+                out_shape=jax.ShapeDtypeStruct((8, 128), F32),
+                compiler_params=pltpu.CompilerParams(**params) if params else None,
+            )
 
         def f(x):
             for tag in tags:
@@ -221,22 +241,33 @@ def _takes(function, parameter) -> bool:
 
 
 WHERE = {
-    barrier_arrive_and_wait: hasattr(plgpu, "barrier_arrive_and_wait"), store: hasattr(plgpu, "store"), reductions: hasattr(plgpu, "prod"),
-    predicate_of_a_copy: _takes(plgpu.copy_gmem_to_smem, "predicate"), predicate_of_an_arrival: _takes(plgpu.barrier_arrive, "predicate"),
-    bitcast_along_the_last_dimension: _takes(pltpu.bitcast, "dim"), one_minus_square: hasattr(jax.lax, "one_minus_square"),
-    mulhi: jax.__version_info__ >= (0, 11), log2: hasattr(jax.lax, "log2"), annotate: hasattr(pltpu, "annotate"), refused_by_name: True,
+    barrier_arrive_and_wait: hasattr(plgpu, "barrier_arrive_and_wait"),
+    store: hasattr(plgpu, "store"),
+    reductions: hasattr(plgpu, "prod"),
+    predicate_of_a_copy: _takes(plgpu.copy_gmem_to_smem, "predicate"),
+    predicate_of_an_arrival: _takes(plgpu.barrier_arrive, "predicate"),
+    bitcast_along_the_last_dimension: _takes(pltpu.bitcast, "dim"),
+    one_minus_square: hasattr(jax.lax, "one_minus_square"),
+    mulhi: jax.__version_info__ >= (0, 11),
+    log2: hasattr(jax.lax, "log2"),
+    annotate: hasattr(pltpu, "annotate"),
+    refused_by_name: True,
     barrier_semaphores_without_an_id: _takes(pltpu.get_barrier_semaphore, "tag"),
-    buffers_filled_before: _takes(pl.Buffered, "prefetched_count"), copy_without_a_barrier: hasattr(plgpu, "wait_gmem_to_smem"),
+    buffers_filled_before: _takes(pl.Buffered, "prefetched_count"),
+    copy_without_a_barrier: hasattr(plgpu, "wait_gmem_to_smem"),
 }
 
 
-@pytest.mark.parametrize("program", [program for program, there in WHERE.items() if there], ids=lambda program: program.__name__)
+@pytest.mark.parametrize(
+    "program", [program for program, there in WHERE.items() if there], ids=lambda program: program.__name__
+)
 def test_runs(program):
     program()
 
 
 def test_the_lowering_semantics_are_in_the_text():
     """JAX's default is Lane until 0.10 and Warpgroup from 0.11; kernel text that says nothing means Lane."""
+
     def body(x, o):
         o[...] = x[...]
 
@@ -244,7 +275,10 @@ def test_the_lowering_semantics_are_in_the_text():
         return palladion.export(plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((128,), F32), **given), X)
 
     newer = jax.__version_info__ >= (0, 11)
-    warpgroup, lane = (plgpu.CompilerParams(lowering_semantics=s) for s in (plgpu.LoweringSemantics.Warpgroup, plgpu.LoweringSemantics.Lane))
+    warpgroup, lane = (
+        plgpu.CompilerParams(lowering_semantics=s)
+        for s in (plgpu.LoweringSemantics.Warpgroup, plgpu.LoweringSemantics.Lane)
+    )
     written = "params {lowering_semantics=warpgroup};"
     assert written in text(compiler_params=warpgroup) and "params {lowering" not in text(compiler_params=lane)
     assert (written in text()) == newer and (written in text(compiler_params=plgpu.CompilerParams())) == newer
@@ -254,8 +288,11 @@ def test_the_lowering_semantics_are_in_the_text():
 def illegal(text, producer, tmp_path):
     path = tmp_path / "kernel.pkir"
     path.write_text(re.sub(r'producer "[^"]*";\n', producer, text))
-    done = subprocess.run([COMMAND, "check", path, "--target", "mosaic_gpu/h100", "--in", f"x={tmp_path / 'x.npy'}", "--format=json"],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [COMMAND, "check", path, "--target", "mosaic_gpu/h100", "--in", f"x={tmp_path / 'x.npy'}", "--format=json"],
+        capture_output=True,
+        text=True,
+    )
     return [finding["message"] for finding in json.loads(done.stdout)["findings"] if finding["code"] == "ILLEGAL"]
 
 

@@ -1,12 +1,13 @@
-"""What is undefined and gets to an output or a decision denies `proved`, whatever it comes from; and what does not, does not."""
+"""What is undefined and gets to an output or a decision denies `proved`, whatever it comes from; and what does not,
+does not.
+"""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -27,7 +28,9 @@ def found(function, *args, target="v5e"):
 def halo(kernel, rows, lanes, start):
     block = pl.BlockSpec((pl.Element(8, rows), pl.Element(128, lanes)), start)
     out = jax.ShapeDtypeStruct((32, 128), F32)
-    return pl.pallas_call(kernel, grid=(4,), in_specs=[block], out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)), out_shape=out)
+    return pl.pallas_call(
+        kernel, grid=(4,), in_specs=[block], out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)), out_shape=out
+    )
 
 
 def copy(x, o):
@@ -64,7 +67,10 @@ def down(i):
     ids=["part", "front", "behind", "lanes", "summed", "decides"],
 )
 def test_padding_of_element_leaks(kernel, rows, lanes, start, target):
-    assert found(halo(kernel, rows, lanes, start), jnp.ones((32, 256)), target=target) == ("defect", [("PAD_LEAK", "defect")])
+    assert found(halo(kernel, rows, lanes, start), jnp.ones((32, 256)), target=target) == (
+        "defect",
+        [("PAD_LEAK", "defect")],
+    )
 
 
 @pytest.mark.parametrize("target", ["generic", "v5e", "v5p"])
@@ -89,7 +95,9 @@ def draws(seed_in, order):
 
     params = pltpu.CompilerParams(dimension_semantics=(order,))
     out = jax.ShapeDtypeStruct((16, 128), jnp.int32)
-    return pl.pallas_call(body, grid=(2,), out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)), out_shape=out, compiler_params=params)
+    return pl.pallas_call(
+        body, grid=(2,), out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)), out_shape=out, compiler_params=params
+    )
 
 
 @pytest.mark.parametrize("target", ["v5e", "v5p"])
@@ -113,7 +121,10 @@ def test_an_output_of_which_nothing_was_written():
         o[0:8] = x[0:8]
 
     for target in ("generic", "v5e"):
-        assert found(pl.pallas_call(one_of_two, out_shape=(X, X)), X, target=target) == ("defect", [("OUT_MISSING", "defect")])
+        assert found(pl.pallas_call(one_of_two, out_shape=(X, X)), X, target=target) == (
+            "defect",
+            [("OUT_MISSING", "defect")],
+        )
         assert found(pl.pallas_call(part, out_shape=X), X, target=target) == ("warning", [("OUT_MISSING", "warning")])
 
 
@@ -180,7 +191,9 @@ def test_a_table_in_shared_memory():
             plgpu.wait_smem_to_gmem(0)
 
         out = jax.ShapeDtypeStruct((256, 128), F32)
-        return plgpu.kernel(body, out_type=out, scratch_types={"smem": plgpu.SMEM((256, 128), F32)}, grid=(1,), grid_names=("b",))
+        return plgpu.kernel(
+            body, out_type=out, scratch_types={"smem": plgpu.SMEM((256, 128), F32)}, grid=(1,), grid_names=("b",)
+        )
 
     x = jnp.ones((256, 128), F32)
     assert found(kernel(128), x, target="h100") == ("warning", [MISSING])

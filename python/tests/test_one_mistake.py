@@ -17,13 +17,13 @@ def shape(text: str) -> str:
 
 def test_the_page_shows_what_is_printed():
     page = one_mistake.PAGE.read_text(encoding="utf-8")
-    told = one_mistake.shown(one_mistake.PROGRAM.search(page)["program"])
+    parts = one_mistake.shown(one_mistake.PROGRAM.search(page)["program"])
     names = [match["name"] for match in one_mistake.BLOCK.finditer(page)]
     assert names == ["python", "text", "notebook", "pytest", "sarif"]
-    assert shape(one_mistake.renewed(page, told)) == shape(page), "run .venv/bin/python tools/one_mistake.py --write"
-    assert told["picture"] == one_mistake.PICTURE.read_text(encoding="utf-8")
-    ElementTree.fromstring(told["picture"])
+    assert shape(one_mistake.renewed(page, parts)) == shape(page), "run .venv/bin/python tools/one_mistake.py --write"
+    assert parts["picture"] == one_mistake.PICTURE.read_text(encoding="utf-8")
+    ElementTree.fromstring(parts["picture"])
     # It is the same mistake in all of them.
     for name in names:
-        assert "o_ref[0] = x_ref[pl.program_id(0)]" in told[name] or name == "sarif"
-        assert "RACE_WW" in told[name] and "give each program elements of its own" in told[name], name
+        assert "o_ref[0] = x_ref[pl.program_id(0)]" in parts[name] or name == "sarif"
+        assert "RACE_WW" in parts[name] and "give each program elements of its own" in parts[name], name

@@ -1,4 +1,6 @@
-"""A shape or a type that a target does not take is one mistake, with the block, the user's line and a shape that it takes."""
+"""A shape or a type that a target does not take is one mistake, with the block, the user's line and a shape that it
+takes.
+"""
 
 import math
 import os
@@ -34,7 +36,9 @@ def whole(shape):
 def blocks(block):
     shape = tuple(4 * size for size in block)
     spec = pl.BlockSpec(block, lambda i, j: (i, j))
-    return lambda x, y: pl.pallas_call(several, out_shape=S(shape, x.dtype), grid=(4, 4), in_specs=[spec] * 2, out_specs=spec)(x, y), [jnp.ones(shape)] * 2
+    return lambda x, y: pl.pallas_call(
+        several, out_shape=S(shape, x.dtype), grid=(4, 4), in_specs=[spec] * 2, out_specs=spec
+    )(x, y), [jnp.ones(shape)] * 2
 
 
 def filling(shape):
@@ -74,12 +78,16 @@ CASES = [  # how it is called, with which shape; the targets that refuse it; wha
 ]
 
 
-@pytest.mark.parametrize("make, shape, target, named", [(make, shape, target, named) for make, shape, targets, named in CASES
-                                                       for target in filter(of_this_jax, targets)])
+@pytest.mark.parametrize(
+    "make, shape, target, named",
+    [(make, shape, target, named) for make, shape, targets, named in CASES for target in filter(of_this_jax, targets)],
+)
 def test_one_entry_and_its_fix_works(make, shape, target, named):
     report = collected(target, make(shape))
     (mistake,) = report.mistakes
-    assert mistake.code == "ILLEGAL" and len(illegal(report)) == 1 + len(mistake.symptoms) >= 2 - (make is filling), report
+    assert mistake.code == "ILLEGAL" and len(illegal(report)) == 1 + len(mistake.symptoms) >= 2 - (
+        make is filling
+    ), report
     assert mistake.why == named and str(report).count("\n  fix: ") == 1, report
     frame = next(frame for frame in mistake.frames if "site-packages" not in frame.file)
     assert os.path.basename(frame.file) == os.path.basename(__file__), mistake.frames
@@ -103,7 +111,9 @@ def test_shapes_that_meet_change_together():
 
     f = lambda x, y: pl.pallas_call(product, out_shape=S((x.shape[0], y.shape[1]), x.dtype))(x, y)  # noqa: E731
     (mistake,) = collected("triton/h100", (f, (jnp.ones((24, 48)), jnp.ones((48, 40))))).mistakes
-    assert mistake.fix.startswith("use [32,64] for [24,48] and [64,64] for [48,40] and [32,64] for [24,40]"), mistake.fix
+    assert mistake.fix.startswith(
+        "use [32,64] for [24,48] and [64,64] for [48,40] and [32,64] for [24,40]"
+    ), mistake.fix
     assert collected("triton/h100", (f, (jnp.ones((32, 64)), jnp.ones((64, 64))))).verdict == "proved"
 
 
@@ -122,8 +132,13 @@ def test_a_block_that_has_no_room_gets_a_shape_that_has():
 
     def call(block):
         spec = pl.BlockSpec(block, lambda i, j: (i, j))
-        return lambda x: pl.pallas_call(more, out_shape=S(x.shape, x.dtype), grid=tuple(n // b for n, b in zip(x.shape, block)),
-                                        in_specs=[spec], out_specs=spec)(x)
+        return lambda x: pl.pallas_call(
+            more,
+            out_shape=S(x.shape, x.dtype),
+            grid=tuple(n // b for n, b in zip(x.shape, block)),
+            in_specs=[spec],
+            out_specs=spec,
+        )(x)
 
     x = jnp.ones((1024, 1024))
     found = [one for one in collected("mosaic_gpu/h100", (call((1024, 512)), [x])).mistakes if one.code == "ILLEGAL"]
@@ -131,9 +146,14 @@ def test_a_block_that_has_no_room_gets_a_shape_that_has():
     assert collected("mosaic_gpu/h100", (call(fitting), [x])).verdict == "proved", found[0].fix
 
 
-@pytest.mark.parametrize("target, dtype, entries", [
-    one for one in (("v5e", "int64", 1), ("mosaic_gpu/h100", "float64", 1), ("mosaic_gpu/h100", "int8", 2)) if of_this_jax(one[0])
-])
+@pytest.mark.parametrize(
+    "target, dtype, entries",
+    [
+        one
+        for one in (("v5e", "int64", 1), ("mosaic_gpu/h100", "float64", 1), ("mosaic_gpu/h100", "int8", 2))
+        if of_this_jax(one[0])
+    ],
+)
 def test_a_type_that_a_target_refuses_is_one_mistake(target, dtype, entries):
     def chosen(x_ref, y_ref, o_ref):
         x, y = x_ref[...], y_ref[...]
@@ -142,7 +162,9 @@ def test_a_type_that_a_target_refuses_is_one_mistake(target, dtype, entries):
     with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
         x = jnp.ones((8, 128), dtype)
         report = collected(target, (lambda x, y: pl.pallas_call(chosen, out_shape=S(x.shape, x.dtype))(x, y), [x, x]))
-    assert len(report.mistakes) == entries < len(illegal(report)), report  # i8: select_n is refused for a reason of its own
+    assert (
+        len(report.mistakes) == entries < len(illegal(report))
+    ), report  # i8: select_n is refused for a reason of its own
     assert all(one.fix == report.mistakes[0].fix for one in report.mistakes[0].symptoms)
 
 
@@ -154,7 +176,10 @@ def test_two_shapes_are_two_mistakes():
     x, y = jnp.ones((3, 128)), jnp.ones((5, 16))
     f = lambda x, y: pl.pallas_call(two, out_shape=(S(x.shape, x.dtype), S(y.shape, y.dtype)))(x, y)  # noqa: E731
     mistakes = collected("triton/h100", (f, (x, y))).mistakes
-    assert [one.why for one in mistakes] == ["the blocks of 'x_ref' and 'o_ref' are [3,128]", "the blocks of 'y_ref' and 'p_ref' are [5,16]"]
+    assert [one.why for one in mistakes] == [
+        "the blocks of 'x_ref' and 'o_ref' are [3,128]",
+        "the blocks of 'y_ref' and 'p_ref' are [5,16]",
+    ]
 
 
 def test_a_part_of_a_block_is_no_fault_of_the_block():
@@ -162,7 +187,13 @@ def test_a_part_of_a_block_is_no_fault_of_the_block():
         o_ref[pl.ds(0, 24)] = x_ref[pl.ds(0, 24)] + 1
         o_ref[pl.ds(24, 104)] = x_ref[pl.ds(24, 104)]
 
-    report = collected("triton/h100", (lambda x: pl.pallas_call(parts, out_shape=S(x.shape, x.dtype))(x), [jnp.ones(128)]))
+    report = collected(
+        "triton/h100", (lambda x: pl.pallas_call(parts, out_shape=S(x.shape, x.dtype))(x), [jnp.ones(128)])
+    )
     first, second = report.mistakes
-    assert first.why == "the kernel reads or writes [24] at a time of 'x_ref' and 'o_ref'" and first.fix.startswith("use [32]")
-    assert second.why == "the kernel reads or writes [104] at a time of 'x_ref' and 'o_ref'" and second.fix.startswith("use [128]")
+    assert first.why == "the kernel reads or writes [24] at a time of 'x_ref' and 'o_ref'" and first.fix.startswith(
+        "use [32]"
+    )
+    assert second.why == "the kernel reads or writes [104] at a time of 'x_ref' and 'o_ref'" and second.fix.startswith(
+        "use [128]"
+    )

@@ -1,4 +1,6 @@
-"""One word for a chip, everywhere: each way to run a kernel takes each spelling of a target, and the report names the same target."""
+"""One word for a chip, everywhere: each way to run a kernel takes each spelling of a target, and the report names the
+same target.
+"""
 
 import inspect
 import pathlib
@@ -10,9 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
-from jax.experimental.pallas import triton as plgpu_triton
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu, triton as plgpu_triton
 
 import palladion
 from palladion import _library
@@ -46,21 +46,37 @@ def mosaic_tpu(x):
 
 def mosaic_gpu(x):
     result = jax.ShapeDtypeStruct(x.shape, x.dtype)
-    return plgpu.kernel(_copy, **{"out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape": result})(x)
+    return plgpu.kernel(
+        _copy, **{"out_type" if "out_type" in inspect.signature(plgpu.kernel).parameters else "out_shape": result}
+    )(x)
 
 
 BARE_ON_H100 = f"{backend_of_bare_calls()}/h100"
 # (kernel, what is said, what it means)
 SPELLINGS = [
-    (silent, None, "generic"), (silent, "generic", "generic"), (silent, "h100", BARE_ON_H100), (silent, "v5p", "mosaic_tpu/v5p"),
-    (silent, "mosaic_gpu/b200", "mosaic_gpu/b200"), (silent, "triton/h100", "triton/h100"),
-    (triton, None, "triton/h100"), (triton, "h200", "triton/h200"), (triton, "triton/b200", "triton/b200"), (triton, "generic", "generic"),
-    (mosaic_tpu, None, "mosaic_tpu/v5e"), (mosaic_tpu, "v5p", "mosaic_tpu/v5p"), (mosaic_tpu, "mosaic_tpu/v7x", "mosaic_tpu/v7x"),
-    (mosaic_gpu, None, "mosaic_gpu/h100"), (mosaic_gpu, "b200", "mosaic_gpu/b200"), (mosaic_gpu, "mosaic_gpu/h100", "mosaic_gpu/h100"),
+    (silent, None, "generic"),
+    (silent, "generic", "generic"),
+    (silent, "h100", BARE_ON_H100),
+    (silent, "v5p", "mosaic_tpu/v5p"),
+    (silent, "mosaic_gpu/b200", "mosaic_gpu/b200"),
+    (silent, "triton/h100", "triton/h100"),
+    (triton, None, "triton/h100"),
+    (triton, "h200", "triton/h200"),
+    (triton, "triton/b200", "triton/b200"),
+    (triton, "generic", "generic"),
+    (mosaic_tpu, None, "mosaic_tpu/v5e"),
+    (mosaic_tpu, "v5p", "mosaic_tpu/v5p"),
+    (mosaic_tpu, "mosaic_tpu/v7x", "mosaic_tpu/v7x"),
+    (mosaic_gpu, None, "mosaic_gpu/h100"),
+    (mosaic_gpu, "b200", "mosaic_gpu/b200"),
+    (mosaic_gpu, "mosaic_gpu/h100", "mosaic_gpu/h100"),
 ]
 WRONG = [(mosaic_tpu, "h100"), (mosaic_gpu, "v5p"), (mosaic_gpu, "triton/h100"), (triton, "mosaic_gpu/h100")]
-UNKNOWN = "unknown target 'x99'; give a chip (h100, h200, b200, v4, v5e, v5p, v6e, v7x), which takes the backend that the kernel says, " \
+UNKNOWN = (
+    "unknown target 'x99'; give a chip (h100, h200, b200, v4, v5e, v5p, v6e, v7x), which takes the backend that the "
+    "kernel says, "
     "or a full name (generic, triton/h100, "
+)
 
 
 def by_run(f, name, tmp_path):
@@ -151,8 +167,21 @@ def by_target_in_emulate(f, name, tmp_path):
     return session.report.calls[0].target
 
 
-FACES = [by_run, by_check, by_record, by_export, by_command, by_emulate, by_install, by_library, by_check_in_target,
-         by_check_in_emulate, by_run_in_target, by_emulate_in_target, by_target_in_emulate]
+FACES = [
+    by_run,
+    by_check,
+    by_record,
+    by_export,
+    by_command,
+    by_emulate,
+    by_install,
+    by_library,
+    by_check_in_target,
+    by_check_in_emulate,
+    by_run_in_target,
+    by_emulate_in_target,
+    by_target_in_emulate,
+]
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -166,7 +195,10 @@ def test_each_spelling_means_the_same(face, f, name, means, tmp_path):
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize(("f", "name"), WRONG)
 def test_a_target_that_does_not_fit(face, f, name, tmp_path):
-    with pytest.raises(Exception, match=rf"the target '{name}' does not fit kernel @_copy, which is written for .*Give one of the chips"):
+    with pytest.raises(
+        Exception,
+        match=rf"the target '{name}' does not fit kernel @_copy, which is written for .*Give one of the chips",
+    ):
         face(f, name, tmp_path)
 
 
@@ -179,8 +211,10 @@ def test_an_unknown_target(face, tmp_path):
 
 def test_the_export_command(tmp_path, capsys):
     program = tmp_path / "program.py"
-    program.write_text("import jax, sys\nsys.path.insert(0, %r)\nimport test_one_word_for_a_chip as t\n"
-                       "CORES = jax.devices()[0].core_count\nentry = lambda: (t.silent, t.X)\n" % str(pathlib.Path(__file__).parent))
+    program.write_text(
+        "import jax, sys\nsys.path.insert(0, %r)\nimport test_one_word_for_a_chip as t\n"
+        "CORES = jax.devices()[0].core_count\nentry = lambda: (t.silent, t.X)\n" % str(pathlib.Path(__file__).parent)
+    )
     assert export_command.main([f"{program}:entry", "--target", "triton/h100"]) == 0
     assert "kernel @_copy" in capsys.readouterr().out
     assert export_command.main([f"{program}:entry", "--target", "x99"]) == 4
@@ -189,19 +223,30 @@ def test_the_export_command(tmp_path, capsys):
 
 def test_pytest(tmp_path):
     """The marker, which takes what the option takes, and the option's error."""
-    (tmp_path / "test_it.py").write_text(f"""
+    (tmp_path / "test_it.py").write_text(
+        f"""
 import sys, pytest
 sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
 import test_one_word_for_a_chip as matrix
 
-@pytest.mark.parametrize(("f", "means"), [pytest.param(f, means, marks=pytest.mark.palladion(name)) for f, name, means in matrix.SPELLINGS])
+@pytest.mark.parametrize(
+    ("f", "means"),
+    [pytest.param(f, means, marks=pytest.mark.palladion(name)) for f, name, means in matrix.SPELLINGS],
+)
 def test_each(f, means, palladion_session):
     f(matrix.X)
     assert palladion_session.report.calls[0].target == means
-""", encoding="utf-8")
+""",
+        encoding="utf-8",
+    )
 
     def run(*words):
-        return subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "palladion", *words], cwd=tmp_path, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "palladion", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
 
     passed = run()
     assert f"{len(SPELLINGS)} passed" in passed.stdout, passed.stdout
@@ -211,6 +256,7 @@ def test_each(f, means, palladion_session):
 
 def test_a_kernel_s_program_order_is_that_of_the_target():
     """check under target("h100") says what emulate("h100") says."""
+
     def sums(x_ref, o_ref):
         o_ref[...] = x_ref[pl.program_id(0), :]
 

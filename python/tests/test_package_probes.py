@@ -1,6 +1,8 @@
-"""What published kernel packages ask at trace time, asked here in their own way, with no package installed: `palladion.target`, `emulate`.
+"""What published kernel packages ask at trace time, asked here in their own way, with no package installed:
+`palladion.target`, `emulate`.
 
-Each function is a question of a package as that package asks it; where it stands is named. tokamax is 0.0.12, tpu-inference 0.32.0.
+Each function is a question of a package as that package asks it; where it stands is named. tokamax is 0.0.12,
+tpu-inference 0.32.0.
 """
 
 import functools
@@ -9,8 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from jax.experimental import mesh_utils
-from jax.experimental import pallas as pl
+from jax.experimental import mesh_utils, pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 from jax.extend import backend
 
@@ -94,7 +95,10 @@ def in_a_ring(devices):
     if not all(hasattr(d, "coords") and hasattr(d, "core_on_chip") for d in devices):
         raise ValueError("the devices report no coords/core_on_chip")
     zip(*(d.coords for d in devices))
-    return [f"({d.coords[0]},{d.coords[1]},{d.coords[2]})c{d.core_on_chip}" for d in sorted(devices, key=lambda d: (d.coords[::-1], d.core_on_chip))]
+    return [
+        f"({d.coords[0]},{d.coords[1]},{d.coords[2]})c{d.core_on_chip}"
+        for d in sorted(devices, key=lambda d: (d.coords[::-1], d.core_on_chip))
+    ]
 
 
 # Others
@@ -112,10 +116,20 @@ def ways_of_asking_for_the_platform():
     from jax import default_backend  # as modules do that import the function
 
     x = jax.device_put(np.zeros(2))
-    return {jax.devices()[0].platform, jax.local_devices()[0].platform, jax.default_backend(), default_backend(),
-            backend.get_backend().platform, backend.get_default_device().platform, jax.devices()[0].client.platform,
-            next(iter(x.devices())).platform, next(iter(x.sharding.device_set)).platform,
-            getattr(jax.devices()[0], "platform"), *(d.platform for d in jax.devices()), *map(lambda d: d.platform, jax.devices())}
+    return {
+        jax.devices()[0].platform,
+        jax.local_devices()[0].platform,
+        jax.default_backend(),
+        default_backend(),
+        backend.get_backend().platform,
+        backend.get_default_device().platform,
+        jax.devices()[0].client.platform,
+        next(iter(x.devices())).platform,
+        next(iter(x.sharding.device_set)).platform,
+        getattr(jax.devices()[0], "platform"),  # noqa: B009
+        *(d.platform for d in jax.devices()),
+        *map(lambda d: d.platform, jax.devices()),
+    }
 
 
 def under(chip):
@@ -132,8 +146,17 @@ def test_gpus(chip):
             assert ragged_dot_capability(*devices_of(jnp.zeros(2))) == (100 if blackwell else 90)
             assert not mosaic_tpu_supported_on(jax.devices()[0]) and mosaic_of_default_device() == "mosaic_gpu"
             assert ways_of_asking_for_the_platform() == {"gpu"}
-            assert has_backend("gpu") and has_backend("cuda") and has_backend("cpu") and not has_backend("tpu") and not has_backend("rocm")
-            assert "cuda" in backend.get_backend().platform_version and "rocm" not in backend.get_backend().platform_version
+            assert (
+                has_backend("gpu")
+                and has_backend("cuda")
+                and has_backend("cpu")
+                and not has_backend("tpu")
+                and not has_backend("rocm")
+            )
+            assert (
+                "cuda" in backend.get_backend().platform_version
+                and "rocm" not in backend.get_backend().platform_version
+            )
             assert hbm_limits(jax.devices())[0][1] > 80e9 and not hasattr(jax.devices()[0], "coords")
             assert jax.devices()[0].device_vendor == "NVIDIA Corporation"
 
@@ -142,7 +165,11 @@ def test_gpus(chip):
 def test_tpus(chip):
     for answering in under(chip):
         with answering():
-            assert not has_triton_support() and canonical_precision() == "no gpu" and mosaic_of_default_device() == "mosaic_tpu"
+            assert (
+                not has_triton_support()
+                and canonical_precision() == "no gpu"
+                and mosaic_of_default_device() == "mosaic_tpu"
+            )
             assert mosaic_tpu_supported_on(*devices_of(jnp.zeros(2))) == (chip != "v4")
             assert adaptive_sublanes() == (16 if chip == "v7x" else 8)
             assert device_name().startswith("TPU") and hbm_limits(jax.devices())[0][1] > 17e9
@@ -159,7 +186,9 @@ def test_without_a_target_nothing_is_answered():
 
 @pytest.mark.parametrize("chip", [*GPUS, *TPUS])
 def test_inside_meshes(chip):
-    """The abstract device, and what is made of it, inside shard_map and under set_mesh; and the shape of a mesh is what it was."""
+    """The abstract device, and what is made of it, inside shard_map and under set_mesh; and the shape of a mesh is what
+    it was.
+    """
     mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("a",))
     shape = mesh_utils.create_device_mesh((1, 1)).shape
     seen = []
@@ -192,7 +221,8 @@ def test_a_function_that_asks_is_traced_for_each_chip_in_a_mesh_too():
 
 
 def test_a_kernel_behind_a_device_check_runs():
-    """As tokamax's layer_norm does it: refuse by the device, else run the kernel; and the program computes on the CPU."""
+    """As tokamax's layer_norm does it: refuse by the device, else run the kernel; the program computes on the CPU."""
+
     def double(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2
 

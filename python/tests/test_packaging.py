@@ -1,6 +1,6 @@
-"""The wheel and the source distribution, and the package as somebody has it who installed the wheel: from another folder, without this
-checkout. The library is not compiled anew: the wheel takes the one that is built (PALLADION_PREBUILT). That a source distribution compiles
-is not tried, but that every file of the build is in it, and that CMake configures from it.
+"""The wheel and the source distribution, and the package as a user of the wheel has it: from another folder, without
+this checkout. The library is not compiled anew: the wheel takes the one that is built (PALLADION_PREBUILT). That a
+source distribution compiles is not tried, but that every file of the build is in it, and that CMake configures from it.
 """
 
 import json
@@ -48,9 +48,17 @@ if __name__ == "__main__":
 
 def backend(call: str, folder, *arguments):
     """One of the build backend's functions, in a process of its own, from the root as pip calls it."""
-    program = f"import scikit_build_core.build as b, sys, json; print(b.{call}(sys.argv[1], *map(json.loads, sys.argv[2:])))"
-    done = subprocess.run([sys.executable, "-c", program, str(folder), *map(json.dumps, arguments)], cwd=ROOT, capture_output=True, text=True,
-                          timeout=600, check=False)
+    program = (
+        f"import scikit_build_core.build as b, sys, json; print(b.{call}(sys.argv[1], *map(json.loads, sys.argv[2:])))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder), *map(json.dumps, arguments)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / done.stdout.splitlines()[-1]
 
@@ -67,24 +75,54 @@ def sdist(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The folder of the commands of a fresh environment that has the wheel, and beside it what this one has: JAX, NumPy, pytest."""
+    """The folder of the commands of a fresh environment that has the wheel, and beside it what this one has: JAX,
+    NumPy, pytest.
+    """
     folder = tmp_path_factory.mktemp("environment")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "bin/python", "install", "--no-index",
-                    "--no-deps", wheel], check=True, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "--disable-pip-version-check",
+            "--python",
+            folder / "bin/python",
+            "install",
+            "--no-index",
+            "--no-deps",
+            wheel,
+        ],
+        check=True,
+        capture_output=True,
+    )
     (packages,) = folder.glob("lib/python3*/site-packages")
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib") + "\n")  # the .pth files in there are not followed
+    (packages / "others.pth").write_text(
+        sysconfig.get_path("purelib") + "\n"
+    )  # the .pth files in there are not followed
     return folder / "bin"
 
 
 def run(installed, command, *arguments, cwd, **options):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("PALLADION_") and k != "PYTHONPATH"}
-    return subprocess.run([installed / command, *map(str, arguments)], cwd=cwd, env=clean, capture_output=True, text=True, timeout=600,
-                          check=False, **options)
+    return subprocess.run(
+        [installed / command, *map(str, arguments)],
+        cwd=cwd,
+        env=clean,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        **options,
+    )
 
 
 def tracked(*patterns) -> set:
-    return set(subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split())
+    return set(
+        subprocess.run(
+            ["git", "ls-files", *patterns], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.split()
+    )
 
 
 def test_the_wheel_has_the_package_the_library_and_the_command(wheel):
@@ -94,7 +132,9 @@ def test_the_wheel_has_the_package_the_library_and_the_command(wheel):
         sizes = {info.filename: info.file_size for info in file.infolist()}
         (entry_points,) = [file.read(name).decode() for name in file.namelist() if name.endswith("entry_points.txt")]
     ours = {name.removeprefix("python/") for name in tracked("python/palladion")}
-    cases = {name.replace("conformance/cases", "palladion/conformance_cases", 1) for name in tracked("conformance/cases")}
+    cases = {
+        name.replace("conformance/cases", "palladion/conformance_cases", 1) for name in tracked("conformance/cases")
+    }
     assert names == ours | cases | {"palladion/libpalladion.so", "palladion/palladion", "palladion/conformance_run"}
     assert min(sizes["palladion/libpalladion.so"], sizes["palladion/palladion"]) > 1 << 20
     assert "[pytest11]" in entry_points and "palladion = palladion.__main__:main" in entry_points
@@ -103,8 +143,25 @@ def test_the_wheel_has_the_package_the_library_and_the_command(wheel):
 def test_the_source_distribution_has_every_file_of_the_build(sdist):
     with tarfile.open(sdist) as file:
         names = {name.partition("/")[2] for name in file.getnames()}
-    needed = {name for name in tracked("semantics", "memory_model", "scheduler", "emu", "cmake", "python/palladion", "CMakeLists.txt",
-                                       "conformance/CMakeLists.txt", "conformance/*.cc", "conformance/*.h", "conformance/cases", "pyproject.toml", "README.md", "LICENSE")}
+    needed = {
+        name
+        for name in tracked(
+            "semantics",
+            "memory_model",
+            "scheduler",
+            "emu",
+            "cmake",
+            "python/palladion",
+            "CMakeLists.txt",
+            "conformance/CMakeLists.txt",
+            "conformance/*.cc",
+            "conformance/*.h",
+            "conformance/cases",
+            "pyproject.toml",
+            "README.md",
+            "LICENSE",
+        )
+    }
     assert len(needed) > 300 and needed - names == set()
     assert not [name for name in names if name.startswith(("build", ".venv", "python/tests", "bench/"))]
 
@@ -113,32 +170,70 @@ def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_p
     with tarfile.open(sdist) as file:
         file.extractall(tmp_path)
     (source,) = tmp_path.iterdir()
-    done = subprocess.run(["cmake", "-S", source, "-B", tmp_path / "build", "-G", "Ninja", "-DSKBUILD=2", "-DPALLADION_TESTS=OFF", "-DPALLADION_BENCH=OFF",
-                           "-DPALLADION_PYTHON=OFF", f"-DPYTHON_EXECUTABLE={sys.executable}"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [
+            "cmake",
+            "-S",
+            source,
+            "-B",
+            tmp_path / "build",
+            "-G",
+            "Ninja",
+            "-DSKBUILD=2",
+            "-DPALLADION_TESTS=OFF",
+            "-DPALLADION_BENCH=OFF",
+            "-DPALLADION_PYTHON=OFF",
+            f"-DPYTHON_EXECUTABLE={sys.executable}",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
-    commands = subprocess.run(["ninja", "-C", tmp_path / "build", "-t", "commands", "palladion_wheel"], check=True, capture_output=True, text=True).stdout
+    commands = subprocess.run(
+        ["ninja", "-C", tmp_path / "build", "-t", "commands", "palladion_wheel"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
     assert "emu/front/ffi/handler.cc" in commands and "command_main.cc" in commands and "_test.cc" not in commands
-    dry = subprocess.run(["ninja", "-C", tmp_path / "build", "-n", "palladion_wheel"], capture_output=True, text=True, check=False)
+    dry = subprocess.run(
+        ["ninja", "-C", tmp_path / "build", "-n", "palladion_wheel"], capture_output=True, text=True, check=False
+    )
     assert dry.returncode == 0, dry.stdout  # every source of every step is there
     built = ("libpalladion.so", "palladion", "conformance_run")
     for name in built:  # what the build would leave, for the rules that put it into a wheel
         shutil.copy(BUILD / name, tmp_path / "build" / name)
-    subprocess.run(["cmake", "--install", tmp_path / "build", "--component", "wheel", "--prefix", tmp_path / "wheel"], check=True, capture_output=True)
-    installed_files = {str(p.relative_to(tmp_path / "wheel/palladion")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()}
+    subprocess.run(
+        ["cmake", "--install", tmp_path / "build", "--component", "wheel", "--prefix", tmp_path / "wheel"],
+        check=True,
+        capture_output=True,
+    )
+    installed_files = {
+        str(p.relative_to(tmp_path / "wheel/palladion")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()
+    }
     assert {name for name in installed_files if not name.startswith("conformance_cases/")} == set(built)
     assert len(installed_files) == len(built) + len(tracked("conformance/cases"))
 
 
 def test_the_library_shows_nothing_of_abseil():
     """Another Abseil in the same process, of another wheel, must not meet ours."""
-    shown = subprocess.run(["nm", "-DC", "--defined-only", BUILD / "libpalladion.so"], check=True, capture_output=True, text=True).stdout
+    shown = subprocess.run(
+        ["nm", "-DC", "--defined-only", BUILD / "libpalladion.so"], check=True, capture_output=True, text=True
+    ).stdout
     names = [line.split(" ", 2)[2] for line in shown.splitlines()]
-    assert "palladion_prepare" in names and not [name for name in names if name.startswith(("absl::", "vtable for absl", "typeinfo for absl"))]
+    assert "palladion_prepare" in names and not [
+        name for name in names if name.startswith(("absl::", "vtable for absl", "typeinfo for absl"))
+    ]
 
 
 def test_a_prebuilt_folder_without_the_library_is_an_error(tmp_path):
-    done = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DSKBUILD=2", f"-DPALLADION_PREBUILT={tmp_path}"], capture_output=True, text=True,
-                          check=False)
+    done = subprocess.run(
+        ["cmake", "-S", ROOT, "-B", tmp_path, "-DSKBUILD=2", f"-DPALLADION_PREBUILT={tmp_path}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode != 0 and "which has no libpalladion.so: build the targets" in " ".join(done.stderr.split())
 
 
@@ -147,7 +242,10 @@ def test_the_installed_package_runs_a_kernel_with_its_own_library(installed, tmp
     done = run(installed, "python", "program.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     package, library, result, verdict = done.stdout.splitlines()
-    assert pathlib.Path(package).is_relative_to(installed.parent) and pathlib.Path(library) == pathlib.Path(package).parent / "libpalladion.so"
+    assert (
+        pathlib.Path(package).is_relative_to(installed.parent)
+        and pathlib.Path(library) == pathlib.Path(package).parent / "libpalladion.so"
+    )
     assert (result, verdict) == ("[2.0, 4.0, 6.0, 8.0]", "proved")
 
 
@@ -164,7 +262,9 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
     assert checked.returncode == 0 and json.loads(checked.stdout)["verdict"] == "proved"
     missing = palladion("run", "nothing.pkir", "--out", "out")
     assert missing.returncode == 4 and "nothing.pkir" in missing.stderr
-    (tmp_path / "wrong.pkir").write_text((tmp_path / "k.pkir").read_text().replace("kernel @double_kernel {", "kernel @k { nonsense"))
+    (tmp_path / "wrong.pkir").write_text(
+        (tmp_path / "k.pkir").read_text().replace("kernel @double_kernel {", "kernel @k { nonsense")
+    )
     assert palladion("check", "wrong.pkir").returncode == 4
     unknown = palladion("frobnicate")
     assert unknown.returncode == 4 and "unknown command 'frobnicate'" in unknown.stderr
@@ -172,10 +272,18 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
     assert wrong.returncode == 4 and wrong.stderr.splitlines()[-1].startswith("palladion export: expected FILE.py:NAME")
     assert palladion("--help").stdout.startswith("usage: palladion COMMAND")
     cases = palladion("conformance")
-    assert cases.returncode == 0 and int(cases.stdout.splitlines()[-1].split()[0]) > 400 and cases.stdout.endswith(" passed, 0 failed\n")
+    assert (
+        cases.returncode == 0
+        and int(cases.stdout.splitlines()[-1].split()[0]) > 400
+        and cases.stdout.endswith(" passed, 0 failed\n")
+    )
     assert palladion("conformance", "no such case").returncode == 4
-    asked = palladion("conformance", "elementwise/*", "--exec", f"'{installed / 'python'}' -m palladion.backends.palladion_itself")
-    assert asked.returncode == 0 and asked.stdout.endswith(" passed, 0 failed, 0 unsupported\n"), asked.stdout + asked.stderr
+    asked = palladion(
+        "conformance", "elementwise/*", "--exec", f"'{installed / 'python'}' -m palladion.backends.palladion_itself"
+    )
+    assert asked.returncode == 0 and asked.stdout.endswith(" passed, 0 failed, 0 unsupported\n"), (
+        asked.stdout + asked.stderr
+    )
 
 
 def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
@@ -187,5 +295,11 @@ def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
 def test_without_the_command_it_says_what_to_do(tmp_path):
     program = "import palladion.__main__ as m, sys; m.__file__ = sys.argv[1] + '/a/b/c.py'; sys.exit(m.main(['run']))"
     clean = {k: v for k, v in os.environ.items() if k != "PALLADION_COMMAND"}
-    done = subprocess.run([sys.executable, "-c", program, tmp_path], env=clean, capture_output=True, text=True, check=False)
-    assert done.returncode == 5 and "the command was not found; looked for" in done.stderr and "PALLADION_COMMAND" in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path], env=clean, capture_output=True, text=True, check=False
+    )
+    assert (
+        done.returncode == 5
+        and "the command was not found; looked for" in done.stderr
+        and "PALLADION_COMMAND" in done.stderr
+    )

@@ -1,4 +1,6 @@
-"""Copies (DMA) of a TPU through views that bitcast to or from elements of less than a byte: numbers, and races by bytes."""
+"""Copies (DMA) of a TPU through views that bitcast to or from elements of less than a byte: numbers, and races by
+bytes.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +18,13 @@ WORDS, NIBBLES = (W.shape, jnp.int32), (P.shape, jnp.int4)
 
 
 def checked(kernel, x, out, scratch=(), **options):
-    call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(*out), in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                          scratch_shapes=[*scratch, pltpu.SemaphoreType.DMA((2,))])
+    call = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(*out),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[*scratch, pltpu.SemaphoreType.DMA((2,))],
+    )
     return palladion.check(call, x, target="v5e", seeds=8, **options)
 
 
@@ -36,15 +43,18 @@ def seen_as(dtype):
     return lambda ref: ref.bitcast(dtype)
 
 
-@pytest.mark.parametrize("kernel, x, out, expected", [
-    (copies(seen_as(jnp.int4), as_it_is), W, NIBBLES, P),
-    (copies(as_it_is, seen_as(jnp.int4)), I4, WORDS, W),
-    (copies(seen_as(jnp.int32), as_it_is), I4, WORDS, W),
-    (copies(as_it_is, seen_as(jnp.int32)), W, NIBBLES, P),
-    (copies(seen_as(jnp.int4), seen_as(jnp.int4)), W, WORDS, W),
-    (copies(seen_as(jnp.uint4), seen_as(jnp.uint4)), I4, NIBBLES, P),
-    (copies(seen_as(jnp.int8), seen_as(jnp.int8)), I4, WORDS, W),
-])
+@pytest.mark.parametrize(
+    "kernel, x, out, expected",
+    [
+        (copies(seen_as(jnp.int4), as_it_is), W, NIBBLES, P),
+        (copies(as_it_is, seen_as(jnp.int4)), I4, WORDS, W),
+        (copies(seen_as(jnp.int32), as_it_is), I4, WORDS, W),
+        (copies(as_it_is, seen_as(jnp.int32)), W, NIBBLES, P),
+        (copies(seen_as(jnp.int4), seen_as(jnp.int4)), W, WORDS, W),
+        (copies(seen_as(jnp.uint4), seen_as(jnp.uint4)), I4, NIBBLES, P),
+        (copies(seen_as(jnp.int8), seen_as(jnp.int8)), I4, WORDS, W),
+    ],
+)
 def test_both_sides(kernel, x, out, expected):
     report = checked(kernel, x, out)
     np.testing.assert_array_equal(bits(report.results), expected)
@@ -66,6 +76,7 @@ def test_slices_and_a_computed_row():
 
 def test_a_semaphore_counts_the_bytes_whatever_shows_them():
     """What was started as nibbles is awaited as words."""
+
     def kernel(x, o, sems):
         pltpu.make_async_copy(x.bitcast(jnp.int4), o.bitcast(jnp.int4), sems.at[0]).start()
         pltpu.make_async_copy(x, o, sems.at[0]).wait()
@@ -82,6 +93,7 @@ def codes(report):
 @pytest.mark.parametrize("first, expected", [(64, set()), (56, {"RACE_WW"})])
 def test_races_are_of_bytes(first, expected):
     """Words 8 to 15 are written beside nibbles from row `first` on; row 64 is the first of word 8."""
+
     def kernel(x, o, sems):
         nibbles = pl.ds(0, 64) if not expected else pl.ds(first, 16)
         copy = pltpu.make_async_copy(x.bitcast(jnp.int4).at[nibbles], o.bitcast(jnp.int4).at[nibbles], sems.at[0])
@@ -99,10 +111,12 @@ def test_races_are_of_bytes(first, expected):
 @pytest.mark.parametrize("row, expected", [(0, set()), (1, {"RACE_ASYNC"})])
 def test_a_load_beside_a_copy_through_the_other_view(row, expected):
     """The copy writes the words of row 1 of a scratch as nibbles; a load of row 0 is of other bytes."""
+
     def kernel(x, o, words, out, sems):
         words[...] = jnp.zeros_like(words)
-        copy = pltpu.make_async_copy(x.bitcast(jnp.int4).at[pl.ds(8, 8)], words.bitcast(jnp.int4).at[pl.ds(8, 8)],
-                                     sems.at[0])
+        copy = pltpu.make_async_copy(
+            x.bitcast(jnp.int4).at[pl.ds(8, 8)], words.bitcast(jnp.int4).at[pl.ds(8, 8)], sems.at[0]
+        )
         copy.start()
         out[...] = jnp.broadcast_to(words[pl.ds(row, 1)], out.shape)
         copy.wait()
@@ -119,16 +133,27 @@ def test_a_half_of_a_byte_is_refused():
 
     message = r"(?s)test_packed_copies.py:\d+.*a copy writes parts of bytes: 'o', whose elements are i32, is seen as i4"
     with pytest.raises(palladion.PalladionError, match=message) as caught:
-        palladion.run(pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(*WORDS), in_specs=[ANYWHERE],
-                                     out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA((2,))]),
-                      W, target="v5e", legality="off")
+        palladion.run(
+            pl.pallas_call(
+                kernel,
+                out_shape=jax.ShapeDtypeStruct(*WORDS),
+                in_specs=[ANYWHERE],
+                out_specs=ANYWHERE,
+                scratch_shapes=[pltpu.SemaphoreType.DMA((2,))],
+            ),
+            W,
+            target="v5e",
+            legality="off",
+        )
     assert caught.value.code == 3
 
 
 def test_what_lies_outside():
     def kernel(x, o, sems):
         start = jnp.int32(96) + 8 * x.shape[0] // 16
-        pltpu.async_copy(x.bitcast(jnp.int4).at[pl.ds(start, 64)], o.bitcast(jnp.int4).at[pl.ds(0, 64)], sems.at[0]).wait()
+        pltpu.async_copy(
+            x.bitcast(jnp.int4).at[pl.ds(start, 64)], o.bitcast(jnp.int4).at[pl.ds(0, 64)], sems.at[0]
+        ).wait()
         pltpu.sync_copy(x.at[pl.ds(8, 8)], o.at[pl.ds(8, 8)])
 
     assert "OOB" in codes(checked(kernel, W, WORDS, legality="off"))
@@ -136,6 +161,7 @@ def test_what_lies_outside():
 
 def test_what_was_never_written_stays_so():
     """A half of the nibbles of each word is undefined: so is the word."""
+
     def kernel(x, o, words, sems):
         pltpu.sync_copy(x.bitcast(jnp.int4).at[pl.ds(0, 64)], words.bitcast(jnp.int4).at[pl.ds(0, 64)])
         pltpu.sync_copy(words, o)
@@ -146,8 +172,13 @@ def test_what_was_never_written_stays_so():
 
 def test_why_does_not_name_a_wrong_element(tmp_path):
     """The bytes that a copy reads and the elements that it writes are not one for one here."""
-    call = pl.pallas_call(copies(seen_as(jnp.int4), as_it_is), out_shape=jax.ShapeDtypeStruct(*NIBBLES),
-                          in_specs=[ANYWHERE], out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA((2,))])
+    call = pl.pallas_call(
+        copies(seen_as(jnp.int4), as_it_is),
+        out_shape=jax.ShapeDtypeStruct(*NIBBLES),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.SemaphoreType.DMA((2,))],
+    )
     (tmp_path / "k.pkir").write_text(palladion.export(call, W, target="v5e"), encoding="utf-8")
-    told = command("why", "k.pkir", "--in", "x=iota", "--element", "o[64,0]", cwd=tmp_path)
-    assert told.returncode == 0 and "bits of elements of x, which a view of the copy shows" in told.stdout, told
+    done = command("why", "k.pkir", "--in", "x=iota", "--element", "o[64,0]", cwd=tmp_path)
+    assert done.returncode == 0 and "bits of elements of x, which a view of the copy shows" in done.stdout, done

@@ -8,7 +8,7 @@ from jax.experimental import pallas as pl
 
 import palladion
 
-W = np.random.default_rng(1).integers(-2**31, 2**31 - 1, (16, 128)).astype(np.int32)
+W = np.random.default_rng(1).integers(-(2**31), 2**31 - 1, (16, 128)).astype(np.int32)
 
 
 def pieces(words):
@@ -37,6 +37,7 @@ def result(kernel, x, shape, dtype):
 
 def loads(at, dtype, before=slice(None)):
     """A kernel that loads `at` of its input, seen as dtype."""
+
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref.at[before].bitcast(dtype)[at]
 

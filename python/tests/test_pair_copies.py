@@ -1,4 +1,5 @@
-"""Copies of Blackwell from JAX: those of a pair of blocks whose leader is told for both, and rows by arrays of indices; numbers against NumPy.
+"""Copies of Blackwell from JAX: those of a pair of blocks that complete on the leader's barrier for both, and rows by
+arrays of indices; numbers against NumPy.
 
 What it does not catch: what only hardware knows, such as the order in which two halves land.
 """
@@ -31,6 +32,7 @@ def together(leader, shape, *, size=2, transforms=()):
         @pl.when(lax.axis_index("c") == 0)
         def _():
             plgpu.barrier_wait(full)
+
         plgpu.barrier_arrive(landed)
         plgpu.barrier_wait(landed)
         plgpu.copy_smem_to_gmem(smem, o_ref.at[lax.axis_index("c")])
@@ -46,7 +48,9 @@ def checked(function, *args, chip="b200"):
         return palladion.check(function, *args, seeds=8)
 
 
-@pytest.mark.parametrize("transforms", [(), (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))], ids=["plain", "tiled"])
+@pytest.mark.parametrize(
+    "transforms", [(), (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))], ids=["plain", "tiled"]
+)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_each_block_of_a_pair_gets_its_part(axis, transforms):
     x = np.arange(128 * 256).reshape(128, 256).astype(np.float16)
@@ -63,7 +67,10 @@ def test_a_replicated_copy_is_whole_in_both():
 
 
 def ring(rounds, slots):
-    """A producer warpgroup of each block, a consumer; slots are given back by a cluster barrier that the leader alone hears."""
+    """A producer warpgroup of each block, a consumer; slots are given back by a cluster barrier that only the leader
+    waits for.
+    """
+
     def body(x_ref, o_ref, smem, full, landed, free, go):
         me = lax.axis_index("c")
 
@@ -77,9 +84,14 @@ def ring(rounds, slots):
                     @pl.when(me == 0)
                     def _():
                         plgpu.barrier_wait(free.at[slot])
+
                     plgpu.barrier_arrive(go.at[slot])
                     plgpu.barrier_wait(go.at[slot])
-                plgpu.copy_gmem_to_smem(x_ref.at[i], smem.at[slot], full.at[slot], collective_axes="c", leader_tracked=PARTS(0))
+
+                plgpu.copy_gmem_to_smem(
+                    x_ref.at[i], smem.at[slot], full.at[slot], collective_axes="c", leader_tracked=PARTS(0)
+                )
+
             lax.fori_loop(0, rounds, step, None)
 
         @pl.when(lax.axis_index("wg") == 1)
@@ -90,6 +102,7 @@ def ring(rounds, slots):
                 @pl.when(me == 0)
                 def _():
                     plgpu.barrier_wait(full.at[slot])
+
                 plgpu.barrier_arrive(landed.at[slot])
                 plgpu.barrier_wait(landed.at[slot])
                 o_ref[me, i] = smem[slot] + 1
@@ -98,13 +111,27 @@ def ring(rounds, slots):
                 @pl.when(i + slots < rounds)
                 def _():
                     plgpu.barrier_arrive(free.at[slot])
+
             lax.fori_loop(0, rounds, step, None)
 
     def cluster(leader):
         return plgpu.ClusterBarrier(collective_axes=("c",), num_barriers=slots, leader_tracked=leader)
-    scratch = {"smem": plgpu.SMEM((slots, 128), jnp.int32), "full": plgpu.Barrier(num_barriers=slots), "landed": cluster(False),
-               "free": cluster(True), "go": cluster(False)}
-    return plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((2, rounds, 128), jnp.int32), scratch_types=scratch, num_threads=2, thread_name="wg", **PAIR)
+
+    scratch = {
+        "smem": plgpu.SMEM((slots, 128), jnp.int32),
+        "full": plgpu.Barrier(num_barriers=slots),
+        "landed": cluster(False),
+        "free": cluster(True),
+        "go": cluster(False),
+    }
+    return plgpu.kernel(
+        body,
+        out_type=jax.ShapeDtypeStruct((2, rounds, 128), jnp.int32),
+        scratch_types=scratch,
+        num_threads=2,
+        thread_name="wg",
+        **PAIR,
+    )
 
 
 def test_a_ring_of_two_slots_through_pairs():
@@ -115,8 +142,9 @@ def test_a_ring_of_two_slots_through_pairs():
 
 
 def operands_of_a_product(steps):
-    """As JAX's blackwell_ragged_dot_mgpu loads: one warp of each block copies rows of one operand and columns of the other, another warp of the
-    leader waits for both."""
+    """As JAX's blackwell_ragged_dot_mgpu loads: one warp of each block copies rows of one operand and columns of the
+    other, another warp of the leader waits for both."""
+
     def body(a_ref, b_ref, ao_ref, bo_ref, a, b, a_full, b_full, landed):
         me = lax.axis_index("c")
 
@@ -128,8 +156,13 @@ def operands_of_a_product(steps):
             def _():
                 def step(i, _):
                     part = pl.ds(i * 64, 64)
-                    plgpu.copy_gmem_to_smem(a_ref.at[:, part], a.at[i], a_full.at[i], collective_axes="c", leader_tracked=PARTS(0))
-                    plgpu.copy_gmem_to_smem(b_ref.at[part, :], b.at[i], b_full.at[i], collective_axes="c", leader_tracked=PARTS(1))
+                    plgpu.copy_gmem_to_smem(
+                        a_ref.at[:, part], a.at[i], a_full.at[i], collective_axes="c", leader_tracked=PARTS(0)
+                    )
+                    plgpu.copy_gmem_to_smem(
+                        b_ref.at[part, :], b.at[i], b_full.at[i], collective_axes="c", leader_tracked=PARTS(1)
+                    )
+
                 lax.fori_loop(0, steps, step, None)
 
             @pl.when(jnp.logical_and(warp == 1, me == 0))
@@ -137,7 +170,9 @@ def operands_of_a_product(steps):
                 def step(i, _):
                     plgpu.barrier_wait(a_full.at[i])
                     plgpu.barrier_wait(b_full.at[i])
+
                 lax.fori_loop(0, steps, step, None)
+
         plgpu.barrier_arrive(landed)
         plgpu.barrier_wait(landed)
         for i in range(steps):
@@ -149,7 +184,12 @@ def operands_of_a_product(steps):
     tiles = plgpu.SMEM((steps, 64, 64), jnp.float16, transforms=transforms)
     out = jax.ShapeDtypeStruct((2, steps, 64, 64), jnp.float16)
     full = plgpu.Barrier(num_barriers=steps)
-    return plgpu.kernel(body, out_type=[out, out], scratch_types={"a": tiles, "b": tiles, "a_full": full, "b_full": full, "landed": CLUSTER}, **PAIR)
+    return plgpu.kernel(
+        body,
+        out_type=[out, out],
+        scratch_types={"a": tiles, "b": tiles, "a_full": full, "b_full": full, "landed": CLUSTER},
+        **PAIR,
+    )
 
 
 def test_operands_of_a_product_by_warps():
@@ -160,8 +200,8 @@ def test_operands_of_a_product_by_warps():
     rows_of_a, columns_of_b = report.results
     for me in range(2):
         for i in range(3):
-            assert (rows_of_a[me, i] == a[me * 64:me * 64 + 64, i * 64:i * 64 + 64]).all()
-            assert (columns_of_b[me, i] == b[i * 64:i * 64 + 64, me * 64:me * 64 + 64]).all()
+            assert (rows_of_a[me, i] == a[me * 64 : me * 64 + 64, i * 64 : i * 64 + 64]).all()
+            assert (columns_of_b[me, i] == b[i * 64 : i * 64 + 64, me * 64 : me * 64 + 64]).all()
 
 
 def rows(count, scatter):
@@ -174,8 +214,11 @@ def rows(count, scatter):
         plgpu.wait_smem_to_gmem(0)
 
     transforms = (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
-    return plgpu.kernel(body, out_type=jax.ShapeDtypeStruct((count, 64), jnp.float16),
-                        scratch_types={"smem": plgpu.SMEM((32, 64), jnp.float16, transforms=transforms), "full": plgpu.Barrier()})
+    return plgpu.kernel(
+        body,
+        out_type=jax.ShapeDtypeStruct((count, 64), jnp.float16),
+        scratch_types={"smem": plgpu.SMEM((32, 64), jnp.float16, transforms=transforms), "full": plgpu.Barrier()},
+    )
 
 
 def test_a_gather_of_columns_in_tiles():
@@ -198,21 +241,31 @@ def test_a_scatter_is_a_permutation():
 def test_hopper_has_none_and_the_chip_that_has_is_named(chip):
     x = np.zeros((32, 64), np.float16)
     places = np.arange(32, dtype=np.uint32)
-    for function, args, rule in ((together(PARTS(0), x.shape), (x,), "machine.leader-tracked"), (rows(32, scatter=True), (x, places), "machine.gather")):
+    for function, args, rule in (
+        (together(PARTS(0), x.shape), (x,), "machine.leader-tracked"),
+        (rows(32, scatter=True), (x, places), "machine.gather"),
+    ):
         report = checked(function, *args, chip=chip)
         assert report.verdict == "defect"
         [illegal] = [finding for finding in report.findings if finding.code == "ILLEGAL"]
         assert f"[{rule}]" in illegal.message and "mosaic_gpu/b200" in illegal.fix
 
 
-@pytest.mark.parametrize(("written", "instead", "message"), [
-    ("leader_tracked={axis=0}", "leader_tracked={axis=2}", "leader_tracked names dimension 2 of a source that is f16\\[128,256\\]"),
-    ("leader_tracked={axis=0}", "leader_tracked={first=0}", "leader_tracked must be {axis=N}"),
-    ("leader_tracked={axis=0}", "leader_tracked={axis=-1}", "leader_tracked must be {axis=N}"),
-    ("leader_tracked={axis=0}", "leader_tracked={axis=1}", "the destination"),
-    ('collective_axes=["c"], leader', "collective_axes=none, leader", "leader_tracked needs collective_axes"),
-    ("cluster=[2]", "cluster=[4]", "partitioned along dimension 0 over 4 blocks needs a source of 256"),
-])
+@pytest.mark.parametrize(
+    ("written", "instead", "message"),
+    [
+        (
+            "leader_tracked={axis=0}",
+            "leader_tracked={axis=2}",
+            "leader_tracked names dimension 2 of a source that is f16\\[128,256\\]",
+        ),
+        ("leader_tracked={axis=0}", "leader_tracked={first=0}", "leader_tracked must be {axis=N}"),
+        ("leader_tracked={axis=0}", "leader_tracked={axis=-1}", "leader_tracked must be {axis=N}"),
+        ("leader_tracked={axis=0}", "leader_tracked={axis=1}", "the destination"),
+        ('collective_axes=["c"], leader', "collective_axes=none, leader", "leader_tracked needs collective_axes"),
+        ("cluster=[2]", "cluster=[4]", "partitioned along dimension 0 over 4 blocks needs a source of 256"),
+    ],
+)
 def test_what_is_written_wrong_is_said(written, instead, message):
     x = np.zeros((128, 256), np.float16)
     with palladion.target("b200"):

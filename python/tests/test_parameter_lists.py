@@ -18,7 +18,11 @@ def found(text: str) -> list[tuple[str, int, int]]:
 @pytest.mark.parametrize(
     "text, name, count",
     [
-        ("void F(int a, const T& b, std::string c = \"x, y\", T* d,\n       std::map<int, int> e, bool f = false) {\n", "F", 6),
+        (
+            'void F(int a, const T& b, std::string c = "x, y", T* d,\n       std::map<int, int> e, bool f = false) {\n',
+            "F",
+            6,
+        ),
         ("class A {\n  explicit A(int a, int b, int c, int d, int e, int f);\n};", "A", 6),
         ("auto f = [](int a, int b, int c, int d, int e, std::vector<int> f) { return 0; };", "a lambda", 6),
         ("void (*convert)(DType, const void* from, std::size_t, std::size_t rows, T*, std::size_t);", "(*convert)", 6),

@@ -21,6 +21,7 @@ X = np.random.default_rng(1).integers(-100, 100, (64, 256)).astype(np.float32)
 @contextlib.contextmanager
 def one_primitive(on):
     from jax._src import config
+
     with config.use_emit_pipeline_primitive(on):
         yield
 
@@ -28,6 +29,7 @@ def one_primitive(on):
 def can_be_expanded() -> bool:
     from jax._src import config
     from jax._src.pallas.mosaic import pipeline
+
     return hasattr(config, "use_emit_pipeline_primitive") and hasattr(pipeline, "emit_pipeline_to_jaxpr")
 
 
@@ -36,8 +38,13 @@ EXPANDED = pytest.mark.skipif(not can_be_expanded(), reason="this JAX expands no
 
 def called(kernel, *args, in_specs=None, **options):
     """The call of a kernel whose result is like its first argument; refs are in HBM."""
-    call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(args[0].shape, args[0].dtype), out_specs=ANYWHERE,
-                          in_specs=in_specs or [ANYWHERE] * len(args), **options)
+    call = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(args[0].shape, args[0].dtype),
+        out_specs=ANYWHERE,
+        in_specs=in_specs or [ANYWHERE] * len(args),
+        **options,
+    )
     return call(*args)
 
 
@@ -53,6 +60,7 @@ def doubled(x):
 
 def program_ids(x):
     """A size that is known at run time; the body uses a value and a ref from outside."""
+
     def kernel(n_ref, x_hbm, o_hbm, total):
         total[0] = 0
         many = n_ref[0]
@@ -65,8 +73,13 @@ def program_ids(x):
 
         pltpu.emit_pipeline(body, grid=(many, 2), in_specs=[TILES], out_specs=[TILES])(x_hbm, o_hbm)
 
-    call = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), in_specs=[SMEM, ANYWHERE],
-                          out_specs=ANYWHERE, scratch_shapes=[pltpu.SMEM((1,), jnp.int32)])
+    call = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        in_specs=[SMEM, ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.SMEM((1,), jnp.int32)],
+    )
     i, j = (np.arange(n).repeat(s) for n, s in ((8, 8), (2, 128)))
     step = 2 * i[:, None] + j[None, :] + 1
     return call(jnp.array([8], jnp.int32), x), x + (100 * i[:, None] + 10 * j[None, :] + 8 + 2 + 8 + step)
@@ -74,6 +87,7 @@ def program_ids(x):
 
 def inside_a_grid(x):
     """Each program of the kernel runs a pipeline over its half, a view of the array."""
+
     def kernel(x_hbm, o_hbm):
         half = pl.program_id(0)
 
@@ -110,8 +124,14 @@ def two_cores(x):
         def body(x_ref, o_ref):
             o_ref[...] = x_ref[...] + pl.program_id(0).astype(x.dtype)
 
-        pltpu.emit_pipeline(body, grid=(8, 2), in_specs=[TILES], out_specs=[TILES], core_axis_name="core",
-                            dimension_semantics=(pltpu.PARALLEL, pltpu.ARBITRARY))(x_hbm, o_hbm)
+        pltpu.emit_pipeline(
+            body,
+            grid=(8, 2),
+            in_specs=[TILES],
+            out_specs=[TILES],
+            core_axis_name="core",
+            dimension_semantics=(pltpu.PARALLEL, pltpu.ARBITRARY),
+        )(x_hbm, o_hbm)
 
     mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
     call = pl.kernel(kernel, out_type=jax.ShapeDtypeStruct(x.shape, x.dtype), mesh=mesh)
@@ -133,6 +153,7 @@ def batched(x):
 
 def accumulated(x):
     """Allocated buffers: an accumulator that two calls of the pipeline share."""
+
     def kernel(x_hbm, o_hbm):
         def body(x_ref, o_ref):
             @pl.when(pl.program_id(1) == 0)

@@ -40,8 +40,9 @@ def differently_buffered(interpret):
     def body(x_ref, y_ref, o_ref):
         o_ref[...] = x_ref[...] - y_ref[...]
 
-    return called(piped(body, ins=[block(buffers=4), block(buffers=1)], outs=[block(buffers=1)]), X, Y,
-                  interpret=interpret), X - Y
+    return called(
+        piped(body, ins=[block(buffers=4), block(buffers=1)], outs=[block(buffers=1)]), X, Y, interpret=interpret
+    ), X - Y
 
 
 def synchronous(interpret):
@@ -53,8 +54,9 @@ def without_scopes(interpret):
 
 
 def with_tiling(interpret):
-    return called(piped(tiling=pltpu.Tiling.COMPACT if hasattr(pltpu, "Tiling") else None), X,
-                  interpret=interpret), X * 2
+    return called(
+        piped(tiling=pltpu.Tiling.COMPACT if hasattr(pltpu, "Tiling") else None), X, interpret=interpret
+    ), X * 2
 
 
 # ---- several inputs and outputs, accumulators, scratch
@@ -73,6 +75,7 @@ def no_inputs(interpret):
 
 def no_outputs(interpret):
     """The sum of all blocks, in a scratch that the kernel hands on."""
+
     def kernel(x, o, total):
         total[...] = jnp.zeros_like(total)
 
@@ -90,6 +93,7 @@ def no_outputs(interpret):
 
 def several_outputs(interpret):
     """The third is the sum of the rows of each block, in all of its rows."""
+
     def body(x_ref, y_ref, plus_ref, minus_ref, row_ref):
         plus_ref[...] = x_ref[...] + y_ref[...]
         minus_ref[...] = x_ref[...] - y_ref[...]
@@ -102,6 +106,7 @@ def several_outputs(interpret):
 
 def trees_of_specs(interpret):
     """One spec that is no list."""
+
     def kernel(x, o):
         pltpu.emit_pipeline(doubling, grid=(8, 2), in_specs=block(), out_specs=block())(x, o)
 
@@ -110,6 +115,7 @@ def trees_of_specs(interpret):
 
 def accumulated(first):
     """Sums along the last dimension of the grid; the first step begins anew, or the last one hands on."""
+
     def program(interpret):
         def body(x_ref, o_ref):
             @pl.when(pl.program_id(1) == 0)
@@ -121,14 +127,16 @@ def accumulated(first):
                 o_ref[...] += x_ref[...]
 
         out = jax.ShapeDtypeStruct((64, 128), X.dtype)
-        return called(piped(body, outs=[block(index=lambda i, j: (i, 0))]), X, interpret=interpret, out=out), \
-            X[:, :128] + X[:, 128:]
+        return called(piped(body, outs=[block(index=lambda i, j: (i, 0))]), X, interpret=interpret, out=out), X[
+            :, :128
+        ] + X[:, 128:]
 
     return program
 
 
 def in_a_scratch(interpret):
     """An accumulator that only the last step of each row writes out."""
+
     def kernel(x, o, total):
         def body(x_ref, o_ref):
             @pl.when(pl.program_id(1) == 0)
@@ -144,8 +152,9 @@ def in_a_scratch(interpret):
         pltpu.emit_pipeline(body, grid=(8, 2), in_specs=[block()], out_specs=[block(index=lambda i, j: (i, 0))])(x, o)
 
     out = jax.ShapeDtypeStruct((64, 128), X.dtype)
-    return called(kernel, X, interpret=interpret, out=out, scratch_shapes=[pltpu.VMEM((8, 128), X.dtype)]), \
-        X[:, :128] + X[:, 128:]
+    return called(kernel, X, interpret=interpret, out=out, scratch_shapes=[pltpu.VMEM((8, 128), X.dtype)]), X[
+        :, :128
+    ] + X[:, 128:]
 
 
 def matrix_product(interpret):
@@ -158,8 +167,7 @@ def matrix_product(interpret):
 
     x, y = np.asarray(X[:16] % 8, np.float32), np.asarray(Y.T[:256, :].repeat(4, 1) % 8, np.float32)
     ins = [block((8, 128), lambda i, j, k: (i, k)), block((128, 128), lambda i, j, k: (k, j))]
-    kernel = piped(body, grid=(2, 2, 2), ins=ins,
-                   outs=[block((8, 128), lambda i, j, k: (i, j))])
+    kernel = piped(body, grid=(2, 2, 2), ins=ins, outs=[block((8, 128), lambda i, j, k: (i, j))])
     return called(kernel, x, y, interpret=interpret, out=jax.ShapeDtypeStruct((16, 256), x.dtype)), x @ y
 
 
@@ -180,9 +188,11 @@ def in_place(interpret):
 
 def allocations(interpret):
     """Two passes of a pipeline that share their buffers."""
+
     def kernel(x, o):
-        pipeline, make = pltpu.emit_pipeline_with_allocations(doubling, grid=(4, 2), in_specs=[block()],
-                                                              out_specs=[block()])
+        pipeline, make = pltpu.emit_pipeline_with_allocations(
+            doubling, grid=(4, 2), in_specs=[block()], out_specs=[block()]
+        )
 
         def passes(buffers):
             for half in (pl.ds(0, 32), pl.ds(32, 32)):
@@ -200,6 +210,7 @@ def input_output_in_four_slots(interpret):
 
 def input_output(interpret, buffers=2):
     """A buffer that is fetched and written back: out = out + in."""
+
     def kernel(x, _, o):
         def body(x_ref, o_ref):
             o_ref[...] += x_ref[...]
@@ -223,6 +234,7 @@ def twice(interpret):
 
 def one_after_another(interpret):
     """What the first pipeline wrote, the second one reads."""
+
     def kernel(x, o):
         pltpu.emit_pipeline(doubling, grid=(8, 2), in_specs=[block()], out_specs=[block()])(x, o)
         pltpu.emit_pipeline(doubling, grid=(8, 2), in_specs=[block()], out_specs=[block()])(o, o)
@@ -254,13 +266,20 @@ def nested(interpret):
 
 def over_cores(rows, core_axis=None):
     """The grid is cut into the parts of two cores, which need not be equal."""
+
     def program(interpret):
-        x = X[:8 * rows]
+        x = X[: 8 * rows]
 
         def kernel(x_hbm, o_hbm):
             how = {"core_axis": 0} if core_axis is not None else {"core_axis_name": "core"}
-            pltpu.emit_pipeline(doubling, grid=(rows, 2), in_specs=[block()], out_specs=[block()],
-                                dimension_semantics=(pltpu.PARALLEL, pltpu.ARBITRARY), **how)(x_hbm, o_hbm)
+            pltpu.emit_pipeline(
+                doubling,
+                grid=(rows, 2),
+                in_specs=[block()],
+                out_specs=[block()],
+                dimension_semantics=(pltpu.PARALLEL, pltpu.ARBITRARY),
+                **how,
+            )(x_hbm, o_hbm)
 
         if core_axis is not None:
             semantics = pltpu.CompilerParams(dimension_semantics=("parallel",))
@@ -282,6 +301,7 @@ def to_vmem(interpret):
 
 def first_and_last(interpret):
     """The body knows the first and the last step by its ids, as cycles are distinguished."""
+
     def body(x_ref, o_ref):
         step = 2 * pl.program_id(0) + pl.program_id(1)
         first, last = step == 0, step == 15
@@ -295,6 +315,7 @@ def first_and_last(interpret):
 
 def copies_of_its_own(interpret):
     """The body copies beside the pipeline, and waits."""
+
     def kernel(x, y, o, kept, sem):
         def body(x_ref, o_ref):
             rows = pl.ds(pl.multiple_of(8 * pl.program_id(0), 8), 8)
@@ -304,28 +325,73 @@ def copies_of_its_own(interpret):
 
         pltpu.emit_pipeline(body, grid=(8, 2), in_specs=[block()], out_specs=[block()])(x, o)
 
-    return called(kernel, X, Y, interpret=interpret,
-                  scratch_shapes=[pltpu.VMEM((8, 128), X.dtype), pltpu.SemaphoreType.DMA]), X + Y
+    return called(
+        kernel, X, Y, interpret=interpret, scratch_shapes=[pltpu.VMEM((8, 128), X.dtype), pltpu.SemaphoreType.DMA]
+    ), X + Y
 
 
 PROGRAMS = {
-    **{f"grid of rank {n}": programs.grid_of(n) for n in range(5)}, "grid of one": programs.grid_of_one,
-    "dynamic grid": programs.dynamic(8, 2), "dynamic, shorter": programs.dynamic(5, 1),
-    "dynamic, one of two": programs.dynamic(3, 2, both=False), "dynamic, empty": programs.dynamic(0, 2),
-    "squeezed, None": programs.squeezed(None), "squeezed": programs.squeezed(pl.Squeezed()),
+    **{f"grid of rank {n}": programs.grid_of(n) for n in range(5)},
+    "grid of one": programs.grid_of_one,
+    "dynamic grid": programs.dynamic(8, 2),
+    "dynamic, shorter": programs.dynamic(5, 1),
+    "dynamic, one of two": programs.dynamic(3, 2, both=False),
+    "dynamic, empty": programs.dynamic(0, 2),
+    "squeezed, None": programs.squeezed(None),
+    "squeezed": programs.squeezed(pl.Squeezed()),
     **{f"{n} buffers, {m} out": buffered(n, m) for n, m in ((1, 1), (1, 2), (2, 1), (3, 2), (4, 1))},
-    "lookahead": buffered(2, 2, use_lookahead=True), "lookahead of three": buffered(3, 2, use_lookahead=True),
+    "lookahead": buffered(2, 2, use_lookahead=True),
+    "lookahead of three": buffered(3, 2, use_lookahead=True),
     **{f"of {t}": programs.dtype_of(t) for t in ("bfloat16", "int8", "int32")},
-    "begins with zero": accumulated(True), "begins with the first": accumulated(False),
-    **{name: getattr(programs, name) for name in (
-        "program_ids", "in_a_grid", "transposed_order", "reversed_rows", "through_a_table", "revisited_input",
-        "whole_input", "whole_output", "element_rows", "bounded_slices", "ragged")},
-    **{f.__name__: f for f in (
-        lookahead_over_revisits, differently_buffered, synchronous, without_scopes, with_tiling, no_inputs, no_outputs,
-        several_outputs, trees_of_specs, in_a_scratch, matrix_product, scratches, in_place, allocations, input_output,
-        input_output_in_four_slots, twice,
-        one_after_another, in_a_loop, nested, from_vmem, to_vmem, first_and_last, copies_of_its_own)},
-    "two cores": over_cores(8), "two cores, unequal parts": over_cores(7),
+    "begins with zero": accumulated(True),
+    "begins with the first": accumulated(False),
+    **{
+        name: getattr(programs, name)
+        for name in (
+            "program_ids",
+            "in_a_grid",
+            "transposed_order",
+            "reversed_rows",
+            "through_a_table",
+            "revisited_input",
+            "whole_input",
+            "whole_output",
+            "element_rows",
+            "bounded_slices",
+            "ragged",
+        )
+    },
+    **{
+        f.__name__: f
+        for f in (
+            lookahead_over_revisits,
+            differently_buffered,
+            synchronous,
+            without_scopes,
+            with_tiling,
+            no_inputs,
+            no_outputs,
+            several_outputs,
+            trees_of_specs,
+            in_a_scratch,
+            matrix_product,
+            scratches,
+            in_place,
+            allocations,
+            input_output,
+            input_output_in_four_slots,
+            twice,
+            one_after_another,
+            in_a_loop,
+            nested,
+            from_vmem,
+            to_vmem,
+            first_and_last,
+            copies_of_its_own,
+        )
+    },
+    "two cores": over_cores(8),
+    "two cores, unequal parts": over_cores(7),
     "two cores of a grid": over_cores(8, core_axis=0),
 }
 OURS = ("ragged", "two cores", "two cores, unequal parts")
@@ -352,7 +418,10 @@ def expect_clean(program, target):
 
 
 if can_be_expanded():
-    @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "scratches"])  # which JAX's primitive leaves out
+
+    @pytest.mark.parametrize(
+        "name", [name for name in PROGRAMS if name != "scratches"]
+    )  # which JAX's primitive leaves out
     def test_a_program_where_the_pipeline_is_one_primitive(name):
         with one_primitive(True):
             expect_clean(PROGRAMS[name], TARGETS.get(name, "v5e"))

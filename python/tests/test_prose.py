@@ -27,8 +27,15 @@ def test_items_are_indented_and_apart():
 
 
 def test_what_is_no_prose_stays():
-    for text in (f"```sh\n{LONG}\n```", f"| {LONG} |", f"# {LONG}", f"<p>{LONG}</p>", f"    {LONG}",
-                 f"<!-- run:\n{LONG}\n-->", f"<!-- generated:x -->\n{LONG}\n<!-- /generated:x -->"):
+    for text in (
+        f"```sh\n{LONG}\n```",
+        f"| {LONG} |",
+        f"# {LONG}",
+        f"<p>{LONG}</p>",
+        f"    {LONG}",
+        f"<!-- run:\n{LONG}\n-->",
+        f"<!-- generated:x -->\n{LONG}\n<!-- /generated:x -->",
+    ):
         assert wrapped(text) == text.split("\n"), text
 
 

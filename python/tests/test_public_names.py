@@ -1,4 +1,6 @@
-"""Every public name has a docstring and a type for each parameter and result; so have the methods of what public functions return."""
+"""Every public name has a docstring and a type for each parameter and result; so have the methods of what public
+functions return.
+"""
 
 import ast
 import inspect
@@ -65,7 +67,9 @@ def test_has_types_and_a_docstring(name):
     value = public_objects()[name]
     assert value.__doc__, name
     if inspect.isclass(value):
-        assert not (value.__doc__ or "").startswith(f"{value.__name__}("), f"{name}: its docstring is the one dataclasses made"
+        assert not (value.__doc__ or "").startswith(
+            f"{value.__name__}("
+        ), f"{name}: its docstring is the one dataclasses made"
         assert [gap for member, function in own_members(value) for gap in gaps(member, function)] == []
     else:
         assert gaps(name, value) == []

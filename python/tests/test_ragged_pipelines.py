@@ -1,5 +1,6 @@
-"""pltpu.emit_pipeline over arrays whose last block sticks out: JAX rounds that block up to whole tiles, and its copies reach into the padding
-that arrays of a TPU have. That is in bounds, without being asked for; what the body makes of the padding is judged as ever.
+"""pltpu.emit_pipeline over arrays whose last block sticks out: JAX rounds that block up to whole tiles, and its copies
+reach into the padding that arrays of a TPU have. That is in bounds, without being asked for; what the body makes of the
+padding is judged as ever.
 """
 
 import jax
@@ -26,7 +27,10 @@ def piped(body, x, out, grid, block=(16, 128)):
 def doubled(x):
     def body(x_ref, o_ref):
         o_ref[...] = x_ref[...] * 2
-    return piped(body, x, jax.ShapeDtypeStruct(x.shape, x.dtype), tuple(-(-size // b) for size, b in zip(x.shape, (16, 128))))
+
+    return piped(
+        body, x, jax.ShapeDtypeStruct(x.shape, x.dtype), tuple(-(-size // b) for size, b in zip(x.shape, (16, 128)))
+    )
 
 
 def summed(x, masked):
@@ -45,7 +49,11 @@ def summed(x, masked):
 
 
 @pytest.mark.parametrize("target", ["v5e", "v6e", "v7x"])
-@pytest.mark.parametrize("x", [X, X.astype(jnp.bfloat16), X[:24], X[:, :128], X[:17, :130], X[:9, :130], X[:3, :5]], ids=lambda x: f"{x.dtype}{x.shape}")
+@pytest.mark.parametrize(
+    "x",
+    [X, X.astype(jnp.bfloat16), X[:24], X[:, :128], X[:17, :130], X[:9, :130], X[:3, :5]],
+    ids=lambda x: f"{x.dtype}{x.shape}",
+)
 @pytest.mark.parametrize("checked", [False, True])
 def test_a_last_block_that_sticks_out_is_in_bounds(x, target, checked):
     with palladion.emulate(target, seeds=4 if checked else None) as session:
@@ -63,7 +71,7 @@ def test_a_masked_ragged_block_is_clean_and_one_that_is_not_is_found():
 
 
 def expected(x):
-    return jnp.block([[jnp.full((16, 128), x[i:i + 16, j:j + 128].sum()) for j in (0, 128)] for i in (0, 16)])
+    return jnp.block([[jnp.full((16, 128), x[i : i + 16, j : j + 128].sum()) for j in (0, 128)] for i in (0, 16)])
 
 
 def test_a_copy_of_the_user_s_own_has_to_stay_in_the_array_s_shape():
@@ -71,8 +79,12 @@ def test_a_copy_of_the_user_s_own_has_to_stay_in_the_array_s_shape():
         pltpu.sync_copy(x_ref.at[pl.ds(first_ref[0], 16)], buffer)
         o_ref[...] = jnp.zeros_like(o_ref)
 
-    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANY], out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
-                                        scratch_shapes=[pltpu.VMEM((16, 128), X.dtype)])
+    grid = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        in_specs=[ANY],
+        out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+        scratch_shapes=[pltpu.VMEM((16, 128), X.dtype)],
+    )
 
     def f(first, x):
         return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype))(first, x)
@@ -84,6 +96,7 @@ def test_a_copy_of_the_user_s_own_has_to_stay_in_the_array_s_shape():
 
 def test_a_copy_past_the_tiles_is_found_however_it_is_said():
     """A size that is promised to be a multiple of a tile does not make room behind the array's last tile."""
+
     def kernel(rows_ref, x_ref, o_ref, buffer, semaphore):
         rows = pl.multiple_of(rows_ref[0], 8)
         copy = pltpu.make_async_copy(x_ref.at[pl.ds(16, rows)], buffer.at[pl.ds(0, rows)], semaphore)
@@ -91,8 +104,12 @@ def test_a_copy_past_the_tiles_is_found_however_it_is_said():
         copy.wait()
         o_ref[...] = jnp.zeros_like(o_ref)
 
-    grid = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANY], out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
-                                        scratch_shapes=[pltpu.VMEM((32, 128), X.dtype), pltpu.SemaphoreType.DMA])
+    grid = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        in_specs=[ANY],
+        out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+        scratch_shapes=[pltpu.VMEM((32, 128), X.dtype), pltpu.SemaphoreType.DMA],
+    )
 
     def f(rows, x):
         return pl.pallas_call(kernel, grid_spec=grid, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype))(rows, x)

@@ -47,7 +47,9 @@ def ways_to_emit():
 
 
 def can_be_emitted(number):
-    """Its index maps would be computed anew at each use, it has one core, and newer JAX refuses stores into input blocks there."""
+    """Its index maps would be computed anew at each use, it has one core, and newer JAX refuses stores into input
+    blocks there.
+    """
     shape = random_pipeline(number).shape
     return not shape.stores and not shape.parallel and not (shape.marks and jax.__version_info__ >= (0, 11))
 

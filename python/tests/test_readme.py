@@ -3,6 +3,7 @@
 import subprocess
 
 import numpy as np
+
 from doc_blocks import ROOT, Reader, blocks
 
 

@@ -13,7 +13,9 @@ def kernels():
 
 
 def test_every_finding_has_an_argument(kernels):
-    assert [(one.case.name, one.name, f["severity"], f["code"], f["message"]) for one, f in checks.unargued(kernels)] == []
+    assert [
+        (one.case.name, one.name, f["severity"], f["code"], f["message"]) for one, f in checks.unargued(kernels)
+    ] == []
 
 
 def test_every_argument_has_its_finding(kernels):

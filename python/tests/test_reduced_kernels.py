@@ -1,14 +1,20 @@
-"""The table of docs/reduce.md is what `palladion reduce` makes of its kernels today; every row is also seen again and reduced again there."""
+"""The table of docs/reduce.md is what `palladion reduce` makes of its kernels today; every row is also seen again and
+reduced again there.
+"""
 
 import json
 
 import jax
+
 import reduced_kernels
 
 if jax.__version_info__[:2] == (0, 10):  # other releases trace some kernels to other texts
+
     def test_the_recorded_rows_are_fresh():
         recorded = json.loads(reduced_kernels.RECORDED.read_text(encoding="utf-8"))["rows"]
-        assert reduced_kernels.rows(reduced_kernels.mistakes()) == recorded, "stale: run python python/tests/reduced_kernels.py, and then ./dev docs"
+        assert (
+            reduced_kernels.rows(reduced_kernels.mistakes()) == recorded
+        ), "stale: run python python/tests/reduced_kernels.py, and then ./dev docs"
 
 
 def test_every_kernel_got_smaller():

@@ -1,4 +1,6 @@
-"""Objects have the user's names: parameters of the kernel function, through every wrapper that JAX or the user puts around it."""
+"""Objects have the user's names: parameters of the kernel function, through every wrapper that JAX or the user puts
+around it.
+"""
 
 import functools
 import re
@@ -34,6 +36,7 @@ def wrapping(function):
     @functools.wraps(function)
     def inner(*args, **kwargs):
         return function(*args, **kwargs)
+
     return inner
 
 
@@ -78,6 +81,7 @@ def scoped(x, o):
     def inner(tmp, bar):
         tmp[...] = x[...]
         o[...] = tmp[...]
+
     pl.run_scoped(inner, SMEM, plgpu.Barrier())
 
 
@@ -95,6 +99,7 @@ def core_map(x):
         @pl.core_map(MESH)
         def _():
             y_ref[...] = x_ref[...]
+
     return pl.run_state(stateful)((x, jnp.zeros_like(x)))[1]
 
 
@@ -105,7 +110,11 @@ CASES = {
     "method": (gpu(Object().method), X, ["x", "o"]),
     "wrapped": (gpu(wrapping(copies)), X, ["x", "o"]),
     "keywords": (gpu(with_keywords, {"smem": SMEM, "bar": plgpu.Barrier()}), X, ["x", "out_ref", "bar", "smem"]),
-    "trees": (gpu(with_trees, [[SMEM, SMEM], {"full": plgpu.Barrier()}]), X, ["x", "o", "bufs[0]", "bufs[1]", "bars['full']"]),
+    "trees": (
+        gpu(with_trees, [[SMEM, SMEM], {"full": plgpu.Barrier()}]),
+        X,
+        ["x", "o", "bufs[0]", "bufs[1]", "bars['full']"],
+    ),
     "union": (gpu(with_union, [plgpu.RefUnion(SMEM, plgpu.SMEM((64,), jnp.float32))]), X, ["x", "o", "u"]),
     "partial, first": (gpu(functools.partial(configured, 3)), X, ["x", "o"]),
     "partial, keyword": (gpu(functools.partial(config_last, config=4)), X, ["x", "o"]),
@@ -121,7 +130,7 @@ CASES = {
 def labels(function, argument):
     """Of all refs of the kernel, in the order of the text."""
     text = palladion.export(function, argument)
-    return re.findall(r': ref<.*?> as "([^"]*)"', text[text.index("body @"):])
+    return re.findall(r': ref<.*?> as "([^"]*)"', text[text.index("body @") :])
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -138,12 +147,14 @@ def test_pl_kernel_with_a_dict_of_scratch():
     def body(x, o, *, s):
         s[...] = x[...]
         o[...] = s[...]
+
     assert labels(pl.kernel(body, ROW, mesh=MESH, scratch_types={"s": SMEM}), X) == ["x", "o", "s"]
 
 
 def test_no_ref_is_a_number():
     def body(x, o):
         pl.run_scoped(lambda refs: copies(refs[0], o), [SMEM, SMEM])
+
     text = palladion.export(gpu(body), X)
     assert not re.search(r"%\d+: ref<", text), text
 
@@ -152,8 +163,10 @@ def test_slots_of_a_pipeline_have_the_names_of_its_body():
     def body(x, o):
         def step(_, x_tile, o_tile):
             o_tile[...] = x_tile[...] + 1
+
         block = plgpu.BlockSpec((64,), lambda i: (i,))
         plgpu.emit_pipeline(step, grid=(2,), in_specs=[block], out_specs=[block])(x, o)
+
     assert labels(gpu(body), X) == ["x", "o", "barrier_ref", "x_tile", "o_tile"]
 
 
@@ -164,4 +177,5 @@ def test_scratch_of_a_pallas_call_keeps_its_name():
 
     def call(x):
         return pl.pallas_call(body, out_shape=ROW, scratch_shapes=[SMEM], compiler_params=plgpu.CompilerParams())(x)
+
     assert "acc_ref" in labels(call, X)

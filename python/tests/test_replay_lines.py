@@ -15,8 +15,12 @@ def last_kernel(x_ref, o_ref):
 
 
 LAST = pl.pallas_call(  # a function of JAX's own making, whose name is none of this file's
-    last_kernel, out_shape=jax.ShapeDtypeStruct((1,), jnp.float32), grid=(4,),
-    in_specs=[pl.BlockSpec((4,), lambda i: (0,))], out_specs=pl.BlockSpec((1,), lambda i: (0,)))
+    last_kernel,
+    out_shape=jax.ShapeDtypeStruct((1,), jnp.float32),
+    grid=(4,),
+    in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
+    out_specs=pl.BlockSpec((1,), lambda i: (0,)),
+)
 X = jnp.arange(4, dtype=jnp.float32)
 
 
@@ -42,8 +46,13 @@ def test_a_call_over_several_lines_and_under_another_name():
     check = palladion.check
     found = check(
         lambda x: LAST(x * 2),  # é
-        X, target="triton/h100", budget=100_000)
-    assert lines_of(found)[0].startswith('check(lambda x: LAST(x * 2), X, target="triton/h100", budget=100000, replay="')
+        X,
+        target="triton/h100",
+        budget=100_000,
+    )
+    assert lines_of(found)[0].startswith(
+        'check(lambda x: LAST(x * 2), X, target="triton/h100", budget=100000, replay="'
+    )
     expect_pasted(found, globals() | locals())
 
 

@@ -1,5 +1,5 @@
-"""One report, told the same everywhere: what Python prints is what the command prints, but for the line that replays it. Texts of the
-user's cannot move a terminal's cursor or leave their place in a page. Representations are short.
+"""One report, the same everywhere: what Python prints is what the command prints, but for the line that replays it.
+Texts of the user's cannot move a terminal's cursor or leave their place in a page. Representations are short.
 """
 
 import contextlib
@@ -16,8 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 from palladion.base.printable import one_line, printable
@@ -32,8 +31,13 @@ def last_one_wins(x):
     def kernel(x_ref, o_ref):
         o_ref[0] = x_ref[pl.program_id(0)]
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((1,), x.dtype), grid=(4,), in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
-                          out_specs=pl.BlockSpec((1,), lambda i: (0,)))(x)
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
+        grid=(4,),
+        in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
+        out_specs=pl.BlockSpec((1,), lambda i: (0,)),
+    )(x)
 
 
 def past_the_end(x):
@@ -47,13 +51,19 @@ def rows_summed(x):
     def kernel(x_ref, o_ref):
         o_ref[...] += x_ref[...]
 
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), grid=(4,),
-                          in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))], out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-                          compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)))(x)
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
+        grid=(4,),
+        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
+    )(x)
 
 
 def without_a_fence(x):
     """A Hopper kernel that sends what a thread wrote without a fence for the copy engine."""
+
     def kernel(x_ref, o_ref, smem):
         smem[...] = x_ref[...]
         plgpu.copy_smem_to_gmem(smem, o_ref)
@@ -61,7 +71,9 @@ def without_a_fence(x):
 
     known = inspect.signature(plgpu.kernel).parameters
     out, scratch = ("out_type", "scratch_types") if "out_type" in known else ("out_shape", "scratch_shapes")
-    return plgpu.kernel(kernel, **{out: jax.ShapeDtypeStruct(x.shape, x.dtype), scratch: [plgpu.SMEM(x.shape, x.dtype)]})(x)
+    return plgpu.kernel(
+        kernel, **{out: jax.ShapeDtypeStruct(x.shape, x.dtype), scratch: [plgpu.SMEM(x.shape, x.dtype)]}
+    )(x)
 
 
 def clean(x):
@@ -84,8 +96,14 @@ def by_the_command(folder, text, x, target, *options):
     (folder / "k.pkir").write_text(text)
     np.save(folder / "x.npy", x)
     name = re.search(r"\bin %(\w+)", text)[1]
-    return subprocess.run([COMMAND, "check", "k.pkir", "--in", f"{name}=x.npy", "--target", target, *options], cwd=folder,
-                          capture_output=True, text=True, timeout=600, check=False).stdout
+    return subprocess.run(
+        [COMMAND, "check", "k.pkir", "--in", f"{name}=x.npy", "--target", target, *options],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    ).stdout
 
 
 @pytest.mark.parametrize("f, x, target", CASES)
@@ -97,7 +115,11 @@ def test_python_and_the_command_print_the_same(tmp_path, f, x, target):
 
     def without_replay(report):
         # Exported at two lines of this file, so the outermost callers differ, and are left out.
-        lines = [line for line in report.splitlines() if not line.lstrip().startswith("replay: ") and "called from" not in line]
+        lines = [
+            line
+            for line in report.splitlines()
+            if not line.lstrip().startswith("replay: ") and "called from" not in line
+        ]
         return [line for line in lines if not re.fullmatch(r" +and \d+ more", line)]
 
     assert without_replay(str(found)) == without_replay(printed)
@@ -117,17 +139,30 @@ def test_a_session_counts_what_repeats_and_has_the_worst_first():
         for step in range(3):
             last_one_wins(x + step)
     text = str(session.report)
-    assert text.count("error[RACE_WW]") == 1 and re.search(r"error\[RACE_WW\].*\(9 times in 3 calls, the first is shown\)", text)
+    assert text.count("error[RACE_WW]") == 1 and re.search(
+        r"error\[RACE_WW\].*\(9 times in 3 calls, the first is shown\)", text
+    )
     assert re.search(r'replay: palladion\.emulate\("triton/h100", replay="s2:[^"]+"\)', text)
-    assert re.search(r"^verdict: defect: 1 defect with 1 symptom\n +kernel +target +calls +verdict +schedules +findings\n"
-                     r" +@kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved", text, re.MULTILINE)
+    assert re.search(
+        r"^verdict: defect: 1 defect with 1 symptom\n +kernel +target +calls +verdict +schedules +findings\n"
+        r" +@kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved",
+        text,
+        re.MULTILINE,
+    )
 
 
 def test_representations_are_short():
     found = palladion.check(last_one_wins, jnp.arange(4, dtype=jnp.float32), target="triton/h100")
     with palladion.emulate(on_defect="collect") as session:
         past_the_end(jnp.ones(3))
-    for value in (found, found.kernels[0], found.findings[0], found.findings[0].first, session.report, session.report.calls[0]):
+    for value in (
+        found,
+        found.kernels[0],
+        found.findings[0],
+        found.findings[0].first,
+        session.report,
+        session.report.calls[0],
+    ):
         assert "\n" not in repr(value) and 10 < len(repr(value)) <= 200, repr(value)
     assert repr(found) == f"<Report defect, 1 kernel call, {len(found.findings)} findings>"
     assert repr(session.report) == "<SessionReport ran, 1 kernel call, 1 finding>" or "defect" in repr(session.report)
@@ -141,13 +176,21 @@ def wild_report() -> KernelReport:
 
     def changed(value):
         if isinstance(value, dict):
-            words = ("severity", "verdict", "code", "confidence", "kind", "where", "facts")  # of which there are but a few
+            words = (
+                "severity",
+                "verdict",
+                "code",
+                "confidence",
+                "kind",
+                "where",
+                "facts",
+            )  # of which there are but a few
             return {k: v if k in words else changed(v) for k, v in value.items()}
         if isinstance(value, list):
             return [changed(v) for v in value]
         return value + WILD if isinstance(value, str) and value else value
 
-    from palladion.report.telling import plain
+    from palladion.report.rendering import plain
 
     report = KernelReport(changed(plain(found)))
     report.error, report.grid = None, (4,)
@@ -155,17 +198,30 @@ def wild_report() -> KernelReport:
 
 
 def raw(text: str) -> list:
-    return [c for c in text if c != "\n" and (ord(c) < 32 or 0x7f <= ord(c) <= 0x9f or c in "\u202e\u2066")]
+    return [c for c in text if c != "\n" and (ord(c) < 32 or 0x7F <= ord(c) <= 0x9F or c in "\u202e\u2066")]
 
 
 def test_no_text_reaches_a_terminal_raw():
     report = wild_report()
     both = Report(None, [report, report])
-    for text in (str(report), str(both), str(report.findings[0]), repr(report), repr(report.findings[0]), repr(report.findings[0].first),
-                 str(palladion.DefectError(both)), str(palladion.PalladionError(WILD)), str(palladion.ExportError(WILD, WILD)),
-                 str(palladion.PalladionWarning(WILD)), report._repr_html_()):
+    for text in (
+        str(report),
+        str(both),
+        str(report.findings[0]),
+        repr(report),
+        repr(report.findings[0]),
+        repr(report.findings[0].first),
+        str(palladion.DefectError(both)),
+        str(palladion.PalladionError(WILD)),
+        str(palladion.ExportError(WILD, WILD)),
+        str(palladion.PalladionWarning(WILD)),
+        report._repr_html_(),
+    ):
         assert text and not raw(text), repr(text)
-    assert printable(WILD).startswith("\\x1b[31mred\\x07\\x0d\\x9b2J\\u202e\\u2066<script>") and one_line("a\nb") == "a\\nb"
+    assert (
+        printable(WILD).startswith("\\x1b[31mred\\x07\\x0d\\x9b2J\\u202e\\u2066<script>")
+        and one_line("a\nb") == "a\\nb"
+    )
 
 
 def test_names_of_kernels_in_errors_are_escaped():
@@ -187,7 +243,9 @@ class Page(html.parser.HTMLParser):
         assert self.open == []
 
     def handle_starttag(self, tag, attrs):
-        assert tag in self.ALLOWED and not any(name.startswith("on") or "http" in (value or "") for name, value in attrs if name != "xmlns")
+        assert tag in self.ALLOWED and not any(
+            name.startswith("on") or "http" in (value or "") for name, value in attrs if name != "xmlns"
+        )
         self.open.append(tag)
         self.seen.append((tag, dict(attrs)))
 
@@ -230,11 +288,18 @@ def test_pages_escape_what_users_write():
 def test_lines_of_what_is_in_no_file_are_shown():
     import linecache
 
-    source = ("def cell(x):\n    def kernel(x_ref, y_ref):\n        y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of a notebook\n"
-              "    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,))(x)\n")
+    source = (
+        "def cell(x):\n    def kernel(x_ref, y_ref):\n        y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of "
+        "a notebook\n"
+        "    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,))(x)\n"
+    )
     linecache.cache["<cell 3>"] = (len(source), None, source.splitlines(True), "<cell 3>")
     scope = {"pl": pl, "jax": jax}
     exec(compile(source, "<cell 3>", "exec"), scope)
     found = palladion.check(scope["cell"], np.ones(3, np.float32))
-    assert "     3 |         y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of a notebook\n" in str(found), str(found)
-    assert isinstance(found.findings[0], Finding) and json.loads(json.dumps(palladion.report.telling.plain(found.kernels)))
+    assert "     3 |         y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]  # of a notebook\n" in str(found), str(
+        found
+    )
+    assert isinstance(found.findings[0], Finding) and json.loads(
+        json.dumps(palladion.report.rendering.plain(found.kernels))
+    )

@@ -1,6 +1,7 @@
-"""Reports of every kind against what reads them: JSON against its published schema, SARIF against the specification and against
-the object model that Microsoft generated from the official schema (sarif-om), JUnit against the rules CI systems apply. The official
-SARIF schema itself is in no package that can be installed here, so the part that is used is written down in sarif_schema.json.
+"""Reports of every kind against what reads them: JSON against its published schema, SARIF against the specification and
+against the object model that Microsoft generated from the official schema (sarif-om), JUnit against the rules CI
+systems apply. The official SARIF schema itself is in no package that can be installed here, so the part that is used is
+written down in sarif_schema.json.
 """
 
 import json
@@ -12,6 +13,7 @@ import xml.etree.ElementTree as ElementTree
 
 import jsonschema
 import pytest
+
 from sarif_checks import SARIF, hold_against_model
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -25,7 +27,9 @@ def closed(schema):
     if not isinstance(schema, dict):
         return schema
     parts = {key: value if key == "allOf" else closed(value) for key, value in schema.items()}
-    return {**parts, "additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else parts
+    return (
+        {**parts, "additionalProperties": False} if schema.get("type") == "object" and "properties" in schema else parts
+    )
 
 
 PUBLISHED = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
@@ -58,33 +62,55 @@ kernel @clean { backend mosaic_tpu; grid [2]; in %x: i32[4]; out %o: i32[4];
     return; } }
 """
 UNSUPPORTED = CLEAN.replace("%q = get(%xr) : i32[4];", "%w = matmul_pop_fifo() : i32[4]; %q = get(%xr) : i32[4];")
-ENDLESS = CLEAN.replace("%q = get", "%r = while(init=0:i32) (%a: i32[]) { return true; } (%a: i32[]) { return %a; } : i32[]; %q = get")
+ENDLESS = CLEAN.replace(
+    "%q = get", "%r = while(init=0:i32) (%a: i32[]) { return true; } (%a: i32[]) { return %a; } : i32[]; %q = get"
+)
 
 
 def pages() -> list:
     """Every kernel of `palladion explain`, wrong and right, with its options."""
     text = subprocess.run([COMMAND, "explain", "--format=json"], check=True, capture_output=True, text=True).stdout
-    return [(f"{page['code']}-{form}", page[form], page["options"]) for page in json.loads(text) for form in ("wrong", "right")]
+    return [
+        (f"{page['code']}-{form}", page[form], page["options"])
+        for page in json.loads(text)
+        for form in ("wrong", "right")
+    ]
 
 
 def shapes() -> list:
     """(name, kernel text, options): at least one of every shape that a report can have."""
     given = ["--in", "x=iota"]
     return pages() + [
-        ("race", RACE, given), ("race-strict", RACE, [*given, "--strict"]), ("clean", CLEAN, given),
-        ("race-suppressed", RACE, [*given, "--suppressions", "suppressions"]), ("unsupported", UNSUPPORTED, given),
-        ("malformed", "pkir 1;\nkernel @k {", given), ("empty", "", []), ("bytes", "pkir 1;\x00\x01\ud800", []),
-        ("no-seeds", CLEAN, [*given, "--seeds", "0"]), ("no-input", CLEAN, []), ("budget", ENDLESS, [*given, "--budget", "100"]),
-        ("empty-grid", CLEAN.replace("grid [2]", "grid [0]"), given), ("no-checks", RACE, [*given, "--checks=bounds"]),
+        ("race", RACE, given),
+        ("race-strict", RACE, [*given, "--strict"]),
+        ("clean", CLEAN, given),
+        ("race-suppressed", RACE, [*given, "--suppressions", "suppressions"]),
+        ("unsupported", UNSUPPORTED, given),
+        ("malformed", "pkir 1;\nkernel @k {", given),
+        ("empty", "", []),
+        ("bytes", "pkir 1;\x00\x01\ud800", []),
+        ("no-seeds", CLEAN, [*given, "--seeds", "0"]),
+        ("no-input", CLEAN, []),
+        ("budget", ENDLESS, [*given, "--budget", "100"]),
+        ("empty-grid", CLEAN.replace("grid [2]", "grid [0]"), given),
+        ("no-checks", RACE, [*given, "--checks=bounds"]),
     ]
 
 
 def check(folder, text, options, form):
     """(exit code, what `check` prints in that format)."""
     (folder / "k.pkir").write_bytes(text.encode("utf-8", "surrogatepass"))
-    (folder / "suppressions").write_text("OOB @k # seen\nNONDET @k # seen\nRACE_WW k*.py:6 # seen\nSHIFT a.py # unused\n")
-    done = subprocess.run([COMMAND, "check", "k.pkir", *options, "--format", form], cwd=folder, capture_output=True, text=True,
-                          timeout=600, check=False)
+    (folder / "suppressions").write_text(
+        "OOB @k # seen\nNONDET @k # seen\nRACE_WW k*.py:6 # seen\nSHIFT a.py # unused\n"
+    )
+    done = subprocess.run(
+        [COMMAND, "check", "k.pkir", *options, "--format", form],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     return done.returncode, done.stdout
 
 
@@ -99,7 +125,9 @@ def test_json_follows_its_schema(tmp_path, name, text, options):
 
 
 def test_the_shapes_are_all_there(tmp_path):
-    """Each verdict that can be had, and each optional part at least once filled and once empty: else the tests above say little."""
+    """Each verdict that can be had, and each optional part at least once filled and once empty: else the tests above
+    say little.
+    """
     seen, filled, empty = set(), set(), set()
     for _, text, options in shapes():
         report = json.loads(check(tmp_path, text, options, "json")[1])
@@ -108,22 +136,49 @@ def test_the_shapes_are_all_there(tmp_path):
             for key, value in part.items():
                 (filled if value else empty).add(key)
     assert seen >= {"clean", "nondeterministic", "defect", "unsupported"} or seen >= {"proved", "defect", "unsupported"}
-    assert filled >= {"first", "second", "never_ran", "unused_suppressions", "suppressed", "strict", "error", "printed", "box", "why",
-                      "frames", "source"}
-    assert empty >= {"first", "never_ran", "unused_suppressions", "suppressed", "strict", "error", "printed", "frames", "source"}
+    assert filled >= {
+        "first",
+        "second",
+        "never_ran",
+        "unused_suppressions",
+        "suppressed",
+        "strict",
+        "error",
+        "printed",
+        "box",
+        "why",
+        "frames",
+        "source",
+    }
+    assert empty >= {
+        "first",
+        "never_ran",
+        "unused_suppressions",
+        "suppressed",
+        "strict",
+        "error",
+        "printed",
+        "frames",
+        "source",
+    }
 
 
 def test_a_run_has_the_same_schema(tmp_path):
     (tmp_path / "k.pkir").write_text(RACE)
-    done = subprocess.run([COMMAND, "run", "k.pkir", "--in", "x=iota", "--out", "out", "--format=json"], cwd=tmp_path,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [COMMAND, "run", "k.pkir", "--in", "x=iota", "--out", "out", "--format=json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     report = json.loads(done.stdout)
     REPORT.validate(report)
     assert not report["checked"] and report["exit_code"] == done.returncode == 1
     assert report["printed"] == [f'<{i}> & "quoted"' for i in range(4)]
 
 
-# NaN is born in the left half, and every program reads what nobody wrote.
+# NaN is born in the left half, and every program reads memory that was never written.
 LOOKED_AT = """pkir 1;
 kernel @looked { backend mosaic_tpu; grid [2]; in %x: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; };
   out %o: f32[8,256] block (8, 128) map (%i: i32[]) { return 0:i32, %i; }; scratch %s: ref<vmem,f32[8,128]>;
@@ -142,8 +197,13 @@ def test_what_a_run_is_asked_for_is_in_the_schema(tmp_path):
     (tmp_path / "k.pkir").write_text(LOOKED_AT)
 
     def run(*options):
-        done = subprocess.run([COMMAND, "run", "k.pkir", "--out", "out", "--format=json", *options], cwd=tmp_path, capture_output=True,
-                              text=True, check=False)
+        done = subprocess.run(
+            [COMMAND, "run", "k.pkir", "--out", "out", "--format=json", *options],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         assert done.stdout, done.stderr
         report = json.loads(done.stdout)
         REPORT.validate(report)
@@ -160,10 +220,19 @@ def test_what_a_run_is_asked_for_is_in_the_schema(tmp_path):
     assert not REPORT.is_valid({**report, "unheard_of": 0})
 
 
-@pytest.mark.parametrize("change", [
-    lambda r: r.pop("argument"), lambda r: r.update(verdict="fine"), lambda r: r.update(verdict="clean"),
-    lambda r: r["findings"][0].update(count=0), lambda r: r["findings"][0]["second"].update(kind="look"),
-    lambda r: r["findings"][0].pop("fingerprint"), lambda r: r.update(error={"kind": "bad", "message": "m"}), lambda r: r.update(exit_code=0)])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.pop("argument"),
+        lambda r: r.update(verdict="fine"),
+        lambda r: r.update(verdict="clean"),
+        lambda r: r["findings"][0].update(count=0),
+        lambda r: r["findings"][0]["second"].update(kind="look"),
+        lambda r: r["findings"][0].pop("fingerprint"),
+        lambda r: r.update(error={"kind": "bad", "message": "m"}),
+        lambda r: r.update(exit_code=0),
+    ],
+)
 def test_the_schema_refuses_what_is_wrong(tmp_path, change):
     report = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "json")[1])
     report["findings"].sort(key=lambda f: f["second"] is None)
@@ -173,6 +242,7 @@ def test_the_schema_refuses_what_is_wrong(tmp_path, change):
 
 
 # ---- SARIF
+
 
 @pytest.mark.parametrize("name, text, options", [pytest.param(*s, id=s[0]) for s in shapes()])
 def test_sarif_follows_the_specification(tmp_path, name, text, options):
@@ -187,17 +257,25 @@ def test_sarif_follows_the_specification(tmp_path, name, text, options):
     for result, finding in zip(run["results"], report["findings"]):
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["partialFingerprints"] == {"palladion/v1": finding["fingerprint"]}
-        assert [s["justification"] for s in result.get("suppressions", [])] == ([finding["suppressed"]] if finding["suppressed"] else [])
+        assert [s["justification"] for s in result.get("suppressions", [])] == (
+            [finding["suppressed"]] if finding["suppressed"] else []
+        )
         ids = [place["id"] for place in result["relatedLocations"]]
         assert len(ids) == len(set(ids))
         assert [i for i in ids if i in (1, 2)] == [i for i, side in ((1, "first"), (2, "second")) if finding[side]]
 
 
-@pytest.mark.parametrize("change", [
-    lambda r: r.update(severity="error"), lambda r: r.update(level="defect"), lambda r: r.pop("message"),
-    lambda r: r["locations"][0]["physicalLocation"]["region"].update(startLine=0),
-    lambda r: r["locations"][0]["physicalLocation"]["artifactLocation"].update(uri="a b"),
-    lambda r: r.update(suppressions=[{"kind": "accepted"}])])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda r: r.update(severity="error"),
+        lambda r: r.update(level="defect"),
+        lambda r: r.pop("message"),
+        lambda r: r["locations"][0]["physicalLocation"]["region"].update(startLine=0),
+        lambda r: r["locations"][0]["physicalLocation"]["artifactLocation"].update(uri="a b"),
+        lambda r: r.update(suppressions=[{"kind": "accepted"}]),
+    ],
+)
 def test_the_sarif_schema_refuses_what_is_wrong(tmp_path, change):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     change(log["runs"][0]["results"][0])
@@ -243,12 +321,14 @@ def test_a_sarif_fix_mends_the_file_that_it_names(tmp_path):
         region = replaced["deletedRegion"]
         assert region["startColumn"] == region["endColumn"] == 1
         new = replaced.get("insertedContent", {"text": ""})["text"]
-        lines[region["startLine"] - 1:region["endLine"] - 1] = new.split("\n")[:-1]
+        lines[region["startLine"] - 1 : region["endLine"] - 1] = new.split("\n")[:-1]
     assert lines != FIXED.split("\n") and results(tmp_path, "\n".join(lines)) == []
 
 
 def test_a_sarif_fix_needs_a_file_of_the_users_and_a_line_for_each_statement(tmp_path):
-    python = FIXED.replace("pkir 1;", 'pkir 1;\nfile #f = "k.py";\nloc #l = #f:6:5 fn "k";').replace(";\n    ", " #l;\n    ")
+    python = FIXED.replace("pkir 1;", 'pkir 1;\nfile #f = "k.py";\nloc #l = #f:6:5 fn "k";').replace(
+        ";\n    ", " #l;\n    "
+    )
     on_one_line = FIXED.replace(";\n    ", "; ")
     for text in (python, on_one_line):
         found = results(tmp_path, text)
@@ -258,20 +338,29 @@ def test_a_sarif_fix_needs_a_file_of_the_users_and_a_line_for_each_statement(tmp
 def test_sarif_places_are_uris(tmp_path):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     places = [r["locations"][0]["physicalLocation"] for r in log["runs"][0]["results"]]
-    assert {"artifactLocation": {"uri": "dir%20with%20space/k%22ern%3C%26%3E.py", "uriBaseId": "%SRCROOT%"},
-            "region": {"startLine": 6, "startColumn": 5}} in places
+    assert {
+        "artifactLocation": {"uri": "dir%20with%20space/k%22ern%3C%26%3E.py", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 6, "startColumn": 5},
+    } in places
 
 
 def test_sarif_paths_below_the_folder_are_relative_and_others_are_not(tmp_path):
-    for path, expected in ((f"{tmp_path}/a/k.py", {"uri": "a/k.py", "uriBaseId": "%SRCROOT%"}), ("./k.py", {"uri": "k.py", "uriBaseId": "%SRCROOT%"}),
-                           ("/elsewhere/k.py", {"uri": "file:///elsewhere/k.py"})):
-        log = json.loads(check(tmp_path, RACE.replace('dir with space/k\\"ern<&>.py', path), ["--in", "x=iota"], "sarif")[1])
+    for path, expected in (
+        (f"{tmp_path}/a/k.py", {"uri": "a/k.py", "uriBaseId": "%SRCROOT%"}),
+        ("./k.py", {"uri": "k.py", "uriBaseId": "%SRCROOT%"}),
+        ("/elsewhere/k.py", {"uri": "file:///elsewhere/k.py"}),
+    ):
+        log = json.loads(
+            check(tmp_path, RACE.replace('dir with space/k\\"ern<&>.py', path), ["--in", "x=iota"], "sarif")[1]
+        )
         SARIF.validate(log)
-        assert expected in [r["locations"][0]["physicalLocation"]["artifactLocation"] for r in log["runs"][0]["results"]]
+        assert expected in [
+            r["locations"][0]["physicalLocation"]["artifactLocation"] for r in log["runs"][0]["results"]
+        ]
     assert list(log["runs"][0]["originalUriBaseIds"]) == ["%SRCROOT%"]
 
 
-def test_sarif_tells_both_sides_of_a_race_as_threads(tmp_path):
+def test_sarif_has_both_sides_of_a_race_as_threads(tmp_path):
     log = json.loads(check(tmp_path, RACE, ["--in", "x=iota"], "sarif")[1])
     (race,) = [r for r in log["runs"][0]["results"] if r["ruleId"] == "RACE_WW"]
     (flow,) = race["codeFlows"]
@@ -280,7 +369,10 @@ def test_sarif_tells_both_sides_of_a_race_as_threads(tmp_path):
         assert thread["message"]["text"].startswith("program (")
         calls, access = thread["locations"]
         assert calls["location"]["physicalLocation"]["region"]["startLine"] == 20 and calls["nestingLevel"] == 0
-        assert access["location"]["message"]["text"].startswith(f"({number}) write of o_ref[") and access["executionOrder"] == number
+        assert (
+            access["location"]["message"]["text"].startswith(f"({number}) write of o_ref[")
+            and access["executionOrder"] == number
+        )
     assert race["properties"]["fix"] and race["message"]["text"].endswith(f"Fix: {race['properties']['fix']}")
     assert all(rule["helpUri"].endswith(rule["id"].lower()) for rule in log["runs"][0]["tool"]["driver"]["rules"])
 
@@ -292,11 +384,15 @@ def test_fingerprints_survive_moved_lines(tmp_path):
 
     before = prints(RACE)
     assert len(before) == len(set(before)) >= 2
-    assert prints(RACE.replace("#f:6:5", "#f:16:5").replace("#f:20:3", "#f:40:3").replace("kernel @k", "\n\n\nkernel @k")) == before
+    assert (
+        prints(RACE.replace("#f:6:5", "#f:16:5").replace("#f:20:3", "#f:40:3").replace("kernel @k", "\n\n\nkernel @k"))
+        == before
+    )
     assert prints(RACE.replace('"o_ref"', '"out_ref"')) != before
 
 
 # ---- JUnit
+
 
 @pytest.mark.parametrize("name, text, options", [pytest.param(*s, id=s[0]) for s in shapes()])
 def test_junit_counts_what_it_holds(tmp_path, name, text, options):
@@ -310,19 +406,37 @@ def test_junit_counts_what_it_holds(tmp_path, name, text, options):
         assert int(suite.get(attribute)) == int(root.get(attribute)) == len(suite.findall(f"testcase/{tag}"))
     assert int(suite.get("tests")) == int(root.get("tests")) == len(cases)
     assert (code == 0) == (not suite.findall("testcase/failure") and not suite.findall("testcase/error"))
-    assert {child.tag for case in cases for child in case} <= {"properties", "failure", "error", "skipped", "system-out"}
-    assert all(child.get("message") and (child.get("type") or child.tag == "skipped") for case in cases for child in case
-               if child.tag not in ("system-out", "properties"))
-    assert all(float(part.get("time")) >= 0 for part in (root, suite, *cases)) and float(suite.get("time")) == float(root.get("time"))
-    told = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
-    assert set(told) == {"palladion.version", "palladion.kernel", "palladion.target", "palladion.verdict", "palladion.schedules"}
-    assert cases[0].find("system-out").text.startswith(f"verdict: {told['palladion.verdict']}\n")
+    assert {child.tag for case in cases for child in case} <= {
+        "properties",
+        "failure",
+        "error",
+        "skipped",
+        "system-out",
+    }
+    assert all(
+        child.get("message") and (child.get("type") or child.tag == "skipped")
+        for case in cases
+        for child in case
+        if child.tag not in ("system-out", "properties")
+    )
+    assert all(float(part.get("time")) >= 0 for part in (root, suite, *cases)) and float(suite.get("time")) == float(
+        root.get("time")
+    )
+    properties = {one.get("name"): one.get("value") for one in suite.findall("properties/property")}
+    assert set(properties) == {
+        "palladion.version",
+        "palladion.kernel",
+        "palladion.target",
+        "palladion.verdict",
+        "palladion.schedules",
+    }
+    assert cases[0].find("system-out").text.startswith(f"verdict: {properties['palladion.verdict']}\n")
 
 
 # ---- what is not fit for a terminal or for XML
 
 WILD = "\x1b[31mred\x07\x0c\r\x7f\u009b2J\u202e\u2066\ufffe<&>'"
-WILD_KERNEL = RACE.replace("o_ref", WILD).replace('fn "body"', f'fn "{WILD}"').replace("& \\\"quoted\\\"", WILD)
+WILD_KERNEL = RACE.replace("o_ref", WILD).replace('fn "body"', f'fn "{WILD}"').replace('& \\"quoted\\"', WILD)
 
 
 def strings(value) -> list:
@@ -337,7 +451,7 @@ def test_control_bytes_of_a_kernel_never_leave_raw(tmp_path, form, color):
     code, out = check(tmp_path, WILD_KERNEL, ["--in", "x=iota", f"--color={color}"], form)
     assert code == 1 and "red" in out
     ours = re.sub("\x1b\\[[0-9;]+m", "", out) if form == "text" and color == "always" else out
-    assert not [c for c in ours if c != "\n" and (ord(c) < 32 or 0x7f <= ord(c) <= 0x9f or c in "\u202e\u2066")]
+    assert not [c for c in ours if c != "\n" and (ord(c) < 32 or 0x7F <= ord(c) <= 0x9F or c in "\u202e\u2066")]
     if form == "junit":
         assert "\\x1b[31mred" in "".join(ElementTree.fromstring(out).itertext())
     elif form != "text":
@@ -346,6 +460,15 @@ def test_control_bytes_of_a_kernel_never_leave_raw(tmp_path, form, color):
 
 def test_an_error_that_quotes_the_kernel_is_escaped(tmp_path):
     (tmp_path / "k.pkir").write_text(WILD_KERNEL.replace("get(", "no_such_operation("))
-    done = subprocess.run([COMMAND, "run", "k.pkir", "--in", f"{WILD.replace(chr(0), '')}=iota", "--out", "o"], cwd=tmp_path, capture_output=True,
-                          text=True, check=False)
-    assert done.returncode in (3, 4) and done.stderr and not [c for c in done.stderr if c != "\n" and not c.isprintable() and ord(c) < 0xa0]
+    done = subprocess.run(
+        [COMMAND, "run", "k.pkir", "--in", f"{WILD.replace(chr(0), '')}=iota", "--out", "o"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (
+        done.returncode in (3, 4)
+        and done.stderr
+        and not [c for c in done.stderr if c != "\n" and not c.isprintable() and ord(c) < 0xA0]
+    )

@@ -31,16 +31,38 @@ def test_results_come_back_through_the_code_around_the_kernels():
     np.testing.assert_array_equal(result, (X * 2 + 1) * 6)
 
 
-@pytest.mark.parametrize("name", [
-    "int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "bfloat16",
-    "float32", "float8_e4m3fn", "float8_e5m2", "float8_e4m3b11fnuz", "float8_e8m0fnu", "float4_e2m1fn"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "int2",
+        "uint2",
+        "int4",
+        "uint4",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float8_e4m3b11fnuz",
+        "float8_e8m0fnu",
+        "float4_e2m1fn",
+    ],
+)
 def test_every_type_reaches_the_kernel_and_comes_back(name):
     def copy_kernel(x_ref, y_ref):
         y_ref[...] = x_ref[...]
 
     dtype = getattr(ml_dtypes, name, None) or getattr(np, name)
     x = jnp.asarray(np.asarray([0, 1, 1, 0, 1]).astype(dtype))
-    result = palladion.run(lambda v: pl.pallas_call(copy_kernel, out_shape=jax.ShapeDtypeStruct(v.shape, v.dtype))(v), x)
+    result = palladion.run(
+        lambda v: pl.pallas_call(copy_kernel, out_shape=jax.ShapeDtypeStruct(v.shape, v.dtype))(v), x
+    )
     assert result.dtype == x.dtype
     assert np.asarray(result).tobytes() == np.asarray(x).tobytes()
 

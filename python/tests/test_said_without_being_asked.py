@@ -151,7 +151,9 @@ def test_a_nan_from_finite_operands_has_its_line():
     assert (remark.name, remark.words) == ("not-finite", f"{NAN} the program")
     line = divides.__code__.co_firstlineno + 1
     assert remark.frames[0].file.endswith(os.path.basename(__file__)) and remark.frames[0].line == line
-    assert f"\n  remark: {NAN}" in str(report) and f"{os.path.basename(__file__)}:{line}" in " ".join(str(report).split())
+    assert f"\n  remark: {NAN}" in str(report) and f"{os.path.basename(__file__)}:{line}" in " ".join(
+        str(report).split()
+    )
     assert not palladion.check(f(stays_finite), X).kernels[0].remarks
     assert not palladion.check(f(divides), X + jnp.nan).kernels[0].remarks
 
@@ -161,7 +163,11 @@ def test_an_infinity_from_finite_operands_has_its_line():
         o_ref[...] = x_ref[...] * x_ref[...]
 
     report = palladion.check(lambda x: pl.pallas_call(squares, out_shape=S(x.shape, x.dtype))(x), jnp.full((4,), 1e30))
-    assert report.kernels[0].remarks[0].words.startswith("'o'[0] is inf and every operand is finite: mul made the first inf")
+    assert (
+        report.kernels[0]
+        .remarks[0]
+        .words.startswith("'o'[0] is inf and every operand is finite: mul made the first inf")
+    )
 
 
 def test_a_report_of_several_kernels_has_the_line_of_each():
@@ -190,8 +196,11 @@ def test_every_format_of_the_command_has_the_line(tmp_path):
 def test_a_texts_backend_that_was_assumed_is_said(tmp_path):
     f = lambda x: pl.pallas_call(own, out_shape=S(x.shape, x.dtype), grid=x.shape)(x)  # noqa: E731
     text, of_h100 = palladion.export(f, X), palladion.export(f, X, target="h100")
-    assumed = ("the kernel text names no backend, so the target 'h100' was taken for 'triton/h100'; give 'mosaic_gpu/h100' for the other one, "
-               "or name the target where the text is exported")
+    assumed = (
+        "the kernel text names no backend, so the target 'h100' was taken for 'triton/h100'; give 'mosaic_gpu/h100' "
+        "for the other one, "
+        "or name the target where the text is exported"
+    )
     report = palladion.check(text, X, target="h100", legality="off")
     (remark,) = report.kernels[0].remarks
     assert (remark.name, remark.words, report.kernels[0].target) == ("backend", assumed, "triton/h100")
@@ -205,5 +214,7 @@ def test_a_texts_backend_that_was_assumed_is_said(tmp_path):
     assert not session.report.calls[0].remarks and session.report.calls[0].target == function.target
     (tmp_path / "k.pkir").write_text(text, encoding="utf-8")
     for words in (("check", "--seeds", "2"), ("run", "--out", "out")):
-        done = command(words[0], "k.pkir", "--in", "x=iota", "--target", "h100", "--legality", "off", *words[1:], cwd=tmp_path)
+        done = command(
+            words[0], "k.pkir", "--in", "x=iota", "--target", "h100", "--legality", "off", *words[1:], cwd=tmp_path
+        )
         assert assumed in " ".join(done.stdout.split()), done

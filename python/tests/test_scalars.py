@@ -1,4 +1,4 @@
-"""Constants keep their bits: every 8-bit and 16-bit value against ml_dtypes, read back by Python's own number parser."""
+"""Constants keep their bits: every 8-bit and 16-bit value against ml_dtypes, read back by Python's number parser."""
 
 import jax.numpy as jnp
 import ml_dtypes
@@ -24,7 +24,7 @@ ONE_BYTE = [n for n in DTYPE_NAMES if n.startswith("float") and numpy_dtype(DTYP
 @pytest.mark.parametrize("name", [*ONE_BYTE, "float16", "bfloat16"])
 def test_every_value(name):
     dtype = numpy_dtype(DTYPE_NAMES[name])
-    bits = {"float4_e2m1fn": 16, "float6_e2m3fn": 64, "float6_e3m2fn": 64}.get(name, 256 ** dtype.itemsize)
+    bits = {"float4_e2m1fn": 16, "float6_e2m3fn": 64, "float6_e3m2fn": 64}.get(name, 256**dtype.itemsize)
     for value in np.arange(bits, dtype=f"u{dtype.itemsize}").view(dtype):
         text = literal_text(value, dtype)
         assert read_back(text).tobytes() == value.tobytes(), text

@@ -1,13 +1,15 @@
-"""Products of Blackwell with block scales and with a sparse operand (scaled_kernels.py): their numbers against NumPy's in double precision,
-packed as JAX's documentation and its own helper pack them, and what JAX's lowering says of the same kernels.
+"""Products of Blackwell with block scales and with a sparse operand (scaled_kernels.py): their numbers against NumPy's
+in double precision, packed as JAX's documentation and its own helper pack them, and what JAX's lowering says of the
+same kernels.
 """
 
 import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
-import palladion
 import pytest
+
+import palladion
 from scaled_kernels import E4M3, E8M0, F4, F8, F8_WIDE, Product, inputs, matmul
 
 BF16 = ml_dtypes.bfloat16
@@ -40,7 +42,9 @@ def test_a_product_is_numpys_and_has_no_defect(name):
     product = PRODUCTS[name]
     arguments, exact = inputs(product)
     expected = exact.astype(product.acc)  # the one rounding
-    report = palladion.check(matmul(product), *arguments, reference=lambda *_: jnp.asarray(expected), rtol=0, atol=0, seeds=4, target="b200")
+    report = palladion.check(
+        matmul(product), *arguments, reference=lambda *_: jnp.asarray(expected), rtol=0, atol=0, seeds=4, target="b200"
+    )
     assert not report.findings, report
 
 
@@ -52,10 +56,9 @@ def test_jax_lowers_the_kernel(name):
     with palladion.target("b200"):
         traced = jax.jit(matmul(product)).trace(*arguments)
         if name in ("sparse_mxfp4", "sparse_nvfp4") and jax.__version_info__ >= (0, 12):
-            # JAX 0.12's verifier wants metadata of A's shape, which JAX 0.10 did not; what the product computes is the same.
+            # JAX 0.12's verifier wants metadata of A's shape, which JAX 0.10 did not; what the product computes is the
+            # same.
             with pytest.raises(Exception, match="a_sparse_metadata"):
                 traced.lower(lowering_platforms=("cuda",))
             return
         assert traced.lower(lowering_platforms=("cuda",)).as_text()
-
-

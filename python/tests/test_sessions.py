@@ -41,11 +41,15 @@ def early_kernel(x, y_in, sem, y):
 
 
 def copy_start(x, y, kernel=start_kernel, sem=DMA(())):
-    return pl.pallas_call(kernel, in_specs=[ANY, ANY], out_specs=[ANY, SEM], out_shape=[SHAPE, sem], input_output_aliases={1: 0})(x, y)
+    return pl.pallas_call(
+        kernel, in_specs=[ANY, ANY], out_specs=[ANY, SEM], out_shape=[SHAPE, sem], input_output_aliases={1: 0}
+    )(x, y)
 
 
 def copy_done(x, y, sem, kernel=wait_kernel):
-    return pl.pallas_call(kernel, in_specs=[ANY, ANY, SEM], out_specs=ANY, out_shape=SHAPE, input_output_aliases={1: 0})(x, y, sem)
+    return pl.pallas_call(
+        kernel, in_specs=[ANY, ANY, SEM], out_specs=ANY, out_shape=SHAPE, input_output_aliases={1: 0}
+    )(x, y, sem)
 
 
 def copied(x, kernel=wait_kernel):
@@ -89,10 +93,10 @@ def codes_of(function, *args):
     return {finding.code for call in session.report.calls for finding in call.findings}, str(session.report)
 
 
-def test_nobody_waits():
-    codes, told = codes_of(lambda x: copy_start(x, jnp.zeros_like(x))[0], X)
+def test_a_copy_that_no_kernel_waits_for():
+    codes, text = codes_of(lambda x: copy_start(x, jnp.zeros_like(x))[0], X)
     assert codes == {"NOT_AWAITED"}
-    assert "half(x, y, sem).start()" in told and "no kernel of the session has waited for" in told, told
+    assert "half(x, y, sem).start()" in text and "no kernel of the session has waited for" in text, text
     assert codes_of(copied, X)[0] == set()  # the next session has nothing of it
 
 
@@ -104,8 +108,8 @@ def test_the_result_before_the_wait_is_poison():
 
 def test_the_array_is_used_before_the_wait():
     assert codes_of(functools.partial(copied, kernel=late_kernel), X)[0] == set()
-    codes, told = codes_of(functools.partial(copied, kernel=early_kernel), X)
-    assert "RACE_RW" in codes and "pltpu.sync_copy(y.at[0:8], y.at[8:16])" in told, told
+    codes, text = codes_of(functools.partial(copied, kernel=early_kernel), X)
+    assert "RACE_RW" in codes and "pltpu.sync_copy(y.at[0:8], y.at[8:16])" in text, text
 
 
 def double_kernel(y_ref, o_ref):
@@ -118,8 +122,8 @@ def test_a_kernel_between_reads_what_is_under_way():
         z = pl.pallas_call(double_kernel, out_shape=SHAPE)(y)
         return copy_done(x, y, sem), z
 
-    codes, told = codes_of(function, X)
-    assert codes == {"RACE_ASYNC"} and "the copy may still be under way" in told, told
+    codes, text = codes_of(function, X)
+    assert codes == {"RACE_ASYNC"} and "the copy may still be under way" in text, text
 
 
 def test_the_waiting_kernel_is_given_another_array():
@@ -127,8 +131,8 @@ def test_the_waiting_kernel_is_given_another_array():
         y, sem = copy_start(x, jnp.zeros_like(x))
         return y, copy_done(x, jnp.ones_like(x), sem)
 
-    codes, told = codes_of(function, X)
-    assert codes == {"USE_AFTER_SCOPE"} and "none of its operands" in told, told
+    codes, text = codes_of(function, X)
+    assert codes == {"USE_AFTER_SCOPE"} and "none of its operands" in text, text
 
 
 def two_kernel(x, y_in, y, sems):
@@ -176,10 +180,10 @@ def test_a_copy_over_two_kernels_of_a_mesh_of_one_core(early):
         y, sem = over_a_core(start, (x,), (SHAPE, DMA(())))
         return over_a_core(use, (x, y, sem), SHAPE)
 
-    codes, told = codes_of(function, X)
-    assert codes == ({"RACE_RW", "NONDET"} if early else set()), told
+    codes, text = codes_of(function, X)
+    assert codes == ({"RACE_RW", "NONDET"} if early else set()), text
     if early:
-        assert "of what palladion.export writes" not in told, told
+        assert "of what palladion.export writes" not in text, text
     else:
         with palladion.emulate("v5e"):
             np.testing.assert_array_equal(jax.jit(function)(X), X)

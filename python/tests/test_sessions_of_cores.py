@@ -11,8 +11,9 @@ import palladion
 
 X = np.arange(16 * 128, dtype=np.float32).reshape(16, 128)
 DMA, REGULAR = pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.REGULAR
-pytestmark = pytest.mark.skipif(not hasattr(pl, "empty_ref_like") or not hasattr(jax, "new_ref"),
-                                reason="this JAX has no refs without a value")
+pytestmark = pytest.mark.skipif(
+    not hasattr(pl, "empty_ref_like") or not hasattr(jax, "new_ref"), reason="this JAX has no refs without a value"
+)
 
 
 def on_cores(cores, body):
@@ -38,6 +39,7 @@ def emulated(f, **options):
 
 def two_kernels(waiting, of_core=lambda core: core, semaphore=DMA(())):
     """Each core starts the copy of its half; in the next kernel `waiting` cores wait for that of `of_core`."""
+
     def f(x):
         x_ref, y_ref, sem = refs(x, semaphore)
         own = (lambda core: sem) if semaphore.shape == () else (lambda core: sem.at[core])
@@ -55,7 +57,7 @@ def test_each_core_waits_on_its_own(semaphore):
     assert codes == set(), report
 
 
-def test_a_core_whose_copy_nobody_awaits():
+def test_a_core_with_a_copy_that_is_never_awaited():
     result, codes, report = emulated(two_kernels(1))
     assert codes == {"NOT_AWAITED"}, report
     np.testing.assert_array_equal(result[:8], X[:8])
@@ -81,8 +83,8 @@ def test_a_wait_orders_the_copy_of_its_own_core_alone():
     assert codes & {"RACE_WW", "RACE_ASYNC"}, report
 
 
-def told_and_awaited(tells, waits):
-    """The first kernel's cores tell semaphores that it gives, and the second one's wait for these."""
+def signalled_and_awaited(signals, waits):
+    """The first kernel's cores signal semaphores that it gives, and the second one's wait for these."""
     mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
     out, given = jax.ShapeDtypeStruct(X.shape, X.dtype), "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
 
@@ -92,7 +94,7 @@ def told_and_awaited(tells, waits):
 
     def first(x, y, sem):
         copied(x, y, jax.lax.axis_index("core"))
-        tells(sem, jax.lax.axis_index("core"))
+        signals(sem, jax.lax.axis_index("core"))
 
     def second(y, sem, z):
         waits(sem, jax.lax.axis_index("core"))
@@ -108,8 +110,10 @@ def told_and_awaited(tells, waits):
 @pytest.mark.parametrize("more, codes", [(0, set()), (1, {"SEM_LEAK"})])
 def test_counts_of_each_core_go_on(more, codes):
     """A core signals the other one's semaphore; the next kernel's cores take what they find."""
-    f = told_and_awaited(lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
-                         lambda sem, core: pl.semaphore_wait(sem, 1))
+    f = signalled_and_awaited(
+        lambda sem, core: pl.semaphore_signal(sem, 1 + more * core, core_index=1 - core),
+        lambda sem, core: pl.semaphore_wait(sem, 1),
+    )
     result, found, report = emulated(f)
     np.testing.assert_array_equal(result, X)
     assert found == codes, report
@@ -118,8 +122,10 @@ def test_counts_of_each_core_go_on(more, codes):
 
 def test_a_wait_for_the_other_cores_count():
     """Core 0 alone is signalled, and core 1 waits."""
-    f = told_and_awaited(lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
-                         lambda sem, core: pl.when(core == 1)(lambda: pl.semaphore_wait(sem, 1)))
+    f = signalled_and_awaited(
+        lambda sem, core: pl.when(core == 0)(lambda: pl.semaphore_signal(sem, 1)),
+        lambda sem, core: pl.when(core == 1)(lambda: pl.semaphore_wait(sem, 1)),
+    )
     _, found, report = emulated(f)
     assert "DEADLOCK" in found, report
 
@@ -129,6 +135,7 @@ BLOCKS = pltpu.VMEM((2, 8, 128), jnp.float32)
 
 def through_vmem(cores, wait=True):
     """A kernel starts copies to memory of its core, which outlives it there; the next kernel waits and reads."""
+
     def f(x):
         x_ref, y_ref, sem = refs(x, DMA((2,)))
         slots = pl.empty_ref_like(BLOCKS)
@@ -159,13 +166,14 @@ def test_a_copy_to_memory_of_a_core_that_outlives_the_kernel():
     assert codes == set() and report.verdict == "proved", report
 
 
-def test_nobody_waits_for_a_copy_to_memory_of_a_core():
+def test_a_copy_to_memory_of_a_core_is_never_awaited():
     _, codes, report = emulated(through_vmem(1, wait=False))
     assert {"RACE_ASYNC", "NOT_AWAITED"} & codes, report
 
 
-WITH_PREFETCH = pytest.mark.skipif(not hasattr(pltpu, "emit_pipeline_with_async_prefetch"),
-                                   reason="this JAX prefetches in no kernel of its own")
+WITH_PREFETCH = pytest.mark.skipif(
+    not hasattr(pltpu, "emit_pipeline_with_async_prefetch"), reason="this JAX prefetches in no kernel of its own"
+)
 
 
 def prefetched(x, cores):
@@ -177,7 +185,8 @@ def prefetched(x, cores):
         o_ref[...] = x_ref[...] * 2
 
     pipeline, prefetch = pltpu.emit_pipeline_with_async_prefetch(
-        double, grid=(2, 2), in_specs=[blocks], out_specs=[pl.BlockSpec((8, 64), lambda i, j: (i, j))], mesh=mesh)
+        double, grid=(2, 2), in_specs=[blocks], out_specs=[pl.BlockSpec((8, 64), lambda i, j: (i, j))], mesh=mesh
+    )
     x_ref, y_ref = jax.new_ref(x), jax.new_ref(jnp.zeros_like(x))
     leaves, tree = jax.tree.flatten(prefetch(x_ref))
 

@@ -77,7 +77,9 @@ CASES = [  # what is run, how its message begins, the most lines before it
 
 def printed(program: str, **more) -> str:
     environment = os.environ | {"PYTHONPATH": str(pathlib.Path(palladion.__file__).parents[1])} | more
-    done = subprocess.run([sys.executable, "-c", PRELUDE + program], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + program], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stderr
 
@@ -89,8 +91,15 @@ def test_the_message_once_after_a_few_lines(program, message, lines):
     assert found and text.count("Traceback (most recent call last)") == 1, text
     assert before.count("\n") < lines, text
     assert message.partition(": ")[2] not in after or not message.partition(": ")[2], text
-    for private in ("palladion._library", "palladion.base.errors", "palladion.report.", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED",
-                    "FAILED_PRECONDITION", "direct cause"):
+    for private in (
+        "palladion._library",
+        "palladion.base.errors",
+        "palladion.report.",
+        "INVALID_ARGUMENT",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "direct cause",
+    ):
         assert private not in text
     assert not re.search(r"line \d+ of (the kernel text|what palladion)", text)
 

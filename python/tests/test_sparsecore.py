@@ -1,4 +1,6 @@
-"""SparseCore is not modelled: what needs it is refused by name and line, and JAX refuses it on a TensorCore as well (docs/sparsecore.md)."""
+"""SparseCore is not modelled: what needs it is refused by name and line, and JAX refuses it on a TensorCore as well
+(docs/sparsecore.md).
+"""
 
 import contextlib
 
@@ -7,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import tpu as pltpu
-from jax.experimental.pallas import tpu_sc as plsc
+from jax.experimental.pallas import tpu as pltpu, tpu_sc as plsc
 
 import palladion
 from palladion import _library
@@ -29,6 +30,7 @@ def on(kind):
 
 def here(offset=1):
     import inspect
+
     return inspect.currentframe().f_back.f_lineno + offset
 
 
@@ -54,17 +56,33 @@ def indirect(x_ref, i_ref, o_ref, sem):
         o_block[...] = x_block[...]
 
     LINES["indirect"] = here()
-    pltpu.emit_pipeline(body, grid=(1,), in_specs=[pl.BlockSpec((pl.Indirect(8), 128), lambda k: (i_ref, 0))],
-                        out_specs=[pl.BlockSpec((8, 128), lambda k: (k, 0))])(x_ref, o_ref)
+    pltpu.emit_pipeline(
+        body,
+        grid=(1,),
+        in_specs=[pl.BlockSpec((pl.Indirect(8), 128), lambda k: (i_ref, 0))],
+        out_specs=[pl.BlockSpec((8, 128), lambda k: (k, 0))],
+    )(x_ref, o_ref)
 
 
 def called(kernel):
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32), in_specs=[ANYWHERE, VMEM],
-                          out_specs=ANYWHERE if kernel is indirect else VMEM, scratch_shapes=[pltpu.SemaphoreType.DMA])
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((8, 128), jnp.float32),
+        in_specs=[ANYWHERE, VMEM],
+        out_specs=ANYWHERE if kernel is indirect else VMEM,
+        scratch_shapes=[pltpu.SemaphoreType.DMA],
+    )
 
 
-@pytest.mark.parametrize("kernel, said", [(gather, "a ref as an index needs SparseCore"), (scatter, "a ref as an index needs SparseCore"),
-                                          (indirect, "a ref as an index needs SparseCore"), (adding, "add=True needs SparseCore")])
+@pytest.mark.parametrize(
+    "kernel, said",
+    [
+        (gather, "a ref as an index needs SparseCore"),
+        (scatter, "a ref as an index needs SparseCore"),
+        (indirect, "a ref as an index needs SparseCore"),
+        (adding, "add=True needs SparseCore"),
+    ],
+)
 def test_copies_that_only_a_sparsecore_makes(kernel, said):
     f = called(kernel)
     with on("TPU v5e"), pytest.raises(Exception, match="variadic of 32-bit|add=True is not supported"):
@@ -77,14 +95,20 @@ def test_copies_that_only_a_sparsecore_makes(kernel, said):
 
 MESHES = {
     "plsc.ScalarSubcoreMesh": lambda: plsc.ScalarSubcoreMesh(axis_name="c", num_cores=2),
-    "plsc.VectorSubcoreMesh": lambda: plsc.VectorSubcoreMesh(core_axis_name="c", subcore_axis_name="s", num_cores=2, num_subcores=16),
+    "plsc.VectorSubcoreMesh": lambda: plsc.VectorSubcoreMesh(
+        core_axis_name="c", subcore_axis_name="s", num_cores=2, num_subcores=16
+    ),
 }
 
 
 @pytest.mark.parametrize("name", MESHES)
 def test_meshes_of_subcores(name):
     with on("TPU7x"):  # JAX 0.12 traces under an abstract mesh, and compiles nothing
-        f = pl.kernel(lambda x_ref, o_ref: pltpu.sync_copy(x_ref, o_ref), out_type=jax.ShapeDtypeStruct(X.shape, X.dtype), mesh=MESHES[name]())
+        f = pl.kernel(
+            lambda x_ref, o_ref: pltpu.sync_copy(x_ref, o_ref),
+            out_type=jax.ShapeDtypeStruct(X.shape, X.dtype),
+            mesh=MESHES[name](),
+        )
         text = palladion.export(f, X)
     with pytest.raises(palladion.PalladionError) as error:
         _library.Program(text, target="mosaic_tpu/v7x")

@@ -1,4 +1,6 @@
-"""What a target refuses is said when a kernel is run, with seeds or without, at the user's line; and not again where nothing is wrong."""
+"""What a target refuses is said when a kernel is run, with seeds or without, at the user's line; and not again where
+nothing is wrong.
+"""
 
 import inspect
 import re
@@ -8,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 
@@ -111,7 +112,9 @@ def test_legality_off(name):
         f(x)
     assert session.report.verdict == "ran" and not session.report.findings
     palladion.run(f, x, target=target, legality="off")
-    assert not {"ILLEGAL", "CAPACITY"} & {one.code for one in palladion.check(f, x, target=target, seeds=1, legality="off").findings}
+    assert not {"ILLEGAL", "CAPACITY"} & {
+        one.code for one in palladion.check(f, x, target=target, seeds=1, legality="off").findings
+    }
 
 
 @pytest.mark.parametrize("name", LEGAL)
@@ -152,7 +155,9 @@ def test_jax_own_interpreters_judge_no_target():
         x = jnp.ones((6, 200))
         spec = pl.BlockSpec((3, 100), lambda i, j: (i, j))
         for interpret in (True, pltpu.InterpretParams()):
-            pl.pallas_call(copy, out_shape=S(x.shape, x.dtype), grid=(2, 2), in_specs=[spec], out_specs=spec, interpret=interpret)(x)
+            pl.pallas_call(
+                copy, out_shape=S(x.shape, x.dtype), grid=(2, 2), in_specs=[spec], out_specs=spec, interpret=interpret
+            )(x)
             assert not palladion.last_report().findings
     finally:
         palladion.uninstall()

@@ -1,4 +1,5 @@
-"""`palladion.sweep`: the report of many jobs is that of checks in one piece, whoever runs them and however they end.
+"""`palladion.sweep`: the report of many jobs is that of checks in one piece, whichever worker runs them and however
+they end.
 
 The oracle is a check in one piece. What is not here: machines other than this one.
 """
@@ -17,7 +18,6 @@ import pytest
 
 import palladion
 from palladion import _library
-from palladion.api import sweeping
 
 TICKETS = """pkir 1;
 kernel @tickets {
@@ -34,7 +34,11 @@ kernel @tickets {
 }
 """
 RACY, OWN = TICKETS.replace("INDEX", "1"), TICKETS.replace("INDEX", "%q").replace("@tickets", "@own")
-ALONE = TICKETS.replace("    %t = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n", "").replace("INDEX], %t", "%q], %p").replace("@tickets", "@alone")
+ALONE = (
+    TICKETS.replace("    %t = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[];\n", "")
+    .replace("INDEX], %t", "%q], %p")
+    .replace("@tickets", "@alone")
+)
 
 
 def tasks(**options) -> list:
@@ -151,7 +155,9 @@ class Deadly(palladion.Task):
 
 def deadly(folder, times) -> palladion.Task:
     folder.mkdir()
-    return Deadly(RACY, [np.zeros(8, np.int32)], flags=str(folder), times=times, name="deadly", target="triton/h100", seeds=60)
+    return Deadly(
+        RACY, [np.zeros(8, np.int32)], flags=str(folder), times=times, name="deadly", target="triton/h100", seeds=60
+    )
 
 
 def test_a_job_whose_worker_was_killed_runs_again(whole, tmp_path):
@@ -164,7 +170,11 @@ def test_a_job_whose_worker_was_killed_runs_again(whole, tmp_path):
 def test_a_task_that_always_kills_its_worker_is_lost_by_name_and_nothing_else(whole, tmp_path):
     with concurrent.futures.ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
         found = palladion.sweep([deadly(tmp_path / "always", 1000), *tasks()], pool, seeds_per_job=30)
-    assert [one.split(": Broken")[0] for one in found.lost] == ["deadly: seeds 1 to 30", "deadly: seeds 31 to 59", "deadly: the check"]
+    assert [one.split(": Broken")[0] for one in found.lost] == [
+        "deadly: seeds 1 to 30",
+        "deadly: seeds 31 to 59",
+        "deadly: the check",
+    ]
     assert found.tasks[0].report is None and found.verdict == "lost" and not found.ok
     assert "lost: seeds 1 to 30: BrokenProcessPool" in str(found)
     same(palladion.SweepReport(found.tasks[1:]), whole)
@@ -187,7 +197,7 @@ class Failing(concurrent.futures.ThreadPoolExecutor):
         raise OSError("no route to host")
 
 
-def test_seeds_that_nobody_ran_are_no_pass(whole):
+def test_seeds_that_did_not_run_are_no_pass(whole):
     one = tasks()[1]
     with Failing(31, 1) as executor:
         assert palladion.sweep([one], executor, seeds_per_job=30).tasks[0].report.schedules == 90
@@ -207,12 +217,14 @@ def test_a_job_that_is_late_is_lost():
     alone = late(2 * 10**8)
     assert alone.lost == ["own: the check: TimeoutError: not done after 0.3 seconds"] and alone.tasks[0].report is None
     cut = late(10**8)
-    assert cut.lost == ["own: seeds 1 to 100000000: TimeoutError: not done after 0.3 seconds",
-                        "own: seeds 100000001 to 199999999: TimeoutError: not done after 0.3 seconds"]
+    assert cut.lost == [
+        "own: seeds 1 to 100000000: TimeoutError: not done after 0.3 seconds",
+        "own: seeds 100000001 to 199999999: TimeoutError: not done after 0.3 seconds",
+    ]
     assert cut.tasks[0].report.schedules == 1 and cut.tasks[0].report.interrupted and not cut.ok
 
 
-def test_a_kernel_that_is_refused_is_told_once():
+def test_a_kernel_that_is_refused_is_reported_once():
     found = palladion.sweep([palladion.Task(OWN, [np.zeros(3, np.int32)], seeds=300), *tasks()[2:]])
     assert found.tasks[0].verdict == "unsupported" and found.tasks[1].verdict == "proved"
     assert found.tasks[0].error == "operand 'x' () must be i32[8]; found i32[3]"
@@ -242,12 +254,20 @@ def test_wrong_tasks_are_refused_at_once(tmp_path):
 
 def test_a_task_is_a_file_too_and_can_be_pickled(tmp_path, whole):
     (tmp_path / "own.pkir").write_text(OWN)
-    task = pickle.loads(pickle.dumps(palladion.Task(tmp_path / "own.pkir", [np.zeros(8, np.int32)], target="triton/h100", seeds=90)))
+    task = pickle.loads(
+        pickle.dumps(palladion.Task(tmp_path / "own.pkir", [np.zeros(8, np.int32)], target="triton/h100", seeds=90))
+    )
     assert palladion.sweep([task]).tasks[0].report.argument == whole.tasks[1].report.argument
 
 
 def test_findings_replay(whole):
-    finding = next(one for one in palladion.sweep(tasks(), seeds_per_job=20).tasks[0].report.findings if one.replay.startswith("s2:"))
-    again = palladion.sweep([palladion.Task(RACY, [np.zeros(8, np.int32)], target="triton/h100", replay=finding.replay)])
+    finding = next(
+        one
+        for one in palladion.sweep(tasks(), seeds_per_job=20).tasks[0].report.findings
+        if one.replay.startswith("s2:")
+    )
+    again = palladion.sweep(
+        [palladion.Task(RACY, [np.zeros(8, np.int32)], target="triton/h100", replay=finding.replay)]
+    )
     assert finding.code in [one.code for one in again.tasks[0].report.findings]
     assert f'the same palladion.Task with replay="{finding.replay}"' in str(whole)

@@ -1,4 +1,6 @@
-"""`palladion.target` and `emulate` answer what kernels ask about the chip while they are traced, in their thread alone, and leave no trace."""
+"""`palladion.target` and `emulate` answer what kernels ask about the chip while they are traced, in their thread alone,
+and leave no trace.
+"""
 
 import sys
 import threading
@@ -25,11 +27,17 @@ def asked() -> dict:
     device = jax.devices()[0]
     abstract = jax.sharding.get_abstract_mesh().abstract_device
     return {
-        "platform": device.platform, "backend": jax.default_backend(), "client": backend.get_backend().platform,
-        "kind": device.device_kind, "local": jax.local_devices()[0].device_kind, "default": backend.get_default_device().device_kind,
-        "core_count": getattr(device, "core_count", None), "num_cores": getattr(device, "num_cores", None),
+        "platform": device.platform,
+        "backend": jax.default_backend(),
+        "client": backend.get_backend().platform,
+        "kind": device.device_kind,
+        "local": jax.local_devices()[0].device_kind,
+        "default": backend.get_default_device().device_kind,
+        "core_count": getattr(device, "core_count", None),
+        "num_cores": getattr(device, "num_cores", None),
         "capability": getattr(device, "compute_capability", None),
-        "abstract": abstract and (abstract.device_kind, abstract.num_cores), "cuda": jax._src.lib.cuda_versions,
+        "abstract": abstract and (abstract.device_kind, abstract.num_cores),
+        "cuda": jax._src.lib.cuda_versions,
     }
 
 
@@ -41,7 +49,9 @@ def nothing_is_left():
     yield
     assert asked() == BEFORE
     assert not {"core_count", "num_cores", "compute_capability", "coords", "core_on_chip"} & set(vars(jax.Device))
-    assert jax.extend.backend.get_backend is jax._src.xla_bridge.get_backend and hasattr(backend.get_backend, "cache_clear")
+    assert jax.extend.backend.get_backend is jax._src.xla_bridge.get_backend and hasattr(
+        backend.get_backend, "cache_clear"
+    )
     assert jax.devices()[0].memory_stats() is None and backend.get_backend().platform_version == "cpu"
     assert probes.current() is None
 
@@ -54,14 +64,27 @@ def test_gpus(name):
         cuda = found.pop("cuda")
         assert cuda.cuda_runtime_get_version() == 12091 and cuda.cuda_supports_multicast() is True
     kind = chip["device_kind"]
-    assert found == {"platform": "gpu", "backend": "gpu", "client": "gpu",
-                     "kind": kind, "local": kind, "default": kind, "core_count": chip["cores"], "num_cores": None,
-                     "capability": f"{chip['generation']}.0", "abstract": (kind, chip["cores"])}
+    assert found == {
+        "platform": "gpu",
+        "backend": "gpu",
+        "client": "gpu",
+        "kind": kind,
+        "local": kind,
+        "default": kind,
+        "core_count": chip["cores"],
+        "num_cores": None,
+        "capability": f"{chip['generation']}.0",
+        "abstract": (kind, chip["cores"]),
+    }
     assert answers.name == chip["name"]
 
 
 def test_the_numbers_of_the_boards():
-    assert [(CHIPS[n]["cores"], CHIPS[n]["generation"]) for n in ("h100", "h200", "b200")] == [(132, 9), (132, 9), (148, 10)]
+    assert [(CHIPS[n]["cores"], CHIPS[n]["generation"]) for n in ("h100", "h200", "b200")] == [
+        (132, 9),
+        (132, 9),
+        (148, 10),
+    ]
 
 
 @pytest.mark.parametrize("name", ["v4", "v5e", "v5p", "v6e", "v7x", "mosaic_tpu/v5e"])
@@ -104,7 +127,7 @@ def test_other_threads_are_not_answered():
     def other():
         answers.append(asked()["kind"])
         with pytest.raises(AttributeError):
-            jax.devices()[0].core_count
+            jax.devices()[0].core_count  # noqa: B018
         with pytest.raises(palladion.ExportError, match="asks JAX for CUDA's version"):
             jax._src.lib.cuda_versions.cuda_runtime_get_version()
         with palladion.target("b200"):
@@ -118,7 +141,9 @@ def test_other_threads_are_not_answered():
         thread.start()
         assert inside.wait(60)
         assert asked()["core_count"] == 132
-    assert asked()["kind"] == BEFORE["kind"] and jax._src.lib.cuda_versions is not None  # the other thread still holds it
+    assert (
+        asked()["kind"] == BEFORE["kind"] and jax._src.lib.cuda_versions is not None
+    )  # the other thread still holds it
     go_on.set()
     thread.join()
     assert answers == [BEFORE["kind"], CHIPS["b200"]["device_kind"], "ended"]
@@ -133,10 +158,12 @@ def test_cuda_versions_in_modules_that_import_it():
         exec(code, vars(early))
         with palladion.target("h100"):
             exec(code, vars(late))
-            assert early.cuda_versions.cuda_runtime_get_version() == late.cuda_versions.cuda_runtime_get_version() == 12091
+            assert (
+                early.cuda_versions.cuda_runtime_get_version() == late.cuda_versions.cuda_runtime_get_version() == 12091
+            )
             with pytest.raises(AttributeError, match="answers cuda_runtime_get_version and .*, not cudnn_get_version"):
                 early.cuda_versions.cudnn_get_version()
-            assert jax._src.lax.linalg.cuda_versions is None  # JAX's own modules ask nobody else
+            assert jax._src.lax.linalg.cuda_versions is None  # JAX's own modules do not get the answers
         assert early.cuda_versions is None and late.cuda_versions is None
     finally:
         del sys.modules["early_module"], sys.modules["late_module"]
@@ -163,7 +190,10 @@ def test_programs_compute_as_before():
         assert jax.vmap(lambda row: jax.lax.scan(lambda c, v: (c + v, c), 0.0, row)[0])(x).tolist() == [3.0, 12.0]
         assert jax.random.uniform(jax.random.key(0), (2,)).shape == (2,)
         lowered = jax.jit(jnp.sin).lower(x)
-        assert lowered.compile()(x).tolist() == jnp.sin(x).tolist() and "cpu" in str(lowered.compile().input_shardings).lower()
+        assert (
+            lowered.compile()(x).tolist() == jnp.sin(x).tolist()
+            and "cpu" in str(lowered.compile().input_shardings).lower()
+        )
         assert jax.device_put(x, jax.devices()[0]).tolist() == x.tolist()
         picked = jax.jit(lambda v: jax.lax.platform_dependent(v, cpu=lambda v: v + 1, default=lambda v: v + 2))(x)
         assert picked.tolist() == (x + 1).tolist()
@@ -174,7 +204,9 @@ def test_programs_compute_as_before():
 
 @pytest.mark.parametrize("name", ["h300", "mosaic_gpu/v5e", "triton/", "x/h100"])
 def test_unknown_chips(name):
-    with pytest.raises(palladion.PalladionError, match=r"unknown target '.*'; give a chip \(h100, .*generic, triton/h100"):
+    with pytest.raises(
+        palladion.PalladionError, match=r"unknown target '.*'; give a chip \(h100, .*generic, triton/h100"
+    ):
         palladion.target(name)
 
 
@@ -213,7 +245,9 @@ def test_without_a_target_the_error_says_what_to_do():
             add_the_cores(X)
 
     for ask in (lambda: palladion.run(add_the_cores, X), lambda: palladion.export(add_the_cores, X), emulated):
-        with pytest.raises(palladion.ExportError, match=r'asks a device for its core_count.*palladion\.target\("h100"\)') as error:
+        with pytest.raises(
+            palladion.ExportError, match=r'asks a device for its core_count.*palladion\.target\("h100"\)'
+        ) as error:
             ask()
         assert error.value.where.startswith(__file__ + ":")
 

@@ -1,5 +1,5 @@
-"""Kernels that are called with tensors of another library: results are that library's, memory is shared, and what a GPU would refuse or
-read wrongly is an error. With tensor_double.py, and with PyTorch where it is installed.
+"""Kernels that are called with tensors of another library: results are that library's, memory is shared, and what a GPU
+would refuse or read wrongly is an error. With tensor_double.py, and with PyTorch where it is installed.
 """
 
 import importlib
@@ -61,7 +61,11 @@ def test_the_example_of_jaxs_page(lib):
 
 
 def test_a_kernel_of_mosaic_gpu(lib):
-    kernel = plgpu.kernel(_through_shared_memory, out_type=of_shape(jnp.float32), scratch_types=[plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()])
+    kernel = plgpu.kernel(
+        _through_shared_memory,
+        out_type=of_shape(jnp.float32),
+        scratch_types=[plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()],
+    )
     with palladion.emulate("h100", seeds=4) as session:
         out = plgpu.as_torch_kernel(kernel)(numbers(lib, "float32"))
     assert out.tolist() == (2.0 * np.arange(128)).tolist() and session.report.verdict == "proved"
@@ -94,11 +98,14 @@ def test_run_and_check(lib):
     assert report.verdict == "proved" and report.difference is None and isinstance(report.results, jax.Array)
 
 
-@pytest.mark.parametrize("function, said", [
-    (lambda a: increment_in_place(a) * 2, "one kernel call and nothing else; found mul"),
-    (lambda a: increment_in_place(increment_in_place(a)), "one kernel call; found 2"),
-    (lambda a: a, "one kernel call; found 0"),
-])
+@pytest.mark.parametrize(
+    "function, said",
+    [
+        (lambda a: increment_in_place(a) * 2, "one kernel call and nothing else; found mul"),
+        (lambda a: increment_in_place(increment_in_place(a)), "one kernel call; found 2"),
+        (lambda a: a, "one kernel call; found 0"),
+    ],
+)
 def test_what_jax_refuses_on_a_gpu(lib, function, said):
     with palladion.emulate("triton/h100"), pytest.raises(ValueError, match=said):
         plgpu.as_torch_kernel(function)(numbers(lib))
@@ -106,7 +113,10 @@ def test_what_jax_refuses_on_a_gpu(lib, function, said):
 
 def test_strides(lib):
     spread = tensor_with_strides(lib)
-    with palladion.emulate("triton/h100"), pytest.raises(ValueError, match=r"strides \[2\].*pass tensor.contiguous\(\)"):
+    with (
+        palladion.emulate("triton/h100"),
+        pytest.raises(ValueError, match=r"strides \[2\].*pass tensor.contiguous\(\)"),
+    ):
         plgpu.as_torch_kernel(increment_in_place)(spread)
 
 
@@ -118,6 +128,7 @@ def tensor_with_strides(lib):
 
 def test_another_device():
     import tensor_double
+
     there = tensor_double.Tensor(np.zeros(128, np.int32), device=(2, 0))
     with pytest.raises(ValueError, match=r"on device cuda:0: Palladion emulates on the CPU; pass tensor.cpu\(\)"):
         palladion.run(increment_in_place, there)

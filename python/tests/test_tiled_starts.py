@@ -1,4 +1,6 @@
-"""Copies between global memory and tiles of shared memory start at multiples of the tile: real lowering keeps the rest in every tile."""
+"""Copies between global memory and tiles of shared memory start at multiples of the tile: real lowering keeps the rest
+in every tile.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -31,13 +33,19 @@ def found(side, start, *, dynamic, **options):
     x = np.broadcast_to(np.arange(ROWS, dtype=np.float32)[:, None], (ROWS, COLUMNS))
     function = call(side, None if dynamic else start, **options)
     report = palladion.check(function, x, np.array([start], np.int32), target="mosaic_gpu/h100", seeds=4)
-    return [(finding.code, finding.severity, finding.message) for finding in report.findings if finding.code == "ILLEGAL"]
+    return [
+        (finding.code, finding.severity, finding.message) for finding in report.findings if finding.code == "ILLEGAL"
+    ]
 
 
 @pytest.mark.parametrize("side", ["load", "store"])
 @pytest.mark.parametrize("dynamic", [False, True])
 def test_the_start_is_a_multiple_of_the_tile(side, dynamic):
     [(_, severity, message)] = found(side, 3, dynamic=dynamic)
-    assert severity == "defect" and "must be a multiple of the tile" in message and "starts at 3 along dimension 0" in message
+    assert (
+        severity == "defect"
+        and "must be a multiple of the tile" in message
+        and "starts at 3 along dimension 0" in message
+    )
     assert found(side, 8, dynamic=dynamic) == []
     assert found(side, 3, dynamic=dynamic, transforms=()) == []

@@ -5,10 +5,11 @@ import json
 import jax
 import jax.numpy as jnp
 import numpy as np
-import palladion
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
+
+import palladion
 from palladion import _library, machines
 
 SIZE = 512
@@ -20,8 +21,13 @@ def _double(x_ref, o_ref):
 
 def double(x):
     block = pl.BlockSpec((128, 256), lambda i, j: (i, j))
-    return pl.pallas_call(_double, grid=(x.shape[0] // 128, x.shape[1] // 256), in_specs=[block], out_specs=block,
-                          out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+    return pl.pallas_call(
+        _double,
+        grid=(x.shape[0] // 128, x.shape[1] // 256),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )(x)
 
 
 def ones(rows=SIZE):
@@ -136,7 +142,7 @@ def test_a_number_that_is_not_there_is_an_error():
         palladion.time(double, ones(), target="v5e", changes={"no.such": 1})
 
 
-def test_emulate_tells_times_beside_reports():
+def test_emulate_gives_times_beside_reports():
     with palladion.emulate("v5e", time=True) as session:
         jax.block_until_ready(double(ones()))
     (call,) = session.report.calls

@@ -1,6 +1,8 @@
-"""docs/time.md says how far its tables of whole times are off in the mean, of what was fitted and of what was not: it is reckoned here.
+"""docs/time.md says how far its tables of whole times are off in the mean, of what was fitted and of what was not: it
+is reckoned here.
 
-Based on: the tables themselves, whose figures other tests hold. Not in it: laws of single instructions, whose tables give a bound alone.
+Based on: the tables themselves, whose figures other tests hold. Not in it: laws of single instructions, whose tables
+give a bound alone.
 """
 
 import pathlib
@@ -11,7 +13,7 @@ PAGE = pathlib.Path(__file__).parents[2] / "docs" / "time.md"
 
 def rows_below(page, head):
     """The cells of each row of the table whose first line begins so."""
-    lines = page[page.index(f"\n{head}") + 1:].split("\n")
+    lines = page[page.index(f"\n{head}") + 1 :].split("\n")
     assert lines[1].startswith("|---"), head
     rows = []
     for line in lines[2:]:

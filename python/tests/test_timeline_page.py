@@ -1,6 +1,6 @@
 """The page of `palladion time` in a real browser: events of mouse and keyboard come from a script put behind the page's
-own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++ tests
-write. What is not looked at: whether it is beautiful."""
+own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++
+tests write. What is not looked at: whether it is beautiful."""
 
 import http.server
 import json
@@ -19,9 +19,9 @@ EMU_TEST = pathlib.Path(os.environ.get("PALLADION_EMU_TEST", ROOT / "build" / "e
 MULTIPLY, SLOT_2, PAPER, DARK_PAPER = (122, 69, 196), (44, 138, 87), (250, 249, 246), (20, 23, 31)
 DARK = "--blink-settings=preferredColorScheme=0"
 
-# Before each script. `told` is what the test gets back.
+# Before each script. `seen` is what the test gets back.
 TOOLS = """
-const told = {}, lanesCanvas = byId("lanes");
+const seen = {}, lanesCanvas = byId("lanes");
 const settle = async () => { if (waiting) drawNow(); };  // chromium without a window draws no frame after the first
 const place = (x, y) => { const box = lanesCanvas.getBoundingClientRect(); return {clientX: box.left + x, clientY: box.top + y - byId("pane").scrollTop, bubbles: true, cancelable: true, pointerId: 1}; };
 const on = i => { const box = rectOf(i); return place(box.x + Math.min(box.w, layout.width - box.x) / 2, box.y + box.h / 2); };
@@ -48,26 +48,38 @@ def page(folder) -> pathlib.Path:
 
 
 def acted(page: pathlib.Path, script: str, at: str = "") -> dict:
-    """What `script` has put into `told` on this page."""
+    """What `script` has put into `seen` on this page."""
     behind = f"""<script>{TOOLS}
-(async () => {{ try {{ {script} }} catch (error) {{ told.error = String(error && error.stack || error); }}
-document.body.append(make("pre", "told", JSON.stringify(told))); }})();</script></body>"""
+(async () => {{ try {{ {script} }} catch (error) {{ seen.error = String(error && error.stack || error); }}
+document.body.append(make("pre", "seen", JSON.stringify(seen))); }})();</script></body>"""
     copy = page.with_name("acted.html")
     copy.write_text(page.read_text(encoding="utf-8").replace("</body>", behind), encoding="utf-8")
     dom = browser(copy, "--dump-dom", at=at).stdout
-    found = re.search(r'<pre class="told">(.*?)</pre>', dom, re.DOTALL)
+    found = re.search(r'<pre class="seen">(.*?)</pre>', dom, re.DOTALL)
     assert found, "the script did not come to its end"
-    told = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
-    assert "error" not in told, told["error"]
-    return told
+    seen = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
+    assert "error" not in seen, seen["error"]
+    return seen
 
 
 def test_the_page_runs_to_its_end(page):
     dom = browser(page, "--dump-dom").stdout
     assert 'data-ready="yes"' in dom
-    for part in ("@matmul", "mosaic_gpu/h100", "1.755 GHz", "SM 3", "±", "f16 matrix products", "an arrival at empty", "RACE_RW"):
+    for part in (
+        "@matmul",
+        "mosaic_gpu/h100",
+        "1.755 GHz",
+        "SM 3",
+        "±",
+        "f16 matrix products",
+        "an arrival at empty",
+        "RACE_RW",
+    ):
         assert part in dom, part
-    assert re.search(r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ %"', dom)
+    assert re.search(
+        r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ %"',
+        dom,
+    )
 
 
 def test_it_paints_slots_and_engines_and_the_dark_differs(page, tmp_path):
@@ -79,126 +91,150 @@ def test_it_paints_slots_and_engines_and_the_dark_differs(page, tmp_path):
 
 
 def test_pointing_at_a_wait_says_who_ended_it_and_draws_the_arrow(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       const wait = first(WAIT, "wait full[0]"); setView(0, 1500); await settle();
-      told.before = ink(2); pointer("pointermove", on(wait)); await settle();
-      told.tip = byId("tip").innerText; told.after = ink(2); told.lit = document.querySelector("#code .lit code").textContent;
-      pointer("pointerleave", {}); await settle(); told.gone = byId("tip").hidden; told.left = ink(2);
-    """)
-    assert "wait full[0], phase 0" in told["tip"] and "ended by block (3, 0), TMA: b -> b_smem[0]" in told["tip"]
-    assert "cycles (" in told["tip"] and "µs)" in told["tip"]
-    assert told["after"] > told["before"] + 8, "no arrow crosses the lane between the two"
-    assert told["gone"] and told["left"] == told["before"]
-    assert "plgpu.barrier_wait(full.at[slot])" in told["lit"]
+      seen.before = ink(2); pointer("pointermove", on(wait)); await settle();
+      seen.tip = byId("tip").innerText; seen.after = ink(2); seen.lit = document.querySelector("#code .lit code").textContent;
+      pointer("pointerleave", {}); await settle(); seen.gone = byId("tip").hidden; seen.left = ink(2);
+    """,
+    )
+    assert "wait full[0], phase 0" in seen["tip"] and "ended by block (3, 0), TMA: b -> b_smem[0]" in seen["tip"]
+    assert "cycles (" in seen["tip"] and "µs)" in seen["tip"]
+    assert seen["after"] > seen["before"] + 8, "no arrow crosses the lane between the two"
+    assert seen["gone"] and seen["left"] == seen["before"]
+    assert "plgpu.barrier_wait(full.at[slot])" in seen["lit"]
 
 
 def test_the_arrow_comes_from_who_ended_the_wait(page):
-    told = acted(page, """
-      const wait = first(WAIT, "wait full[0]"); select(wait); told.chain = chainOf(wait, 3).map(([from, to, linked]) => [whatOf(from), whatOf(to), linked]);
-      told.moment = momentOf(wait) === spans.end[spans.by[wait]]; told.at = [spans.end[wait], momentOf(wait)];
-    """)
-    assert told["chain"][0] == ["b -> b_smem[0]", "wait full[0], phase 0", True]
-    assert told["chain"][1] == ["copy b -> b_smem[0]", "b -> b_smem[0]", True]
-    assert told["moment"] and told["at"][0] == told["at"][1]
+    seen = acted(
+        page,
+        """
+      const wait = first(WAIT, "wait full[0]"); select(wait); seen.chain = chainOf(wait, 3).map(([from, to, linked]) => [whatOf(from), whatOf(to), linked]);
+      seen.moment = momentOf(wait) === spans.end[spans.by[wait]]; seen.at = [spans.end[wait], momentOf(wait)];
+    """,
+    )
+    assert seen["chain"][0] == ["b -> b_smem[0]", "wait full[0], phase 0", True]
+    assert seen["chain"][1] == ["copy b -> b_smem[0]", "b -> b_smem[0]", True]
+    assert seen["moment"] and seen["at"][0] == seen["at"][1]
 
 
 def test_wheel_drag_and_double_click(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       const wheel = (dy, x, more) => lanesCanvas.dispatchEvent(new WheelEvent("wheel", {...place(x, 60), deltaY: dy, ...more}));
-      const at = timeAt(200); for (let n = 0; n < 4; ++n) wheel(-240, 200); await settle(); told.narrow = (view.to - view.from) / length; told.stays = Math.abs(timeAt(200) - at) / length;
-      const from = view.from; wheel(100, 200, {shiftKey: true}); await settle(); told.moved = view.from - from;
+      const at = timeAt(200); for (let n = 0; n < 4; ++n) wheel(-240, 200); await settle(); seen.narrow = (view.to - view.from) / length; seen.stays = Math.abs(timeAt(200) - at) / length;
+      const from = view.from; wheel(100, 200, {shiftKey: true}); await settle(); seen.moved = view.from - from;
       const before = view.from; pointer("pointerdown", place(300, 60)); pointer("pointermove", place(250, 60)); pointer("pointerup", place(250, 60)); await settle();
-      told.dragged = (view.from - before) / (view.to - view.from) * layout.width; told.selected = view.selected;
-      lanesCanvas.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); await settle(); told.fit = document.body.dataset.view;
-      told.length = length;
-    """)
-    assert 0.3 < told["narrow"] < 0.5 and told["stays"] < 1e-6 and told["moved"] > 0
-    assert abs(told["dragged"] - 50) < 0.5 and told["selected"] == -1, "a drag selects nothing"
-    assert told["fit"] == f"0.0 {told['length']:.1f}"
+      seen.dragged = (view.from - before) / (view.to - view.from) * layout.width; seen.selected = view.selected;
+      lanesCanvas.dispatchEvent(new MouseEvent("dblclick", {bubbles: true})); await settle(); seen.fit = document.body.dataset.view;
+      seen.length = length;
+    """,
+    )
+    assert 0.3 < seen["narrow"] < 0.5 and seen["stays"] < 1e-6 and seen["moved"] > 0
+    assert abs(seen["dragged"] - 50) < 0.5 and seen["selected"] == -1, "a drag selects nothing"
+    assert seen["fit"] == f"0.0 {seen['length']:.1f}"
 
 
 def test_keys(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       document.querySelector('#labels button[data-lane="1"]').focus();
-      key("ArrowRight"); told.first = [spans.lane[view.selected], whatOf(view.selected)];
-      key("ArrowRight"); told.second = whatOf(view.selected); key("ArrowLeft"); told.back = whatOf(view.selected);
-      key("Enter"); told.ended = [laneName(spans.lane[view.selected]), whatOf(view.selected)];
-      key("ArrowDown"); told.down = laneName(spans.lane[view.selected]); key("ArrowUp"); key("ArrowUp"); told.up = laneName(spans.lane[view.selected]);
-      key("+"); await settle(); told.closer = (view.to - view.from) / length; key("0"); await settle(); told.all = view.to - view.from === length;
-      key("z"); await settle(); told.close = cyclesOf(view.selected) / (view.to - view.from);
-      key("?"); told.help = byId("help").open; told.keys = byId("help").innerText; key("?"); told.closed = !byId("help").open;
-      key("/"); told.search = document.activeElement.id; type("wgmma"); await settle(); told.marked = byId("found-text").textContent;
-      key("Escape"); told.unmarked = view.marked === null && document.activeElement.id !== "search";
-      key("Escape"); told.unselected = view.selected;
-      told.tabs = [...document.querySelectorAll("#labels button")].every(node => node.tabIndex === 0);
-    """)
-    assert told["first"] == [1, "wait full[0], phase 0"] == [1, told["back"]] and told["second"].startswith("wgmma acc")
-    assert told["ended"] == ["block (3, 0), TMA", "b -> b_smem[0]"]
-    assert told["down"] == "block (3, 0), wgmma" and told["up"] == "block (3, 0), warpgroup 2"
-    assert told["closer"] < 0.7 and told["all"] and 0.5 < told["close"] < 0.9
-    assert told["help"] and told["closed"] and "who issued" in told["keys"]
-    assert told["search"] == "search" and "spans" in told["marked"] and told["unmarked"] and told["unselected"] == -1
-    assert told["tabs"]
+      key("ArrowRight"); seen.first = [spans.lane[view.selected], whatOf(view.selected)];
+      key("ArrowRight"); seen.second = whatOf(view.selected); key("ArrowLeft"); seen.back = whatOf(view.selected);
+      key("Enter"); seen.ended = [laneName(spans.lane[view.selected]), whatOf(view.selected)];
+      key("ArrowDown"); seen.down = laneName(spans.lane[view.selected]); key("ArrowUp"); key("ArrowUp"); seen.up = laneName(spans.lane[view.selected]);
+      key("+"); await settle(); seen.closer = (view.to - view.from) / length; key("0"); await settle(); seen.all = view.to - view.from === length;
+      key("z"); await settle(); seen.close = cyclesOf(view.selected) / (view.to - view.from);
+      key("?"); seen.help = byId("help").open; seen.keys = byId("help").innerText; key("?"); seen.closed = !byId("help").open;
+      key("/"); seen.search = document.activeElement.id; type("wgmma"); await settle(); seen.marked = byId("found-text").textContent;
+      key("Escape"); seen.unmarked = view.marked === null && document.activeElement.id !== "search";
+      key("Escape"); seen.unselected = view.selected;
+      seen.tabs = [...document.querySelectorAll("#labels button")].every(node => node.tabIndex === 0);
+    """,
+    )
+    assert seen["first"] == [1, "wait full[0], phase 0"] == [1, seen["back"]] and seen["second"].startswith("wgmma acc")
+    assert seen["ended"] == ["block (3, 0), TMA", "b -> b_smem[0]"]
+    assert seen["down"] == "block (3, 0), wgmma" and seen["up"] == "block (3, 0), warpgroup 2"
+    assert seen["closer"] < 0.7 and seen["all"] and 0.5 < seen["close"] < 0.9
+    assert seen["help"] and seen["closed"] and "who issued" in seen["keys"]
+    assert seen["search"] == "search" and "spans" in seen["marked"] and seen["unmarked"] and seen["unselected"] == -1
+    assert seen["tabs"]
 
 
 def test_search_finds_by_what_by_ref_and_by_line(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       const count = () => [view.marked.hits.length, view.marked.hits.every(i => whatOf(i).includes("full["))];
-      type("wait full["); told.what = count(); type("matmul.py:19"); told.line = count(); type("19"); told.number = count();
-      type("BARRIER_WAIT(full"); told.text = count(); type("no such thing"); told.none = byId("found-text").textContent;
-      type("wait full["); key("/"); key("Enter"); const one = view.selected; key("Enter"); told.next = [one === view.marked.hits[0], view.selected === view.marked.hits[1]];
-      type(""); told.cleared = view.marked === null;
-    """)
-    assert told["what"][0] > 20 and told["what"] == told["line"] == told["number"] == told["text"]
-    assert told["what"][1] and told["next"] == [True, True]
-    assert told["none"].endswith("nothing") and told["cleared"]
+      type("wait full["); seen.what = count(); type("matmul.py:19"); seen.line = count(); type("19"); seen.number = count();
+      type("BARRIER_WAIT(full"); seen.text = count(); type("no such thing"); seen.none = byId("found-text").textContent;
+      type("wait full["); key("/"); key("Enter"); const one = view.selected; key("Enter"); seen.next = [one === view.marked.hits[0], view.selected === view.marked.hits[1]];
+      type(""); seen.cleared = view.marked === null;
+    """,
+    )
+    assert seen["what"][0] > 20 and seen["what"] == seen["line"] == seen["number"] == seen["text"]
+    assert seen["what"][1] and seen["next"] == [True, True]
+    assert seen["none"].endswith("nothing") and seen["cleared"]
 
 
 def test_a_line_of_the_source_marks_its_spans_and_the_others_are_faint(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       const strong = () => { const d = lanesCanvas.getContext("2d").getImageData(0, 0, lanesCanvas.width, lanesCanvas.height).data; let n = 0; for (let i = 0; i < d.length; i += 4) if (d[i] === 122 && d[i + 1] === 69 && d[i + 2] === 196 && d[i + 3] === 255) ++n; return n; };
-      await settle(); told.before = strong();
-      shown.nodes.get(12).click(); await settle(); told.after = strong(); told.hits = view.marked.hits.length; told.right = view.marked.hits.every(i => whatOf(i).startsWith("wait empty"));
-      told.marked = document.querySelector("#code .marked .no").textContent; shown.nodes.get(12).click(); await settle(); told.again = strong();
-      document.querySelectorAll(".tab")[0].click(); told.text = byId("code").textContent.includes("wgmma_ref"); told.covered = byId("code").textContent.includes("lines that say where");
-      select(first(MULTIPLY, "64x128x64")); told.lit = document.querySelector("#code .lit .no").textContent;
-    """)
-    assert told["before"] > 1000 and told["after"] < told["before"] / 10 and told["again"] == told["before"]
-    assert told["hits"] > 10 and told["right"] and told["marked"] == "12"
-    assert told["text"] and told["covered"] and told["lit"] == "13"
+      await settle(); seen.before = strong();
+      shown.nodes.get(12).click(); await settle(); seen.after = strong(); seen.hits = view.marked.hits.length; seen.right = view.marked.hits.every(i => whatOf(i).startsWith("wait empty"));
+      seen.marked = document.querySelector("#code .marked .no").textContent; shown.nodes.get(12).click(); await settle(); seen.again = strong();
+      document.querySelectorAll(".tab")[0].click(); seen.text = byId("code").textContent.includes("wgmma_ref"); seen.covered = byId("code").textContent.includes("lines that say where");
+      select(first(MULTIPLY, "64x128x64")); seen.lit = document.querySelector("#code .lit .no").textContent;
+    """,
+    )
+    assert seen["before"] > 1000 and seen["after"] < seen["before"] / 10 and seen["again"] == seen["before"]
+    assert seen["hits"] > 10 and seen["right"] and seen["marked"] == "12"
+    assert seen["text"] and seen["covered"] and seen["lit"] == "13"
 
 
 def test_findings_and_stalls_lead_to_their_place(page):
-    told = acted(page, """
-      document.querySelector(".finding").click(); told.line = spans.line[view.selected];
+    seen = acted(
+        page,
+        """
+      document.querySelector(".finding").click(); seen.line = spans.line[view.selected];
       const x = xOf(spans.begin[view.selected]), box = byId("top").getBoundingClientRect(); select(-1);
-      byId("top").dispatchEvent(new PointerEvent("pointerdown", {clientX: box.left + x, clientY: box.top + OVERVIEW + AXIS - 3, bubbles: true})); told.flag = spans.line[view.selected];
-      document.querySelector(".stall").click(); told.stall = byId("found-text").textContent;
-      const head = document.querySelector("#labels .group"); head.click(); await settle(); told.folded = [document.querySelector("#labels .group").getAttribute("aria-expanded"), document.querySelectorAll("#labels .lane").length];
-      goTo(first(WAIT, "full")); await settle(); told.opened = document.querySelectorAll("#labels .lane").length;
-    """)
-    assert told["line"] == 13 == told["flag"] and "matmul.py:19" in told["stall"]
-    assert told["folded"] == ["false", 4] and told["opened"] == 9
+      byId("top").dispatchEvent(new PointerEvent("pointerdown", {clientX: box.left + x, clientY: box.top + OVERVIEW + AXIS - 3, bubbles: true})); seen.flag = spans.line[view.selected];
+      document.querySelector(".stall").click(); seen.stall = byId("found-text").textContent;
+      const head = document.querySelector("#labels .group"); head.click(); await settle(); seen.folded = [document.querySelector("#labels .group").getAttribute("aria-expanded"), document.querySelectorAll("#labels .lane").length];
+      goTo(first(WAIT, "full")); await settle(); seen.opened = document.querySelectorAll("#labels .lane").length;
+    """,
+    )
+    assert seen["line"] == 13 == seen["flag"] and "matmul.py:19" in seen["stall"]
+    assert seen["folded"] == ["false", 4] and seen["opened"] == 9
 
 
 def test_a_barrier_has_its_phases_and_what_is_pending_and_a_slot_who_fills_and_reads_it(page):
-    told = acted(page, """
+    seen = acted(
+        page,
+        """
       const barrier = lanes.findIndex(lane => lane.kind === BARRIER), slot = lanes.findIndex(lane => lane.kind === SLOT);
-      told.rows = lanes[barrier].rows.map(row => [...row.ids].map(whatOf).slice(0, 2));
-      const phase = lanes[barrier].rows[0].ids[1]; select(phase); told.details = byId("details").innerText;
-      told.moment = momentOf(phase) === spans.end[phase]; told.lit = document.querySelector("#code .lit .no").textContent;
-      const box = rectOf(lanes[barrier].rows[1].ids[0]); told.below = [box.y - lanes[barrier].top > 8, spanAt(box.x + 2, box.y + 2) === lanes[barrier].rows[1].ids[0]];
-      told.label = lanes[barrier].node.getAttribute("aria-label"); told.dots = [barrier, slot].map(l => lanes[l].node.querySelectorAll(".dot").length);
+      seen.rows = lanes[barrier].rows.map(row => [...row.ids].map(whatOf).slice(0, 2));
+      const phase = lanes[barrier].rows[0].ids[1]; select(phase); seen.details = byId("details").innerText;
+      seen.moment = momentOf(phase) === spans.end[phase]; seen.lit = document.querySelector("#code .lit .no").textContent;
+      const box = rectOf(lanes[barrier].rows[1].ids[0]); seen.below = [box.y - lanes[barrier].top > 8, spanAt(box.x + 2, box.y + 2) === lanes[barrier].rows[1].ids[0]];
+      seen.label = lanes[barrier].node.getAttribute("aria-label"); seen.dots = [barrier, slot].map(l => lanes[l].node.querySelectorAll(".dot").length);
       const colors = l => { setView(0, length / 8); drawNow(); const d = lanesCanvas.getContext("2d").getImageData(0, lanes[l].top + 4, lanesCanvas.width, 1).data, found = new Set(); for (let i = 0; i < d.length; i += 4) found.add([d[i], d[i + 1], d[i + 2]].join()); return [...found]; };
-      told.slot = colors(slot).includes("47,111,219");
-    """)
-    assert told["rows"] == [["full[0], phase 0", "full[0], phase 1"], ["2 of 2 pending", "1 of 2 pending"]]
-    assert "ended by block (3, 0), TMA: b -> b_smem[0]" in told["details"] and told["moment"] and told["lit"] == "14"
-    assert told["below"] == [True, True] and re.fullmatch(r"barriers, full\[0\]: \d+ phases", told["label"])
-    assert told["dots"] == [1, 1] and told["slot"], "a fill in the colour of copies, the slot's in its name"
+      seen.slot = colors(slot).includes("47,111,219");
+    """,
+    )
+    assert seen["rows"] == [["full[0], phase 0", "full[0], phase 1"], ["2 of 2 pending", "1 of 2 pending"]]
+    assert "ended by block (3, 0), TMA: b -> b_smem[0]" in seen["details"] and seen["moment"] and seen["lit"] == "14"
+    assert seen["below"] == [True, True] and re.fullmatch(r"barriers, full\[0\]: \d+ phases", seen["label"])
+    assert seen["dots"] == [1, 1] and seen["slot"], "a fill in the colour of copies, the slot's in its name"
 
 
-def test_it_asks_no_network_even_when_told_to(page):
+def test_it_asks_no_network_even_when_a_script_does(page):
     asked = []
 
     class Server(http.server.BaseHTTPRequestHandler):
@@ -213,28 +249,34 @@ def test_it_asks_no_network_even_when_told_to(page):
     server = http.server.HTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        told = acted(page, f"""
+        seen = acted(
+            page,
+            f"""
           const there = "http://127.0.0.1:{server.server_port}/";
-          told.before = performance.getEntriesByType("resource").length;
-          told.fetched = await fetch(there + "fetch").then(() => "came", () => "refused");
-          const image = new Image(); told.image = await new Promise(done => {{ image.onload = () => done("came"); image.onerror = () => done("refused"); image.src = there + "image"; }});
-        """)
+          seen.before = performance.getEntriesByType("resource").length;
+          seen.fetched = await fetch(there + "fetch").then(() => "came", () => "refused");
+          const image = new Image(); seen.image = await new Promise(done => {{ image.onload = () => done("came"); image.onerror = () => done("refused"); image.src = there + "image"; }});
+        """,
+        )
     finally:
         server.shutdown()
         server.server_close()
-    assert told == {"before": 0, "fetched": "refused", "image": "refused"} and not asked
+    assert seen == {"before": 0, "fetched": "refused", "image": "refused"} and not asked
 
 
 def test_what_is_drawn_is_bounded_by_pixels_not_by_spans(folder):
-    told = acted(folder / "large_timeline.html", """
-      told.count = spans.count; told.rows = lanes.reduce((sum, lane) => sum + lane.rows.length, 0); told.width = layout.width; told.drawn = [];
-      for (const part of [1, .5, .1, .01, .001]) { setView(0, length * part); await settle(); told.drawn.push(view.drawn); }
-      type("wait"); await settle(); told.marked = [view.marked.hits.length, view.drawn];
-    """)
-    assert told["count"] > 200_000
-    bound = 2.2 * (told["rows"] + 7) * told["width"]
-    assert all(0 < drawn < bound for drawn in told["drawn"]), (told, bound)
-    assert told["marked"][0] > 20_000 and told["marked"][1] < 2 * bound
+    seen = acted(
+        folder / "large_timeline.html",
+        """
+      seen.count = spans.count; seen.rows = lanes.reduce((sum, lane) => sum + lane.rows.length, 0); seen.width = layout.width; seen.drawn = [];
+      for (const part of [1, .5, .1, .01, .001]) { setView(0, length * part); await settle(); seen.drawn.push(view.drawn); }
+      type("wait"); await settle(); seen.marked = [view.marked.hits.length, view.drawn];
+    """,
+    )
+    assert seen["count"] > 200_000
+    bound = 2.2 * (seen["rows"] + 7) * seen["width"]
+    assert all(0 < drawn < bound for drawn in seen["drawn"]), (seen, bound)
+    assert seen["marked"][0] > 20_000 and seen["marked"][1] < 2 * bound
 
 
 def test_the_trace_is_json_whose_slices_of_a_track_lie_apart(folder):
@@ -249,6 +291,10 @@ def test_the_trace_is_json_whose_slices_of_a_track_lie_apart(folder):
     flows = {phase: {e["id"]: e for e in events if e["ph"] == phase} for phase in "sf"}
     assert flows["s"].keys() == flows["f"].keys() and len(flows["s"]) > 100
     for one in [*flows["s"].values(), *flows["f"].values()]:
-        assert any((e["pid"], e["tid"]) == (one["pid"], one["tid"]) and e["ts"] - 1e-9 <= one["ts"] <= e["ts"] + e["dur"] + 1e-9 for e in slices)
+        assert any(
+            (e["pid"], e["tid"]) == (one["pid"], one["tid"])
+            and e["ts"] - 1e-9 <= one["ts"] <= e["ts"] + e["dur"] + 1e-9
+            for e in slices
+        )
     named = {(e["pid"], e["tid"]) for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     assert {(e["pid"], e["tid"]) for e in slices} <= named

@@ -1,5 +1,5 @@
-"""Kernel text in JAX and back: every case and every shipped kernel comes back as the text that it was, or there is a reason why not
-(not_the_same_in_jax.py). What it does not catch: what neither the text nor JAX's jaxpr says.
+"""Kernel text in JAX and back: every case and every shipped kernel comes back as the text that it was, or there is a
+reason why not (not_the_same_in_jax.py). What it does not catch: what neither the text nor JAX's jaxpr says.
 """
 
 import re
@@ -8,13 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import round_trip
-import to_jax_page
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
-from not_the_same_in_jax import REASONS, reason_for
 
 import palladion
+import round_trip
+import to_jax_page
+from not_the_same_in_jax import REASONS, reason_for
 from palladion import _library
 from palladion.jax.jax_source import reading
 from palladion.real_kernels import table
@@ -24,7 +24,7 @@ OF_THIS_JAX = jax.__version_info__[:2] == (0, 10)  # the one that the lists are 
 
 
 def outcome(text: str, name: str) -> str:
-    """"same", "another text", or the error."""
+    """ "same", "another text", or the error."""
     try:
         back = round_trip.again(text, name)
     except Exception as error:
@@ -40,13 +40,18 @@ def complaint(case: str, text: str, name: str) -> str:
     if reason is None:
         return "" if found == "same" else f"{case} @{name}: {found}"
     if reason.may_come_back:
-        return f"{case} @{name}: {found}" if found.startswith(("NameError", "SyntaxError", "KeyError", "IndexError")) else ""
+        return (
+            f"{case} @{name}: {found}"
+            if found.startswith(("NameError", "SyntaxError", "KeyError", "IndexError"))
+            else ""
+        )
     if found == "same":
         return f"{case} @{name} comes back, but not_the_same_in_jax.py says: {reason.why}"
     return "" if reason.said in found else f"{case} @{name}: {found}; expected {reason.said!r}, for {reason.why}"
 
 
 if OF_THIS_JAX:
+
     @pytest.mark.parametrize("family", FAMILIES)
     def test_every_case(family):
         wrong = []
@@ -126,11 +131,14 @@ def test_a_change_of_the_text_is_seen():
     assert round_trip.normal(ADD.replace("%c", "%sum")) == round_trip.normal(ADD)
 
 
-@pytest.mark.parametrize("old, new, said", [
-    ("add(%a, %b)", "ring.hash(%a, %b)", "line 10: ring.hash: JAX has no such operation"),
-    ("get(%yr)", "get(%yr.at[dense<i32[4] [0,1,2,3]>])", "line 9: get: an array constant"),
-    ("  grid [];", "  devices {x=2};\n  grid [];", "devices: several devices"),
-])
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("add(%a, %b)", "ring.hash(%a, %b)", "line 10: ring.hash: JAX has no such operation"),
+        ("get(%yr)", "get(%yr.at[dense<i32[4] [0,1,2,3]>])", "line 9: get: an array constant"),
+        ("  grid [];", "  devices {x=2};\n  grid [];", "devices: several devices"),
+    ],
+)
 def test_what_jax_cannot_say_is_refused_by_line_and_operation(old, new, said):
     with pytest.raises(palladion.ToJaxError, match=said.replace("(", r"\(")):
         palladion.to_jax(ADD.replace(old, new))
@@ -148,6 +156,7 @@ def test_a_text_that_cannot_be_read_and_a_kernel_that_is_none():
 
 
 if OF_THIS_JAX:
+
     def test_memory_of_another_device_which_no_case_has():
         def body(x_ref, o_ref):
             plgpu.remote_ref(o_ref, jnp.int32(1), pl.DeviceIdType.LOGICAL)[0] = x_ref[0]

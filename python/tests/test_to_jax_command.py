@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from test_to_jax import ADD
 
 import palladion
+from test_to_jax import ADD
 
 PYTHON_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -20,8 +20,13 @@ def kernel(tmp_path):
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "palladion", "to-jax", *map(str, arguments)], env={**os.environ, "PYTHONPATH": PYTHON_DIR},
-                          capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "palladion", "to-jax", *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": PYTHON_DIR},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_writes_to_standard_output_or_a_file(kernel, tmp_path):

@@ -1,18 +1,20 @@
-"""Cases with expected numbers, run by JAX's own interpreters on the CPU from what `to_jax` makes of them: the same numbers, or a reason.
+"""Cases with expected numbers, run by JAX's own interpreters on the CPU from what `to_jax` makes of them: the same
+numbers, or a reason.
 
-The oracles of the cases are MPFR, NumPy and ml_dtypes; here JAX is held to them, and the text to JAX. Kernels of the GPU corpus that copy go to
-JAX's interpreter for Mosaic GPU. Not run: what it does not have (clusters' barriers, semaphores, warps, members of unions).
+The oracles of the cases are MPFR, NumPy and ml_dtypes; here JAX is held to them, and the text to JAX. Kernels of the
+GPU corpus that copy go to JAX's interpreter for Mosaic GPU. Not run: what it does not have (clusters' barriers,
+semaphores, warps, members of unions).
 """
 
 import jax
 import numpy as np
 import pytest
+
+import palladion
 import round_trip
 import to_jax_page
 from case_numbers import Unread, expected_of, inputs_of, ulps_apart
 from not_the_same_in_jax import reason_for
-
-import palladion
 from palladion.jax.jax_source import reading
 
 COPIES = ("008", "009", "010", "012", "013", "014", "015")  # families of the GPU corpus
@@ -26,9 +28,19 @@ _ORDER = "XLA adds in another order, or keeps sums in the narrow type"
 _NOT_RUN = "JAX's interpreter has no rule for it, or refuses it"
 DIFFERS = {
     **dict.fromkeys(("add", "mul", "div", "sqrt", "logistic", "log", "convert_element_type_f32_bool"), _SUBNORMAL),
-    **dict.fromkeys(("asinh", "atan", "bessel_i0e", "cosh", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "tan"), _ACCURACY),
-    **dict.fromkeys(("convert_element_type_mosaic_gpu_f8e5m2", "convert_element_type_triton_f8e4m3fn", "tpu.reciprocal_approx",
-                     "argmax_triton", "reduce_max_triton"), _BACKEND),
+    **dict.fromkeys(
+        ("asinh", "atan", "bessel_i0e", "cosh", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "tan"), _ACCURACY
+    ),
+    **dict.fromkeys(
+        (
+            "convert_element_type_mosaic_gpu_f8e5m2",
+            "convert_element_type_triton_f8e4m3fn",
+            "tpu.reciprocal_approx",
+            "argmax_triton",
+            "reduce_max_triton",
+        ),
+        _BACKEND,
+    ),
     **dict.fromkeys(("reduce_sum_order", "reduce_sum_bf16", "dot_general_f16"), _ORDER),
     **dict.fromkeys(("triton.elementwise_inline_asm", "reduce_max_empty", "gather_fill"), _NOT_RUN),
 }
@@ -57,6 +69,7 @@ def _complaint(case, text) -> str:
 
 
 if OF_THIS_JAX:
+
     @pytest.mark.parametrize("family", FAMILIES)
     def test_the_numbers_are_those_of_the_case(family):
         wrong, ran = [], 0
@@ -70,7 +83,6 @@ if OF_THIS_JAX:
             ran += 1
         assert [one for one in wrong if one] == []
         assert ran >= 5
-
 
     def test_copies_in_jaxs_gpu_interpreter():
         from jax._src.pallas.mosaic_gpu.interpret.params import InterpretGPUParams
@@ -91,7 +103,11 @@ if OF_THIS_JAX:
 
 
 def test_every_difference_is_of_a_case():
-    assert DIFFERS.keys() <= {case.partition("/")[2] for case, _ in to_jax_page.cases() if case.startswith(tuple(f"{family}/" for family in FAMILIES))}
+    assert DIFFERS.keys() <= {
+        case.partition("/")[2]
+        for case, _ in to_jax_page.cases()
+        if case.startswith(tuple(f"{family}/" for family in FAMILIES))
+    }
 
 
 def test_numbers_that_are_apart_are_seen():

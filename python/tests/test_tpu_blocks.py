@@ -1,4 +1,6 @@
-"""Blocks of TPU kernels that share arrays or come back, against JAX's TPU interpreter; what fills VMEM; cores as a mesh."""
+"""Blocks of TPU kernels that share arrays or come back, against JAX's TPU interpreter; what fills VMEM; cores as a
+mesh.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -39,7 +41,8 @@ ALIASED = {
     "back and forth": (add_one, {"grid": (4,), **blocks((32, 128), lambda i: (i % 2, 0))}),
     "whole in, blocks out": (
         lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[pl.ds(32 * (1 - pl.program_id(0)), 32)] + 1.0),
-        {"grid": (2,), "in_specs": [pl.BlockSpec()], "out_specs": pl.BlockSpec((32, 128), lambda i: (i, 0))}),
+        {"grid": (2,), "in_specs": [pl.BlockSpec()], "out_specs": pl.BlockSpec((32, 128), lambda i: (i, 0))},
+    ),
 }
 
 
@@ -48,8 +51,14 @@ def test_operands_that_share_an_array_have_memory_of_their_own(name):
     kernel, options = ALIASED[name]
 
     def f(interpret=False):
-        return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), input_output_aliases={0: 0},
-                              compiler_params=pltpu.CompilerParams(), interpret=interpret, **options)(X)
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+            input_output_aliases={0: 0},
+            compiler_params=pltpu.CompilerParams(),
+            interpret=interpret,
+            **options,
+        )(X)
 
     expected = np.asarray(f(pltpu.InterpretParams()))
     for seeds in (None, 4):
@@ -71,8 +80,13 @@ def accumulate(x_ref, o_ref):
 def accumulated(mode):
     spec = pl.BlockSpec((8, 128), lambda i, j: (0, j), **({} if mode is None else {"pipeline_mode": mode}))
     return lambda x: pl.pallas_call(
-        accumulate, out_shape=jax.ShapeDtypeStruct((8, 384), np.float32), grid=(3, 3),
-        in_specs=[pl.BlockSpec((8, 128), lambda i, j: (i, j))], out_specs=spec, compiler_params=pltpu.CompilerParams())(x)
+        accumulate,
+        out_shape=jax.ShapeDtypeStruct((8, 384), np.float32),
+        grid=(3, 3),
+        in_specs=[pl.BlockSpec((8, 128), lambda i, j: (i, j))],
+        out_specs=spec,
+        compiler_params=pltpu.CompilerParams(),
+    )(x)
 
 
 def test_an_output_block_that_may_be_visited_again():
@@ -92,13 +106,20 @@ def test_an_output_block_that_may_be_visited_again():
 @pytest.mark.parametrize("rows, fits", ((1024, False), (1016, True)))
 def test_vmem_that_is_exactly_full_is_refused(rows, fits):
     """Two single buffers of 1024 x 8192 floats are the 64 MiB of a core of v5p, of which Mosaic needs some."""
+
     def kernel(x_ref, o_ref):
         o_ref[...] = x_ref[...]
 
     spec = pl.BlockSpec((rows, 8192), lambda i: (i, 0), pipeline_mode=pl.Buffered(1))
     x = np.zeros((2 * rows, 8192), np.float32)
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(2,), in_specs=[spec], out_specs=spec,
-                       compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20))
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        grid=(2,),
+        in_specs=[spec],
+        out_specs=spec,
+        compiler_params=pltpu.CompilerParams(vmem_limit_bytes=64 << 20),
+    )
     report = palladion.check(f, x, target="mosaic_tpu/v5p")
     assert [finding.code for finding in report.findings] == ([] if fits else ["CAPACITY"])
 
@@ -121,7 +142,10 @@ def test_what_lies_in_hbm_is_not_loaded_on_a_mesh_of_tensor_cores_either():
         return pl.run_state(inner)((x, jnp.zeros_like(x)))[1]
 
     for target in (None, "v5p"):
-        with pytest.raises(palladion.DefectError, match="only vmem and smem can be loaded and stored") as refusal, palladion.emulate(target):
+        with (
+            pytest.raises(palladion.DefectError, match="only vmem and smem can be loaded and stored") as refusal,
+            palladion.emulate(target),
+        ):
             jax.jit(f)(X)
         text = str(refusal.value)
         assert "GPU" not in text and "mosaic_gpu" not in text and "test_tpu_blocks.py" in text

@@ -1,4 +1,6 @@
-"""TPU kernels that copy by themselves, unchanged: against NumPy, under JAX's TPU interpreter's eyes and under several schedules."""
+"""TPU kernels that copy by themselves, unchanged: against NumPy, under JAX's TPU interpreter's eyes and under several
+schedules.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -35,8 +37,13 @@ def ring(x_hbm, o_hbm, buffer, arrived, left):
 
 
 def doubled(kernel):
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                          scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA((2,)), pltpu.SemaphoreType.DMA])
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA((2,)), pltpu.SemaphoreType.DMA],
+    )
 
 
 def test_a_ring_of_two_slots():
@@ -73,7 +80,9 @@ def emitted(x_hbm, o_hbm):
 
 
 def test_emit_pipeline():
-    f = pl.pallas_call(emitted, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE)
+    f = pl.pallas_call(
+        emitted, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE
+    )
     report = palladion.check(f, X, target="v5e", seeds=16)
     assert report.findings == [], report
     with palladion.emulate("v5e"):
@@ -86,25 +95,35 @@ def test_a_signal_of_its_own_core():
         o_ref[...] = x_ref[...] + pl.semaphore_read(ready).astype(jnp.float32)
         pl.semaphore_wait(ready, 2)
 
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), scratch_shapes=[pltpu.SemaphoreType.REGULAR])
+    f = pl.pallas_call(
+        kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), scratch_shapes=[pltpu.SemaphoreType.REGULAR]
+    )
     with palladion.emulate("v5e"):
         np.testing.assert_array_equal(f(X), X + 2)
 
 
 def test_without_a_mesh_there_is_one_device():
     def kernel(x_ref, o_ref, sent, received):
-        copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=1, device_id_type=pl.DeviceIdType.LOGICAL)
+        copy = pltpu.make_async_remote_copy(
+            x_ref, o_ref, sent, received, device_id=1, device_id_type=pl.DeviceIdType.LOGICAL
+        )
         copy.start()
         copy.wait()
 
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype), in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                       scratch_shapes=[pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA])
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.SemaphoreType.DMA, pltpu.SemaphoreType.DMA],
+    )
     checked = palladion.check(f, X, target="v5e", seeds=1)
     assert "device 1, which is not in the mesh of 1 device" in str(checked), checked
 
 
 def paged(q, k_pages, v_pages, lengths, page_indices):
     from jax.experimental.pallas.ops.tpu.paged_attention import paged_attention_kernel
+
     return paged_attention_kernel.paged_attention(q, k_pages, v_pages, lengths, page_indices, pages_per_compute_block=2)
 
 
@@ -125,8 +144,13 @@ def test_paged_attention_of_the_wheel():
     random = np.random.default_rng(2)
     batch, heads, kv_heads, dim, pages, page, per_sequence = 2, 8, 1, 128, 16, 8, 4
     normal = lambda *shape: random.standard_normal(shape).astype(np.float32)
-    operands = (normal(batch, heads, dim) / 8, normal(kv_heads, pages, page, dim), normal(kv_heads, pages, page, dim),
-                np.array([20, 31], np.int32), random.permutation(pages)[:batch * per_sequence].reshape(batch, -1).astype(np.int32))
+    operands = (
+        normal(batch, heads, dim) / 8,
+        normal(kv_heads, pages, page, dim),
+        normal(kv_heads, pages, page, dim),
+        np.array([20, 31], np.int32),
+        random.permutation(pages)[: batch * per_sequence].reshape(batch, -1).astype(np.int32),
+    )
     with palladion.emulate("v5e"):
         found = jax.jit(paged)(*operands)
     np.testing.assert_allclose(found, attended(*operands), rtol=0, atol=1e-2)  # the kernel multiplies in bf16
@@ -137,9 +161,17 @@ def test_ragged_paged_attention_of_the_wheel():
 
     random = np.random.default_rng(0)
     pages = random.standard_normal((16, 16, 4, 128)).astype(np.float32)
-    operands = (random.standard_normal((32, 4, 128)).astype(np.float32), pages, np.array([40, 20], np.int32),
-                random.permutation(16)[:8].reshape(2, 4).astype(np.int32), np.array([0, 12, 32], np.int32), np.array([2], np.int32))
-    f = lambda *args: kernel.ragged_paged_attention(*args, num_kv_pages_per_block=2, num_queries_per_block=8, sm_scale=0.1)
+    operands = (
+        random.standard_normal((32, 4, 128)).astype(np.float32),
+        pages,
+        np.array([40, 20], np.int32),
+        random.permutation(16)[:8].reshape(2, 4).astype(np.int32),
+        np.array([0, 12, 32], np.int32),
+        np.array([2], np.int32),
+    )
+    f = lambda *args: kernel.ragged_paged_attention(
+        *args, num_kv_pages_per_block=2, num_queries_per_block=8, sm_scale=0.1
+    )
     report = palladion.check(f, *operands, target="v5e", seeds=4)
     assert report.findings == [], report
     with palladion.emulate("v5e"):
@@ -168,7 +200,12 @@ def all_each(x_ref, o_ref, met):
 
 
 def over_cores(kernel):
-    return pl.kernel(kernel, out_type=jax.ShapeDtypeStruct(X.shape, X.dtype), mesh=two_cores(), scratch_types=[pltpu.SemaphoreType.REGULAR])
+    return pl.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        mesh=two_cores(),
+        scratch_types=[pltpu.SemaphoreType.REGULAR],
+    )
 
 
 def test_two_cores_of_a_chip():
@@ -218,7 +255,9 @@ def test_core_map_within_run_state():
 
 
 def pages_by_size(table, sizes, x_hbm, o_hbm, buffer, arrived):
-    """Rows of pages of eight rows, so many of each as `sizes` says, gathered one behind the other through flat views of both."""
+    """Rows of pages of eight rows, so many of each as `sizes` says, gathered one behind the other through flat views of
+    both.
+    """
     flat, slots = x_hbm.reshape(64, 128), buffer.reshape(64, 128)
 
     def fetch(i, at):
@@ -231,9 +270,16 @@ def pages_by_size(table, sizes, x_hbm, o_hbm, buffer, arrived):
 
 def gathered(buffer_shape):
     return pl.pallas_call(
-        pages_by_size, out_shape=jax.ShapeDtypeStruct((64, 128), jnp.float32), input_output_aliases={},
-        grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                                               scratch_shapes=[pltpu.VMEM(buffer_shape, jnp.float32), pltpu.SemaphoreType.DMA]))
+        pages_by_size,
+        out_shape=jax.ShapeDtypeStruct((64, 128), jnp.float32),
+        input_output_aliases={},
+        grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=2,
+            in_specs=[ANYWHERE],
+            out_specs=ANYWHERE,
+            scratch_shapes=[pltpu.VMEM(buffer_shape, jnp.float32), pltpu.SemaphoreType.DMA],
+        ),
+    )
 
 
 # One box (a flat buffer), a place for each element (rows over two dimensions of a page).
@@ -245,21 +291,27 @@ def test_sizes_known_only_at_run_time(buffer_shape, sizes):
     wanted = np.concatenate([x[page, :size] for page, size in zip(table, sizes)])
     with palladion.emulate("v5e"):
         found = np.asarray(gathered(buffer_shape)(*arguments))
-    np.testing.assert_array_equal(found[:len(wanted)], wanted)
+    np.testing.assert_array_equal(found[: len(wanted)], wanted)
     checked = palladion.check(gathered(buffer_shape), *arguments, target="v5e", seeds=16)
     assert [f.code for f in checked.findings if f.severity == "defect"] == [], checked
 
 
-@pytest.mark.parametrize("size, said", [(20, "out of bounds"), (9000, "which has fewer; nothing is copied"), (-1, "is negative")])
+@pytest.mark.parametrize(
+    "size, said", [(20, "out of bounds"), (9000, "which has fewer; nothing is copied"), (-1, "is negative")]
+)
 def test_a_size_that_does_not_fit(size, said):
     def kernel(size, x_hbm, o_hbm, arrived):
         copy = pltpu.make_async_copy(x_hbm.at[pl.ds(48, size[0])], o_hbm.at[pl.ds(0, size[0])], arrived)
         copy.start()
         copy.wait()
 
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
-                       grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                                                              scratch_shapes=[pltpu.SemaphoreType.DMA]))
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(X.shape, X.dtype),
+        grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE, scratch_shapes=[pltpu.SemaphoreType.DMA]
+        ),
+    )
     report = palladion.check(f, np.array([size], np.int32), X, target="v5e", seeds=2)
     found = [f.message for f in report.findings if f.code == "OOB"]
     assert found and said in found[0], report
@@ -283,8 +335,11 @@ def ragged_pages(count, x_hbm, o_hbm):
 @pytest.mark.parametrize("pages", [1, 3, 7])
 def test_blocks_whose_size_is_known_only_at_run_time(pages):
     x, count = X.reshape(8, 8, 128), np.array([pages], np.int32)
-    f = pl.pallas_call(ragged_pages, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
-                       grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE))
+    f = pl.pallas_call(
+        ragged_pages,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        grid_spec=pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=ANYWHERE),
+    )
     with palladion.emulate("v5e"):
         found = np.asarray(f(count, x))
     np.testing.assert_array_equal(found[:pages], x[:pages] * 2)
@@ -294,16 +349,23 @@ def test_blocks_whose_size_is_known_only_at_run_time(pages):
 
 def test_a_slice_that_leaves_its_slot():
     """What a view of a view may touch is what the first one shows, though the memory goes on behind it."""
+
     def kernel(start, x_hbm, o_ref, slots, arrived):
         copy = pltpu.make_async_copy(x_hbm.at[pl.ds(0, 4)], slots.at[0].at[pl.ds(start[0], 4)], arrived)
         copy.start()
         copy.wait()
         o_ref[...] = slots[0, :4]
 
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((4, 128), X.dtype),
-                       grid_spec=pltpu.PrefetchScalarGridSpec(
-                           num_scalar_prefetch=1, in_specs=[ANYWHERE], out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
-                           scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA]))
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((4, 128), X.dtype),
+        grid_spec=pltpu.PrefetchScalarGridSpec(
+            num_scalar_prefetch=1,
+            in_specs=[ANYWHERE],
+            out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+            scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA],
+        ),
+    )
     report = palladion.check(f, np.array([6], np.int32), X, target="v5e", seeds=2)
     (outside,) = [finding for finding in report.findings if finding.code == "OOB"]
     assert "index 6..9 into 'slots'" in outside.message, outside.message

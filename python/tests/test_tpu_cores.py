@@ -1,4 +1,6 @@
-"""What is a core's own on a TPU: prefetched scalars, operands in smem, arrays that stay in vmem; and whose results a check hands over."""
+"""What is a core's own on a TPU: prefetched scalars, operands in smem, arrays that stay in vmem; and whose results a
+check hands over.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -30,15 +32,22 @@ def takes_first(scratch, programs):
         out[...] = jnp.full(out.shape, flag[0], jnp.int32)
         flag[0] = 0
 
-    spec = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=1, grid=(programs,), in_specs=[], scratch_shapes=scratch,
-                                        out_specs=pl.BlockSpec((8, 128), lambda i, flag: (i, 0)))
+    spec = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        grid=(programs,),
+        in_specs=[],
+        scratch_shapes=scratch,
+        out_specs=pl.BlockSpec((8, 128), lambda i, flag: (i, 0)),
+    )
     shape = jax.ShapeDtypeStruct((8 * programs, 128), jnp.int32)
     return pl.pallas_call(kernel, out_shape=shape, grid_spec=spec, compiler_params=parallel(("parallel",)))
 
 
 @pytest.mark.parametrize("scratch", ([], [SEMAPHORE]), ids=("plain", "semaphore"))
 @pytest.mark.parametrize("seeds", (None, 8))
-@pytest.mark.parametrize("chip, programs, found", (("v5p", 2, [1, 1]), ("v4", 2, [1, 1]), ("v6e", 2, [1, 0]), ("v5p", 4, [1, 0, 1, 0])))
+@pytest.mark.parametrize(
+    "chip, programs, found", (("v5p", 2, [1, 1]), ("v4", 2, [1, 1]), ("v6e", 2, [1, 0]), ("v5p", 4, [1, 0, 1, 0]))
+)
 def test_prefetched_scalars_are_a_cores_own(chip, programs, found, seeds, scratch):
     out, report = emulated(chip, seeds, takes_first(scratch, programs), jnp.ones(1, jnp.int32))
     assert out[::8, 0].tolist() == found
@@ -52,7 +61,10 @@ def test_prefetched_scalars_are_a_cores_own(chip, programs, found, seeds, scratc
 def test_paged_attention_of_two_cores(mode):
     attention = pytest.importorskip("jax.experimental.pallas.ops.tpu.paged_attention.paged_attention_kernel")
     rng = np.random.default_rng(0)
-    q, k, v = (jnp.asarray(rng.standard_normal(shape) * 0.5, jnp.float32) for shape in ((4, 8, 128), (2, 16, 16, 128), (2, 16, 16, 128)))
+    q, k, v = (
+        jnp.asarray(rng.standard_normal(shape) * 0.5, jnp.float32)
+        for shape in ((4, 8, 128), (2, 16, 16, 128), (2, 16, 16, 128))
+    )
     lengths = jnp.array([20, 33, 5, 64], jnp.int32)
     table = jnp.asarray(rng.permutation(16).reshape(4, 4), jnp.int32)
 
@@ -72,8 +84,14 @@ def test_results_of_a_check_are_the_chips(chip, kept, scratch):
         i = pl.program_id(0)
         out[i] = i + 1
 
-    call = pl.pallas_call(kernel, grid=(4,), out_shape=jax.ShapeDtypeStruct((4,), jnp.int32), scratch_shapes=scratch,
-                          out_specs=pl.BlockSpec(memory_space=pltpu.SMEM), compiler_params=parallel(("parallel",)))
+    call = pl.pallas_call(
+        kernel,
+        grid=(4,),
+        out_shape=jax.ShapeDtypeStruct((4,), jnp.int32),
+        scratch_shapes=scratch,
+        out_specs=pl.BlockSpec(memory_space=pltpu.SMEM),
+        compiler_params=parallel(("parallel",)),
+    )
     ran, _ = emulated(chip, None, call)
     out, report = emulated(chip, 8, call)
     assert out.tolist() == ran.tolist()
@@ -93,23 +111,39 @@ def in_flight(space):
     def call(x):
         whole, sem = pl.BlockSpec(memory_space=space), pl.BlockSpec(memory_space=pltpu.SEMAPHORE)
         anywhere = pl.BlockSpec(memory_space=pl.ANY)
-        out, signal = pl.pallas_call(start, out_shape=(space(x.shape, x.dtype), pltpu.SemaphoreType.DMA(())), in_specs=[anywhere],
-                                     out_specs=(whole, sem))(x)
-        return pl.pallas_call(done, out_shape=space(x.shape, x.dtype), in_specs=[anywhere, whole, sem], out_specs=whole,
-                              input_output_aliases={1: 0})(x, out, signal)
+        out, signal = pl.pallas_call(
+            start,
+            out_shape=(space(x.shape, x.dtype), pltpu.SemaphoreType.DMA(())),
+            in_specs=[anywhere],
+            out_specs=(whole, sem),
+        )(x)
+        return pl.pallas_call(
+            done,
+            out_shape=space(x.shape, x.dtype),
+            in_specs=[anywhere, whole, sem],
+            out_specs=whole,
+            input_output_aliases={1: 0},
+        )(x, out, signal)
 
     return call
 
 
 def stays(x):
     vmem = pl.BlockSpec(memory_space=pltpu.VMEM)
-    return pl.pallas_call(lambda x_ref, o_ref: None, out_shape=pltpu.VMEM(x.shape, x.dtype), in_specs=[vmem], out_specs=vmem,
-                          input_output_aliases={0: 0})(x)
+    return pl.pallas_call(
+        lambda x_ref, o_ref: None,
+        out_shape=pltpu.VMEM(x.shape, x.dtype),
+        in_specs=[vmem],
+        out_specs=vmem,
+        input_output_aliases={0: 0},
+    )(x)
 
 
 @pytest.mark.parametrize("seeds", (None, 4))
 @pytest.mark.parametrize("chip", ("v5p", "v6e"))
-@pytest.mark.parametrize("call", (in_flight(pl.ANY), in_flight(pltpu.VMEM), jax.jit(stays)), ids=("any", "vmem", "stays"))
+@pytest.mark.parametrize(
+    "call", (in_flight(pl.ANY), in_flight(pltpu.VMEM), jax.jit(stays)), ids=("any", "vmem", "stays")
+)
 def test_an_array_that_stays_in_vmem(call, chip, seeds):
     out, report = emulated(chip, seeds, call, X)
     np.testing.assert_array_equal(out, X)
@@ -119,8 +153,13 @@ def test_an_array_that_stays_in_vmem(call, chip, seeds):
 def test_an_array_in_hbm_does_not_stay():
     def call(x):
         vmem = pl.BlockSpec(memory_space=pltpu.VMEM)
-        return pl.pallas_call(lambda x_ref, o_ref: None, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), in_specs=[vmem],
-                              out_specs=vmem, input_output_aliases={0: 0})(x)
+        return pl.pallas_call(
+            lambda x_ref, o_ref: None,
+            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            in_specs=[vmem],
+            out_specs=vmem,
+            input_output_aliases={0: 0},
+        )(x)
 
     _, report = emulated("v6e", 4, call, X)
     assert [f.code for f in report.findings] == ["OUT_MISSING"]

@@ -1,5 +1,5 @@
-"""Operations of Mosaic TPU in kernels, unchanged: the core's random generator and its keys, what is written as something else, and
-choices among refs. Oracles: NumPy, JAX itself, and Threefry-2x32 as JAX has it."""
+"""Operations of Mosaic TPU in kernels, unchanged: the core's random generator and its keys, what is written as
+something else, and choices among refs. Oracles: NumPy, JAX itself, and Threefry-2x32 as JAX has it."""
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,11 @@ def like(x):
 def stream(words, count, drawn=0):
     def block(key, high, low):
         from jax._src.random import threefry2x32
-        return [np.asarray(half) for half in threefry2x32.threefry2x32_p.bind(*(jnp.asarray(v, jnp.uint32) for v in (*key, high, low)))]
+
+        return [
+            np.asarray(half)
+            for half in threefry2x32.threefry2x32_p.bind(*(jnp.asarray(v, jnp.uint32) for v in (*key, high, low)))
+        ]
 
     key = (np.uint32(0), np.uint32(0))
     for word in words:
@@ -55,7 +59,12 @@ def test_programs_go_on_with_the_stream_of_their_core():
 
         o_ref[...] = pltpu.prng_random_bits((8, 128))
 
-    found = ran(kernel, jax.ShapeDtypeStruct((24, 128), jnp.int32), grid=(3,), out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)))
+    found = ran(
+        kernel,
+        jax.ShapeDtypeStruct((24, 128), jnp.int32),
+        grid=(3,),
+        out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)),
+    )
     np.testing.assert_array_equal(found.ravel(), stream([5], 3 * 1024))
 
 
@@ -67,7 +76,9 @@ def test_statistics_of_what_is_drawn():
         b_ref[...] = pltpu.stateful_bernoulli(0.25, (64, 128)).astype(jnp.float32)
 
     with palladion.emulate("v5e"):
-        u, n, b = map(np.asarray, pl.pallas_call(kernel, out_shape=[jax.ShapeDtypeStruct((64, 128), jnp.float32)] * 3)())
+        u, n, b = map(
+            np.asarray, pl.pallas_call(kernel, out_shape=[jax.ShapeDtypeStruct((64, 128), jnp.float32)] * 3)()
+        )
     assert 0 <= u.min() and u.max() < 1 and abs(u.mean() - 0.5) < 0.02 and abs(u.std() - 12**-0.5) < 0.02
     assert abs(n.mean()) < 0.05 and abs(n.std() - 1) < 0.05
     assert abs(b.mean() - 0.25) < 0.02
@@ -79,10 +90,18 @@ def test_blocks_of_samples_do_not_depend_on_the_blocks_size(impl):
 
     def sampled(rows):
         def kernel(key_ref, o_ref):
-            o_ref[...] = pltpu.sample_block(jax.random.uniform, key_ref[...], block_size=(rows, 128), tile_size=(8, 128), total_size=(32, 128))
+            o_ref[...] = pltpu.sample_block(
+                jax.random.uniform, key_ref[...], block_size=(rows, 128), tile_size=(8, 128), total_size=(32, 128)
+            )
 
-        return ran(kernel, jax.ShapeDtypeStruct((32, 128), jnp.float32), key, grid=(32 // rows, 1), in_specs=[SMEM],
-                   out_specs=pl.BlockSpec((rows, 128), lambda i, j: (i, j)))
+        return ran(
+            kernel,
+            jax.ShapeDtypeStruct((32, 128), jnp.float32),
+            key,
+            grid=(32 // rows, 1),
+            in_specs=[SMEM],
+            out_specs=pl.BlockSpec((rows, 128), lambda i, j: (i, j)),
+        )
 
     small, large = sampled(8), sampled(32)
     np.testing.assert_array_equal(small, large)
@@ -94,7 +113,9 @@ def test_threefry_keys_in_scalar_memory_are_jaxs():
         o_ref[...] = jax.random.uniform(jax.random.fold_in(key_ref[...], 7), (16, 128))
 
     key = jax.random.key(9)
-    np.testing.assert_array_equal(ran(kernel, like(X), key, in_specs=[SMEM]), jax.random.uniform(jax.random.fold_in(key, 7), (16, 128)))
+    np.testing.assert_array_equal(
+        ran(kernel, like(X), key, in_specs=[SMEM]), jax.random.uniform(jax.random.fold_in(key, 7), (16, 128))
+    )
 
 
 def test_a_pallas_key_seeds_the_generator():
@@ -103,7 +124,9 @@ def test_a_pallas_key_seeds_the_generator():
 
     key = pltpu.to_pallas_key(jax.random.key(9))
     found = ran(kernel, jax.ShapeDtypeStruct((16, 128), jnp.uint32), key, in_specs=[SMEM])
-    np.testing.assert_array_equal(found.ravel().astype(np.int32), stream(np.asarray(jax.random.key_data(key)).ravel(), 2048))
+    np.testing.assert_array_equal(
+        found.ravel().astype(np.int32), stream(np.asarray(jax.random.key_data(key)).ravel(), 2048)
+    )
 
 
 @pytest.mark.skipif(not hasattr(pltpu, "einshape"), reason="this JAX has no pltpu.einshape")
@@ -129,7 +152,9 @@ def test_what_only_the_compiler_and_profiles_see():
     np.testing.assert_array_equal(ran(kernel, like(X), X), X + 1)
 
 
-@pytest.mark.skipif(not hasattr(pl, "select_ref") and not hasattr(pltpu, "select_ref"), reason="this JAX has no select_ref")
+@pytest.mark.skipif(
+    not hasattr(pl, "select_ref") and not hasattr(pltpu, "select_ref"), reason="this JAX has no select_ref"
+)
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_choice_among_refs(which):
     select_ref = getattr(pl, "select_ref", None) or pltpu.select_ref
@@ -139,8 +164,16 @@ def test_a_choice_among_refs(which):
         pltpu.async_copy(chosen, buffer, sem).wait()
         pltpu.async_copy(buffer, o_hbm, sem).wait()
 
-    found = ran(kernel, like(X), np.array([which], np.int32), X, X + 1, in_specs=[SMEM, ANYWHERE, ANYWHERE], out_specs=ANYWHERE,
-                scratch_shapes=[pltpu.VMEM(X.shape, jnp.float32), pltpu.SemaphoreType.DMA])
+    found = ran(
+        kernel,
+        like(X),
+        np.array([which], np.int32),
+        X,
+        X + 1,
+        in_specs=[SMEM, ANYWHERE, ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[pltpu.VMEM(X.shape, jnp.float32), pltpu.SemaphoreType.DMA],
+    )
     np.testing.assert_array_equal(found, X + which)
 
 
@@ -151,9 +184,16 @@ def test_copies_through_bitcast_and_transposed_refs():
         o_ref[...], t_ref[...] = halves[...], turned[...]
 
     with palladion.emulate("v5e", seeds=4, contracts=False):  # JAX 0.10 lowers no transposed view
-        o, t = pl.pallas_call(kernel, out_shape=[jax.ShapeDtypeStruct((32, 128), jnp.int16), jax.ShapeDtypeStruct((128, 16), jnp.float32)],
-                              in_specs=[ANYWHERE],
-                              scratch_shapes=[pltpu.VMEM((32, 128), jnp.int16), pltpu.VMEM((128, 16), jnp.float32), pltpu.SemaphoreType.DMA])(X)
+        o, t = pl.pallas_call(
+            kernel,
+            out_shape=[jax.ShapeDtypeStruct((32, 128), jnp.int16), jax.ShapeDtypeStruct((128, 16), jnp.float32)],
+            in_specs=[ANYWHERE],
+            scratch_shapes=[
+                pltpu.VMEM((32, 128), jnp.int16),
+                pltpu.VMEM((128, 16), jnp.float32),
+                pltpu.SemaphoreType.DMA,
+            ],
+        )(X)
     pieces = X.view(np.uint32)
     wanted = np.stack([pieces & 0xFFFF, pieces >> 16], axis=1).astype(np.uint16).view(np.int16).reshape(32, 128)
     np.testing.assert_array_equal(o, wanted)
@@ -161,7 +201,10 @@ def test_copies_through_bitcast_and_transposed_refs():
 
 
 def next_slot_before_its_store_is_done(state_hbm, o_hbm, slots, loads, stores):
-    """The ring of fused_decoding_gdn of tpu-inference 0.26.0: a slot is loaded anew while its last store may still read it."""
+    """The ring of fused_decoding_gdn of tpu-inference 0.26.0: a slot is loaded anew while its last store may still read
+    it.
+    """
+
     def load(i):
         return pltpu.make_async_copy(state_hbm.at[i], slots.at[i % 2], loads.at[i % 2])
 
@@ -183,8 +226,17 @@ def next_slot_before_its_store_is_done(state_hbm, o_hbm, slots, loads, stores):
 
 def test_the_ring_of_gdn_decode_is_a_race():
     x = np.random.default_rng(0).standard_normal((4, 8, 128)).astype(np.float32)
-    f = pl.pallas_call(next_slot_before_its_store_is_done, out_shape=like(x), in_specs=[ANYWHERE], out_specs=ANYWHERE,
-                       scratch_shapes=[pltpu.VMEM((2, 8, 128), jnp.float32), pltpu.SemaphoreType.DMA((2,)), pltpu.SemaphoreType.DMA((2,))])
+    f = pl.pallas_call(
+        next_slot_before_its_store_is_done,
+        out_shape=like(x),
+        in_specs=[ANYWHERE],
+        out_specs=ANYWHERE,
+        scratch_shapes=[
+            pltpu.VMEM((2, 8, 128), jnp.float32),
+            pltpu.SemaphoreType.DMA((2,)),
+            pltpu.SemaphoreType.DMA((2,)),
+        ],
+    )
     report = palladion.check(f, x, target="v5e", seeds=16)
     races = [finding for finding in report.findings if finding.code == "RACE_RW"]
     assert races and "the mistake" in str(report), report
@@ -200,6 +252,11 @@ def test_programs_that_share_a_stream_depend_on_their_order(order, verdict):
         o_ref[...] = pltpu.prng_random_bits((8, 128))
 
     params = getattr(pltpu, "CompilerParams", None) or pltpu.TPUCompilerParams
-    f = pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((32, 128), jnp.int32), grid=(4,), out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)),
-                       compiler_params=params(dimension_semantics=(order,)))
+    f = pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct((32, 128), jnp.int32),
+        grid=(4,),
+        out_specs=pl.BlockSpec((8, 128), lambda i: (i, 0)),
+        compiler_params=params(dimension_semantics=(order,)),
+    )
     assert palladion.check(f, target="v5e", seeds=8).verdict == verdict

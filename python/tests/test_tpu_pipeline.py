@@ -1,5 +1,5 @@
-"""What the pipeline of a TPU kernel may do at the same time: block copies beside each other, beside the body's own copies and
-beside index maps, with one buffer or two; the same findings whatever else the kernel does."""
+"""What the pipeline of a TPU kernel may do at the same time: block copies beside each other, beside the body's own
+copies and beside index maps, with one buffer or two; the same findings whatever else the kernel does."""
 
 import functools
 import random
@@ -47,9 +47,12 @@ def in_place(beside, buffers):
 
     scratch = [pltpu.VMEM((ROWS, 128), jnp.int32), pltpu.SemaphoreType.REGULAR]
     spec = pltpu.PrefetchScalarGridSpec(
-        num_scalar_prefetch=3, grid=(STEPS,), scratch_shapes=[] if beside == "nothing" else scratch,
+        num_scalar_prefetch=3,
+        grid=(STEPS,),
+        scratch_shapes=[] if beside == "nothing" else scratch,
         in_specs=[block(lambda i, reads, *_: (reads[i], 0), buffers[0]), ANY],
-        out_specs=block(lambda i, _, writes, __: (writes[i], 0), buffers[1]))
+        out_specs=block(lambda i, _, writes, __: (writes[i], 0), buffers[1]),
+    )
     shape = jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.int32)
     return pl.pallas_call(kernel, grid_spec=spec, out_shape=shape, input_output_aliases={3: 0})
 
@@ -91,8 +94,13 @@ def doubled(reads, writes=lambda i: i, kept=False):
         o_ref[...] = x_ref[...] if kept else x_ref[...] * 2
 
     return pl.pallas_call(
-        kernel, grid=(STEPS,), in_specs=[block(lambda i: (reads(i), 0))], out_specs=block(lambda i: (writes(i), 0)),
-        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32), input_output_aliases={0: 0})
+        kernel,
+        grid=(STEPS,),
+        in_specs=[block(lambda i: (reads(i), 0))],
+        out_specs=block(lambda i: (writes(i), 0)),
+        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32),
+        input_output_aliases={0: 0},
+    )
 
 
 ZEROS = np.zeros((STEPS * ROWS, 128), np.float32)
@@ -101,7 +109,12 @@ ZEROS = np.zeros((STEPS * ROWS, 128), np.float32)
 def test_zeros_do_not_hide_that_a_fetch_may_miss_a_flush():
     report = palladion.check(doubled(lambda i: jnp.maximum(i - 1, 0)), ZEROS, target="v5e", seeds=2)
     (finding,) = report.findings
-    assert (report.verdict, finding.code, finding.severity, finding.confidence) == ("defect", "ALIAS", "defect", "predicted")
+    assert (report.verdict, finding.code, finding.severity, finding.confidence) == (
+        "defect",
+        "ALIAS",
+        "defect",
+        "predicted",
+    )
     assert "these operands hide it" in finding.message
 
 
@@ -131,9 +144,14 @@ def running_sum(back, buffers=2, stored=1.0):
         o_ref[...] = got[...] + stored
 
     return pl.pallas_call(
-        kernel, grid=(STEPS,), in_specs=[ANY], out_specs=block(lambda i: (i, 0), buffers),
-        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32), input_output_aliases={0: 0},
-        scratch_shapes=[pltpu.VMEM((ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA])
+        kernel,
+        grid=(STEPS,),
+        in_specs=[ANY],
+        out_specs=block(lambda i: (i, 0), buffers),
+        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32),
+        input_output_aliases={0: 0},
+        scratch_shapes=[pltpu.VMEM((ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA],
+    )
 
 
 def hand_on(ahead, buffers=2):
@@ -148,22 +166,31 @@ def hand_on(ahead, buffers=2):
             pltpu.async_copy(sent, o_ref.at[rows(i + ahead)], sem).wait()
 
     return pl.pallas_call(
-        kernel, grid=(STEPS,), in_specs=[block(lambda i: (i, 0), buffers)], out_specs=ANY,
-        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32), input_output_aliases={0: 0},
-        scratch_shapes=[pltpu.VMEM((ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA])
+        kernel,
+        grid=(STEPS,),
+        in_specs=[block(lambda i: (i, 0), buffers)],
+        out_specs=ANY,
+        out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32),
+        input_output_aliases={0: 0},
+        scratch_shapes=[pltpu.VMEM((ROWS, 128), jnp.float32), pltpu.SemaphoreType.DMA],
+    )
 
 
 @pytest.mark.parametrize("target", ["v5e", "v5p"])
-@pytest.mark.parametrize("kernel, expected", [
-    (running_sum(1), ["RACE_ASYNC"]),
-    (running_sum(2), []),
-    (running_sum(1, buffers=1), []),
-    (running_sum(1, stored=0.0), ["RACE_ASYNC"]),  # of ones, what goes back is what was there
-    (hand_on(1), ["RACE_ASYNC"]),
-    (hand_on(2), []),
-    (hand_on(0), []),
-    (hand_on(1, buffers=1), []),
-], ids=["last", "one before", "last, one buffer", "last, unchanged", "next", "one after", "own", "next, one buffer"])
+@pytest.mark.parametrize(
+    "kernel, expected",
+    [
+        (running_sum(1), ["RACE_ASYNC"]),
+        (running_sum(2), []),
+        (running_sum(1, buffers=1), []),
+        (running_sum(1, stored=0.0), ["RACE_ASYNC"]),  # of ones, what goes back is what was there
+        (hand_on(1), ["RACE_ASYNC"]),
+        (hand_on(2), []),
+        (hand_on(0), []),
+        (hand_on(1, buffers=1), []),
+    ],
+    ids=["last", "one before", "last, one buffer", "last, unchanged", "next", "one after", "own", "next, one buffer"],
+)
 def test_a_copy_of_the_body_beside_those_of_blocks(kernel, expected, target):
     assert codes(kernel, np.ones((STEPS * ROWS, 128), np.float32), target=target) == expected
 
@@ -200,8 +227,9 @@ def follow(at, value, which="input", stores=True):
     maps = [lambda i, table, _: (table[i], 0), lambda i, *_: (i, 0)]
     if which == "output":
         maps.reverse()
-    spec = pltpu.PrefetchScalarGridSpec(num_scalar_prefetch=2, grid=(STEPS,), in_specs=[block(maps[0])],
-                                        out_specs=block(maps[1]))
+    spec = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=2, grid=(STEPS,), in_specs=[block(maps[0])], out_specs=block(maps[1])
+    )
     return pl.pallas_call(kernel, grid_spec=spec, out_shape=jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32))
 
 
@@ -234,8 +262,11 @@ def test_a_store_of_what_the_next_index_map_finds_anyway_is_not_proved():
     assert [(f.code, f.severity) for f in report.findings] == [("RACE_RW", "note")]
 
 
-@pytest.mark.parametrize("kernel", [follow(2, REVERSED), follow(-2, REVERSED), follow(1, REVERSED, stores=False)],
-                         ids=["two ahead", "two behind", "what no map reads"])
+@pytest.mark.parametrize(
+    "kernel",
+    [follow(2, REVERSED), follow(-2, REVERSED), follow(1, REVERSED, stores=False)],
+    ids=["two ahead", "two behind", "what no map reads"],
+)
 def test_other_stores_to_prefetched_operands_are_proved(kernel):
     report = checked(kernel)
     assert (report.verdict, report.findings) == ("proved", [])
@@ -264,9 +295,14 @@ def sends_its_block(after_store, buffers=2):
         pl.when(i == STEPS - 1)(lambda: copy(i).wait())
 
     shape = jax.ShapeDtypeStruct((STEPS * ROWS, 128), jnp.float32)
-    return pl.pallas_call(kernel, grid=(STEPS,), in_specs=[block(lambda i: (i, 0))],
-                          out_specs=[block(lambda i: (i, 0), buffers), ANY], out_shape=[shape, shape],
-                          scratch_shapes=[pltpu.SemaphoreType.DMA((2,))])
+    return pl.pallas_call(
+        kernel,
+        grid=(STEPS,),
+        in_specs=[block(lambda i: (i, 0))],
+        out_specs=[block(lambda i: (i, 0), buffers), ANY],
+        out_shape=[shape, shape],
+        scratch_shapes=[pltpu.SemaphoreType.DMA((2,))],
+    )
 
 
 @pytest.mark.parametrize("buffers", [1, 2])
@@ -281,8 +317,9 @@ def test_an_output_block_is_sent_until_the_next_program_stores(buffers):
 
 def emitted(grid, x_map, o_map, body):
     def kernel(x_hbm, o_hbm):
-        pltpu.emit_pipeline(body, grid=grid, in_specs=[pl.BlockSpec((8, 128), x_map)],
-                            out_specs=[pl.BlockSpec((8, 128), o_map)])(x_hbm, o_hbm)
+        pltpu.emit_pipeline(
+            body, grid=grid, in_specs=[pl.BlockSpec((8, 128), x_map)], out_specs=[pl.BlockSpec((8, 128), o_map)]
+        )(x_hbm, o_hbm)
 
     return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((24, 128), jnp.float32), in_specs=[ANY], out_specs=ANY)
 
@@ -303,6 +340,9 @@ def copied(x_ref, o_ref):
 def test_output_blocks_of_an_emitted_pipeline(name, expected):
     outside = (4, 3), lambda j, i: (i, j), lambda j, i: (i, 0)
     inside = (3, 4), lambda i, j: (i, j), lambda i, j: (i, 0)
-    kernel = {"outside": lambda: emitted(*outside, summed(0)), "inside": lambda: emitted(*inside, summed(1)),
-              "written anew": lambda: emitted(*outside, copied)}[name]()
+    kernel = {
+        "outside": lambda: emitted(*outside, summed(0)),
+        "inside": lambda: emitted(*inside, summed(1)),
+        "written anew": lambda: emitted(*outside, copied),
+    }[name]()
     assert codes(kernel, np.ones((24, 512), np.float32), target="v6e") == expected

@@ -1,6 +1,6 @@
-"""The page of programs of `palladion trace` in a real browser: it comes to its end without an error, steps to the program
-that the address names, and paints what that program reads and writes; and that a kernel whose chip has a model of time gets
-the timeline (test_timeline_page.py). What is not looked at: whether it is beautiful."""
+"""The page of programs of `palladion trace` in a real browser: it comes to its end without an error, steps to the
+program that the address names, and paints what that program reads and writes; and that a kernel whose chip has a model
+of time gets the timeline (test_timeline_page.py). What is not looked at: whether it is beautiful."""
 
 import os
 import pathlib
@@ -42,7 +42,17 @@ kernel @add { grid [4];
 def page(tmp_path_factory) -> pathlib.Path:
     folder = tmp_path_factory.mktemp("trace")
     (folder / "tiles.pkir").write_text(KERNEL)
-    command = [COMMAND, "trace", folder / "tiles.pkir", "--in", "x=iota", "--target", "triton/h100", "--page", folder / "page.html"]
+    command = [
+        COMMAND,
+        "trace",
+        folder / "tiles.pkir",
+        "--in",
+        "x=iota",
+        "--target",
+        "triton/h100",
+        "--page",
+        folder / "page.html",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return folder / "page.html"
 
@@ -63,7 +73,17 @@ def test_it_paints_reads_and_writes(page, tmp_path):
 
 def test_a_kernel_of_a_chip_with_a_model_of_time_has_a_timeline(tmp_path):
     (tmp_path / "k.pkir").write_text(BLOCKS)
-    command = [COMMAND, "trace", tmp_path / "k.pkir", "--in", "x=iota", "--target", "mosaic_tpu/v5e", "--page", tmp_path / "page.html"]
+    command = [
+        COMMAND,
+        "trace",
+        tmp_path / "k.pkir",
+        "--in",
+        "x=iota",
+        "--target",
+        "mosaic_tpu/v5e",
+        "--page",
+        tmp_path / "page.html",
+    ]
     subprocess.run(command, check=True, capture_output=True)
     dom = browser(tmp_path / "page.html", "--dump-dom").stdout
     assert 'data-ready="yes"' in dom and "core 0" in dom and "steps of the grid" in dom

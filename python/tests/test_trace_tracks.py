@@ -1,5 +1,6 @@
-"""Traces of several kernels, Hopper's asynchronous copies among them: on one track slices lie within each other or apart, since viewers
-draw what overlaps wrongly; and every flow goes from one slice to a later one. What is not looked at: Perfetto itself."""
+"""Traces of several kernels, Hopper's asynchronous copies among them: on one track slices lie within each other or
+apart, since viewers draw what overlaps wrongly; and every flow goes from one slice to a later one. What is not looked
+at: Perfetto itself."""
 
 import collections
 import json
@@ -35,8 +36,14 @@ def events_of(tmp_path, text, target, inputs, view="auto"):
     (tmp_path / "k.pkir").write_text(text)
     given = [word for name, value in inputs.items() for word in ("--in", f"{name}={value}")]
     chosen = ["--target", target] if target else []
-    done = subprocess.run([COMMAND, "trace", "k.pkir", *given, *chosen, "--out", "t.json", "--no-check", "--view", view], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=600, check=False)
+    done = subprocess.run(
+        [COMMAND, "trace", "k.pkir", *given, *chosen, "--out", "t.json", "--no-check", "--view", view],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads((tmp_path / "t.json").read_text())["traceEvents"]
 
@@ -46,7 +53,9 @@ def case_of(name):
     head, _, rest = case_files.text_of(name).partition("--- kernel\n")
     text, _, rest = rest.partition("--- inputs\n")
     inputs = dict(line.split(" = ", 1) for line in rest.partition("---")[0].splitlines() if " = " in line)
-    target = next((line.removeprefix("# target: ") for line in head.splitlines() if line.startswith("# target: ")), None)
+    target = next(
+        (line.removeprefix("# target: ") for line in head.splitlines() if line.startswith("# target: ")), None
+    )
     return text, target, inputs
 
 
@@ -73,8 +82,11 @@ def check(events):
     return sum(map(len, tracks.values()))
 
 
-HOPPER = sorted(name.partition("/")[2] for name, text in case_files.texts("gpu_corpus/0[0-4]*_clean").items()
-                if any(word in text for word in ("copy_gmem_to_smem", "copy_smem_to_gmem", "wgmma")))
+HOPPER = sorted(
+    name.partition("/")[2]
+    for name, text in case_files.texts("gpu_corpus/0[0-4]*_clean").items()
+    if any(word in text for word in ("copy_gmem_to_smem", "copy_smem_to_gmem", "wgmma"))
+)
 
 
 def test_there_are_hopper_kernels_to_look_at():

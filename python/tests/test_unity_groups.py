@@ -6,7 +6,8 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "tools"))
 import unity_groups  # noqa: E402
 
-OWN = "namespace p {\nnamespace {\nint Helper(int x) { return x; }\nconstexpr int kMost = 3;\n}  // namespace\n}  // namespace p\n"
+INNER = "int Helper(int x) { return x; }\nconstexpr int kMost = 3;\n"
+OWN = "namespace p {\nnamespace {\n" + INNER + "}  // namespace\n}  // namespace p\n"
 
 
 def test_files_that_share_nothing_are_one_group():
@@ -32,7 +33,7 @@ def test_a_file_with_macros_of_its_own_is_alone():
 TAKES = "namespace palladion::timing {\nnamespace {\nint Of(machines::Bytes);\n}\nusing machines::Bytes;\n}\n"
 
 
-def test_a_name_that_both_take_from_the_same_place_keeps_nobody_apart():
+def test_a_name_that_both_take_from_the_same_place_separates_no_files():
     other = "namespace palladion::timing {\nusing machines::Bytes;\nBytes F();\n}\n"
     assert unity_groups.groups({"a.cc": TAKES, "b.cc": other}) == [["a.cc", "b.cc"]]
     said = "namespace palladion::timing {\nmachines::Bytes F();\n}\n"

@@ -1,5 +1,5 @@
-"""Gathers and scatters of values inside kernels, as users write them and as vmap and grad make them, against interpret=True;
-and what else JAX runs there: prints of refs, lax.platform_dependent, a bound of rank 1."""
+"""Gathers and scatters of values inside kernels, as users write them and as vmap and grad make them, against
+interpret=True; and what else JAX runs there: prints of refs, lax.platform_dependent, a bound of rank 1."""
 
 import jax
 import jax.numpy as jnp
@@ -64,7 +64,7 @@ def test_columns_masks_and_several_indices():
 def test_searches_and_orders_of_dimensions():
     with_nan = np.float32([3, np.nan, -0.0, 0.0, -np.inf, np.inf, 1])
     for method in ("scan", "compare_all", "sort"):
-        agrees(lambda x, v: jnp.searchsorted(jnp.sort(x), v, method=method), X[0], with_nan)
+        agrees(lambda x, v, how=method: jnp.searchsorted(jnp.sort(x), v, method=how), X[0], with_nan)
     agrees(lambda x: jnp.histogram(x, 5)[0], X)
     agrees(lambda x: lax.reshape(x, (2, 12), (1, 0)), X)
     agrees(jax.hessian(lambda v: jnp.sum(jnp.sin(v) * v)), X[0])

@@ -56,7 +56,11 @@ def make(*, warps, producer_waits, consumer_waits, loads):
 
     scratch = [plgpu.TMEM(ONES, jnp.float32), plgpu.Barrier(orders_tensor_core=True)]
     return plgpu.kernel(
-        kernel, out_type=jax.ShapeDtypeStruct(ONES, jnp.float32), scratch_types=scratch, num_threads=1 if warps else 2, thread_name="t"
+        kernel,
+        out_type=jax.ShapeDtypeStruct(ONES, jnp.float32),
+        scratch_types=scratch,
+        num_threads=1 if warps else 2,
+        thread_name="t",
     )
 
 
@@ -67,7 +71,12 @@ def test_who_issued_it_waits(loads, warps, consumer_waits):
     def races(*, producer_waits):
         with palladion.emulate("b200", seeds=8, on_defect="collect") as session:
             make(warps=warps, producer_waits=producer_waits, consumer_waits=consumer_waits, loads=loads)()
-        return {finding.code for finding in session.report.findings} & {"RACE_RW", "RACE_WW", "RACE_ASYNC", "BAR_TC_ORDER"}
+        return {finding.code for finding in session.report.findings} & {
+            "RACE_RW",
+            "RACE_WW",
+            "RACE_ASYNC",
+            "BAR_TC_ORDER",
+        }
 
     assert races(producer_waits=True) == set()
     assert races(producer_waits=False)

@@ -1,6 +1,8 @@
-"""What is written is whole or not there: the command and the Python side, under real signals, limits and full disks, in processes of their own.
+"""What is written is whole or not there: the command and the Python side, under real signals, limits and full disks, in
+processes of their own.
 
-The moments at which a process is killed are spread over its run, so each test tries several; none depends on how fast the host is.
+The moments at which a process is killed are spread over its run, so each test tries several; none depends on how fast
+the host is.
 """
 
 import os
@@ -37,7 +39,14 @@ def kernel(tmp_path):
 
 
 def start(*arguments, cwd, **options):
-    return subprocess.Popen([COMMAND, *map(str, arguments)], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    )
 
 
 def parts(folder):
@@ -82,7 +91,9 @@ def test_a_folder_that_was_made_for_a_run_goes_with_it(kernel, tmp_path):
     assert (tmp_path / "a").exists() == (process.returncode == 0)
 
 
-@pytest.mark.parametrize("arguments", [["log", "-o", "f"], ["check", "--output", "f"], ["trace", "--out", "f"], ["trace", "--page", "f"]])
+@pytest.mark.parametrize(
+    "arguments", [["log", "-o", "f"], ["check", "--output", "f"], ["trace", "--out", "f"], ["trace", "--page", "f"]]
+)
 def test_one_file_is_the_old_one_or_the_new_one(tmp_path, arguments):
     (tmp_path / "k.pkir").write_text(COPY.replace("SIZE", "64"))
     command = [arguments[0], "k.pkir", "--in", "x=iota", *arguments[1:]]
@@ -96,20 +107,32 @@ def test_one_file_is_the_old_one_or_the_new_one(tmp_path, arguments):
         process.communicate()
         assert (tmp_path / "f").read_bytes() in (b"old", whole)
     assert start(*command, cwd=tmp_path).wait() == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["f", "k.pkir"] and (tmp_path / "f").read_bytes() == whole
+    assert (
+        sorted(path.name for path in tmp_path.iterdir()) == ["f", "k.pkir"] and (tmp_path / "f").read_bytes() == whole
+    )
 
 
 def limited(limit):
     return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
-@pytest.mark.parametrize("arguments", [["run", "--out", "out"], ["log", "-o", "f"], ["check", "--output", "f", "--format", "sarif"],
-                                       ["trace", "--out", "f"], ["trace", "--page", "f"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "--out", "out"],
+        ["log", "-o", "f"],
+        ["check", "--output", "f", "--format", "sarif"],
+        ["trace", "--out", "f"],
+        ["trace", "--page", "f"],
+    ],
+)
 def test_a_limit_on_files_is_a_message_that_names_the_file(tmp_path, arguments):
     (tmp_path / "k.pkir").write_text(COPY.replace("SIZE", "4096"))
     process = start(arguments[0], "k.pkir", "--in", "x=iota", *arguments[1:], cwd=tmp_path, preexec_fn=limited(256))
     message = process.communicate()[1]
-    assert process.returncode == 6 and "File too large" in message and ("f: " in message or "out/o.npy: " in message), message
+    assert (
+        process.returncode == 6 and "File too large" in message and ("f: " in message or "out/o.npy: " in message)
+    ), message
     assert [path.name for path in tmp_path.iterdir()] == ["k.pkir"]
 
 
@@ -117,14 +140,22 @@ def test_a_limit_on_files_is_a_message_that_names_the_file(tmp_path, arguments):
 def test_a_full_disk_behind_standard_output_is_an_error(tmp_path, arguments):
     (tmp_path / "k.pkir").write_text(COPY.replace("SIZE", "8"))
     with open("/dev/full", "w") as full:
-        done = subprocess.run([COMMAND, *arguments], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [COMMAND, *arguments], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert done.returncode == 6 and "standard output" in done.stderr and "No space left on device" in done.stderr
 
 
 def test_a_reader_that_stops_reading_ends_the_command_as_any_other(tmp_path):
     command = f"{sys.executable} -m palladion ops | head -1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=True,
-                          env=os.environ | {"PYTHONPATH": str(ROOT / "python"), "PALLADION_COMMAND": str(COMMAND)})
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "python"), "PALLADION_COMMAND": str(COMMAND)},
+    )
     assert done.stderr == "" and done.stdout.splitlines()[-1] in ("0", str(128 + signal.SIGPIPE))
 
 
@@ -152,8 +183,14 @@ else:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_a_python_program_that_is_killed_while_it_writes(tmp_path, what, number):
     (tmp_path / "f").write_text("old")
-    process = subprocess.Popen([sys.executable, "-c", WRITER, what], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                               env=os.environ | {"PYTHONPATH": str(ROOT / "python")})
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITER, what],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "python")},
+    )
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
     process.communicate()
@@ -168,8 +205,10 @@ def test_either_side_removes_what_the_other_left(kernel, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     left = [out / ".palladion-999999999-0.part", out / ".palladion-999999999-1.part"]
-    for write in (lambda: whole_file.write_whole(str(out / "f"), "f"),
-                  lambda: start("run", kernel, "--in", "x=zeros", "--out", out, cwd=tmp_path).wait()):
+    for write in (
+        lambda: whole_file.write_whole(str(out / "f"), "f"),
+        lambda: start("run", kernel, "--in", "x=zeros", "--out", out, cwd=tmp_path).wait(),
+    ):
         left[0].write_text("x")
         left[1].mkdir()
         (left[1] / "x").write_text("x")
@@ -182,7 +221,11 @@ def test_links_permissions_and_devices(tmp_path):
     (tmp_path / "f").chmod(0o640)
     (tmp_path / "link").symlink_to("f")
     whole_file.write_whole(str(tmp_path / "link"), "new")
-    assert (tmp_path / "link").is_symlink() and (tmp_path / "f").read_text() == "new" and (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+    assert (
+        (tmp_path / "link").is_symlink()
+        and (tmp_path / "f").read_text() == "new"
+        and (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+    )
     with pytest.raises(OSError, match="No space left"):
         whole_file.write_whole("/dev/full", "x")
     with pytest.raises(FileExistsError, match="may not overwrite an input"):

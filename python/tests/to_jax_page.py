@@ -1,6 +1,7 @@
 """The counts of docs/to-jax.md: how many cases of each family come back from JAX, and why the others do not.
 
-    PYTHONPATH=python .venv/bin/python python/tests/to_jax_page.py    writes them; test_to_jax.py says when they are stale
+    PYTHONPATH=python .venv/bin/python python/tests/to_jax_page.py    writes them; test_to_jax.py says when they are
+    stale
 
 It counts the reasons that apply (not_the_same_in_jax.py); that they hold is the test's to find.
 """
@@ -11,11 +12,10 @@ import pathlib
 import re
 
 import round_trip
-from round_trip import case_files
 from not_the_same_in_jax import REASONS, reason_for
-
 from palladion import _library
 from palladion.jax.jax_source import reading
+from round_trip import case_files
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "to-jax.md"
 _PART = re.compile(r"(<!-- counted:cases -->\n).*?(<!-- /counted:cases -->)", re.DOTALL)
@@ -42,12 +42,19 @@ def table() -> str:
             back[family] += reason is None
             either[family] += reason is not None and reason.may_come_back
             why[reason] += 1
-    lines = [f"{back.total()} of the {total.total()} kernels of the cases come back as they were; {either.total()} more are wrong on purpose and "
-             "may or may not:", "",
-             "| family | come back | may or may not | of |", "|---|---|---|---|"]
+    lines = [
+        f"{back.total()} of the {total.total()} kernels of the cases come back as they were; {either.total()} more are "
+        f"wrong on purpose and "
+        "may or may not:",
+        "",
+        "| family | come back | may or may not | of |",
+        "|---|---|---|---|",
+    ]
     lines += [f"| {family} | {back[family]} | {either[family]} | {total[family]} |" for family in sorted(total)]
     lines += ["", "The others:", "", "| kernels | why not |", "|---|---|"]
-    lines += [f"| {why[reason]} | {reason.why} |" for reason in sorted(REASONS, key=lambda reason: (-why[reason], reason.why))]
+    lines += [
+        f"| {why[reason]} | {reason.why} |" for reason in sorted(REASONS, key=lambda reason: (-why[reason], reason.why))
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,8 @@
-"""Kernels of which the TPU's compiler said whether they fit VMEM, and how much they need: docs/spec/tpu-limits.md has the sources.
+"""Kernels of which the TPU's compiler said whether they fit VMEM, and how much they need: docs/spec/tpu-limits.md has
+the sources.
 
-Each is written with pallas_call as its report describes it. Shapes that no report has are left out, and so are their kernels.
+Each is written with pallas_call as its report describes it. Shapes that no report has are left out, and so are their
+kernels.
 """
 
 import dataclasses
@@ -20,7 +22,9 @@ def S(shape, dtype=F32):
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """What the compiler did: `held`, MiB of windows and scratch; `said`, the MiB that it printed (None: nothing); `compiles`."""
+    """What the compiler did: `held`, MiB of windows and scratch; `said`, the MiB that it printed (None: nothing);
+    `compiles`.
+    """
 
     call: Callable
     args: tuple
@@ -32,10 +36,18 @@ class Known:
 
 def whole(body, out, *, rows=None, limit=None):
     """One program on whole arrays (or their first `rows`) by index maps that name the grid: what corpus kernels do."""
+
     def call(*args):
         spec = lambda a: pl.BlockSpec((rows or a.shape[0], *a.shape[1:]), lambda i: (i, *[0] * (len(a.shape) - 1)))  # noqa: E731
-        return pl.pallas_call(body, grid=(1,), in_specs=[spec(a) for a in args], out_specs=spec(out), out_shape=out,
-                              compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20))(*args)
+        return pl.pallas_call(
+            body,
+            grid=(1,),
+            in_specs=[spec(a) for a in args],
+            out_specs=spec(out),
+            out_shape=out,
+            compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20),
+        )(*args)
+
     return call
 
 
@@ -46,6 +58,7 @@ def add(x, y, o):
 def elementwise(f):
     def body(x, o):
         o[...] = f(x[...])
+
     return body
 
 
@@ -86,10 +99,16 @@ def dot(x, w):
 def transpose(limit=None):
     def body(x, o):
         o[...] = jnp.transpose(x[...], (1, 0, 2))
+
     x = S((128, 32, 11 * 512))
-    call = pl.pallas_call(body, grid=(1, 11), in_specs=[pl.BlockSpec((128, 32, 512), lambda i, j: (i, 0, j))],
-                          out_specs=pl.BlockSpec((32, 128, 512), lambda i, j: (0, i, j)), out_shape=S((32, 128, 11 * 512)),
-                          compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20))
+    call = pl.pallas_call(
+        body,
+        grid=(1, 11),
+        in_specs=[pl.BlockSpec((128, 32, 512), lambda i, j: (i, 0, j))],
+        out_specs=pl.BlockSpec((32, 128, 512), lambda i, j: (0, i, j)),
+        out_shape=S((32, 128, 11 * 512)),
+        compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20),
+    )
     return call, (x,)
 
 
@@ -102,34 +121,53 @@ def attention(limit=None):
         logits = jnp.where(q_ids[:, :1] == kv_ids[:1, :], logits, -1e30)
         e = jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))
         o[...] = (dot(e.astype(BF16), v[...]) / jnp.sum(e, axis=-1, keepdims=True)).astype(BF16)
+
     block = lambda rows, index: pl.BlockSpec((None, None, rows, d), index)  # noqa: E731
     own, keys = block(bq, lambda b, h, i: (b, h, i, 0)), block(n, lambda b, h, i: (b, h, 0, 0))
-    ids = [pl.BlockSpec((None, bq, 128), lambda b, h, i: (b, i, 0)), pl.BlockSpec((None, 8, n), lambda b, h, i: (b, 0, 0))]
+    ids = [
+        pl.BlockSpec((None, bq, 128), lambda b, h, i: (b, i, 0)),
+        pl.BlockSpec((None, 8, n), lambda b, h, i: (b, 0, 0)),
+    ]
     x = S((1, heads, n, d), BF16)
-    call = pl.pallas_call(body, grid=(1, heads, n // bq), in_specs=[own, keys, keys, *ids], out_specs=own, out_shape=x,
-                          compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20))
+    call = pl.pallas_call(
+        body,
+        grid=(1, heads, n // bq),
+        in_specs=[own, keys, keys, *ids],
+        out_specs=own,
+        out_shape=x,
+        compiler_params=limit and pltpu.CompilerParams(vmem_limit_bytes=limit << 20),
+    )
     return call, (x, x, x, S((1, n, 128), jnp.int32), S((1, 8, n), jnp.int32))
 
 
 def int8_windows(moves):
     """20 MiB of int8 a window, over a grid of four."""
+
     def body(x, o):
         o[...] = jnp.zeros_like(o)
+
     index = (lambda i: (i, 0)) if moves else (lambda i: (0, 0))
     rows = 20 * 1024
-    call = pl.pallas_call(body, grid=(4,), in_specs=[pl.BlockSpec((rows, 1024), index)],
-                          out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)), out_shape=S((8, 128)))
+    call = pl.pallas_call(
+        body,
+        grid=(4,),
+        in_specs=[pl.BlockSpec((rows, 1024), index)],
+        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
+        out_shape=S((8, 128)),
+    )
     return call, (S((4 * rows, 1024), I8),)
 
 
 def small(limit):
-    return lambda x: pl.pallas_call(elementwise(jnp.negative), out_shape=x,
-                                    compiler_params=pltpu.CompilerParams(vmem_limit_bytes=limit))(x), (S((128, 128)),)
+    return lambda x: pl.pallas_call(
+        elementwise(jnp.negative), out_shape=x, compiler_params=pltpu.CompilerParams(vmem_limit_bytes=limit)
+    )(x), (S((128, 128)),)
 
 
 def batched_matmul():
     def body(x, w, o):
         o[...] = dot(x[...], w[...])
+
     spec = pl.BlockSpec((None, 256, 256), lambda i: (i, 0, 0))
     x = S((8, 256, 256))
     return pl.pallas_call(body, grid=(8,), in_specs=[spec, spec], out_specs=spec, out_shape=x), (x, x)
@@ -138,9 +176,15 @@ def batched_matmul():
 def matmul_gelu():
     def body(x, w, o):
         o[...] = jax.nn.gelu(dot(x[...], w[...]))
+
     x = S((1024, 1024))
-    return pl.pallas_call(body, grid=(8, 8), in_specs=[pl.BlockSpec((128, 1024), lambda i, j: (i, 0)), pl.BlockSpec((1024, 128), lambda i, j: (0, j))],
-                          out_specs=pl.BlockSpec((128, 128), lambda i, j: (i, j)), out_shape=x), (x, x)
+    return pl.pallas_call(
+        body,
+        grid=(8, 8),
+        in_specs=[pl.BlockSpec((128, 1024), lambda i, j: (i, 0)), pl.BlockSpec((1024, 128), lambda i, j: (0, j))],
+        out_specs=pl.BlockSpec((128, 128), lambda i, j: (i, j)),
+        out_shape=x,
+    ), (x, x)
 
 
 def heads():
@@ -148,6 +192,7 @@ def heads():
         logits = dot(q[...], k[...].T)
         e = jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))
         o[...] = dot(e / jnp.sum(e, axis=-1, keepdims=True), v[...])
+
     spec = pl.BlockSpec((None, 256, 64), lambda h: (h, 0, 0))
     x = S((8, 256, 64))
     return pl.pallas_call(body, grid=(8,), in_specs=[spec] * 3, out_specs=spec, out_shape=x), (x, x, x)
@@ -157,28 +202,45 @@ def pairwise():
     def body(x, y, o):
         difference = x[...][:, None, :] - y[...][None, :, :]
         o[...] = jnp.sum(difference * difference, axis=-1)
+
     x = S((256, 32))
-    return pl.pallas_call(body, grid=(1,), in_specs=[pl.BlockSpec((256, 32), lambda i: (i, 0))] * 2,
-                          out_specs=pl.BlockSpec((256, 256), lambda i: (i, 0)), out_shape=S((256, 256))), (x, x)
+    return pl.pallas_call(
+        body,
+        grid=(1,),
+        in_specs=[pl.BlockSpec((256, 32), lambda i: (i, 0))] * 2,
+        out_specs=pl.BlockSpec((256, 256), lambda i: (i, 0)),
+        out_shape=S((256, 256)),
+    ), (x, x)
 
 
 def swiglu():
     def body(x, w, v, o):
         gate = dot(x[...], w[...])
         o[...] = gate * jax.nn.sigmoid(gate) * dot(x[...], v[...])
+
     weights = pl.BlockSpec((1024, 2048), lambda i: (0, 0))
-    return pl.pallas_call(body, grid=(4,), in_specs=[pl.BlockSpec((128, 1024), lambda i: (i, 0)), weights, weights],
-                          out_specs=pl.BlockSpec((128, 2048), lambda i: (i, 0)), out_shape=S((512, 2048))), (
-                              S((512, 1024)), S((1024, 2048)), S((1024, 2048)))
+    return pl.pallas_call(
+        body,
+        grid=(4,),
+        in_specs=[pl.BlockSpec((128, 1024), lambda i: (i, 0)), weights, weights],
+        out_specs=pl.BlockSpec((128, 2048), lambda i: (i, 0)),
+        out_shape=S((512, 2048)),
+    ), (S((512, 1024)), S((1024, 2048)), S((1024, 2048)))
 
 
 def gated_mlp():
     def body(x, w, v, d, o):
         gate = dot(x[...], w[...])
         o[...] = dot(gate * jax.nn.sigmoid(gate) * dot(x[...], v[...]), d[...])
+
     spec = lambda *shape: pl.BlockSpec(shape, lambda i: (i, 0))  # noqa: E731
-    return pl.pallas_call(body, grid=(1,), in_specs=[spec(256, 512), spec(512, 1024), spec(512, 1024), spec(1024, 512)],
-                          out_specs=spec(256, 512), out_shape=S((256, 512))), (S((256, 512)), S((512, 1024)), S((512, 1024)), S((1024, 512)))
+    return pl.pallas_call(
+        body,
+        grid=(1,),
+        in_specs=[spec(256, 512), spec(512, 1024), spec(512, 1024), spec(1024, 512)],
+        out_specs=spec(256, 512),
+        out_shape=S((256, 512)),
+    ), (S((256, 512)), S((512, 1024)), S((512, 1024)), S((1024, 512)))
 
 
 def qk_softmax():
@@ -186,8 +248,11 @@ def qk_softmax():
         logits = dot(q[...], k[...].T)
         e = jnp.exp(logits - jnp.max(logits, axis=-1, keepdims=True))
         o[...] = e / jnp.sum(e, axis=-1, keepdims=True)
+
     spec = lambda *shape: pl.BlockSpec(shape, lambda i: (i, 0))  # noqa: E731
-    return pl.pallas_call(body, grid=(1,), in_specs=[spec(256, 64)] * 2, out_specs=spec(256, 256), out_shape=S((256, 256))), (S((256, 64)),) * 2
+    return pl.pallas_call(
+        body, grid=(1,), in_specs=[spec(256, 64)] * 2, out_specs=spec(256, 256), out_shape=S((256, 256))
+    ), (S((256, 64)),) * 2
 
 
 def _on_rows(body, rows, columns, *said, inputs=1, flat=False, target="v6e", held, compiles):
@@ -199,8 +264,16 @@ KERNELS = {
     "add": _on_rows(add, 4096, 4096, 192.0, inputs=2, held=192.0, compiles=False),
     "add of 1024 rows": _on_rows(add, 1024, 4096, inputs=2, held=48.0, compiles=False),
     "add of 512 rows": _on_rows(add, 512, 4096, inputs=2, held=24.0, compiles=True),
-    **{name: _on_rows(elementwise(f), 4096, 4096, 128.0, held=128.0, compiles=False)
-       for name, f in (("exp", jnp.exp), ("log", jnp.log), ("relu", jax.nn.relu), ("sigmoid", jax.nn.sigmoid), ("tanh", jnp.tanh))},
+    **{
+        name: _on_rows(elementwise(f), 4096, 4096, 128.0, held=128.0, compiles=False)
+        for name, f in (
+            ("exp", jnp.exp),
+            ("log", jnp.log),
+            ("relu", jax.nn.relu),
+            ("sigmoid", jax.nn.sigmoid),
+            ("tanh", jnp.tanh),
+        )
+    },
     "relu of 2048 rows": _on_rows(elementwise(jax.nn.relu), 2048, 4096, held=64.0, compiles=False),
     "relu of 1024 rows": _on_rows(elementwise(jax.nn.relu), 1024, 4096, held=32.0, compiles=True),
     "softmax": _on_rows(softmax, 2048, 2048, 37.02, held=32.0, compiles=False),

@@ -13,7 +13,7 @@
 
 namespace palladion::scheduler {
 
-// What a first run tells the policies that need to know how long runs are. In doubt too large.
+// The lengths that a first run measured, for policies that need them. In doubt too large.
 struct RunLengths {
   std::int64_t steps = 1;                // visible operations of the whole run
   std::vector<std::int64_t> operations;  // of each agent, by number

@@ -51,8 +51,8 @@ class FindingLog {
   bool IsNew(const Key& key);
   void Add(Finding finding) { findings_.push_back(std::move(finding)); }
 
-  // Of two that are the same in one run the worse is told, and they are counted. A race that is met both ways round is
-  // counted for each way, and the larger count is told.
+  // Of two that are the same in one run the worse one is kept, and they are counted. A race found in both orders of its
+  // accesses is counted for each order, and the larger count is kept.
   void Take(Finding finding);
 
   // For who joins the findings of several runs in another way.

@@ -1,6 +1,6 @@
 // Text that came from a kernel, an array or a path, for a terminal: control characters, which could move the cursor,
 // and marks that turn the direction of writing are shown as escapes ("\x1b", "\u202e"), bytes that are no UTF-8 as
-// "\xff". A backslash stays one, so that an escape cannot be told from the same characters written out.
+// "\xff". A backslash stays one, so that an escape and the same characters written out look alike.
 #ifndef PALLADION_SEMANTICS_BASE_PRINTABLE_H_
 #define PALLADION_SEMANTICS_BASE_PRINTABLE_H_
 

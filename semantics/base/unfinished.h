@@ -13,7 +13,7 @@
 
 namespace palladion {
 
-// A new file, or a new folder, of such a name. It is locked while it is open here, which tells other programs, also
+// A new file, or a new folder, of such a name. It is locked while it is open here, which shows other programs, also
 // those of other containers, that a writer is at work on it.
 class Part {
  public:

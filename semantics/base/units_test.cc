@@ -13,7 +13,7 @@ namespace {
 template <class Operation, class A, class B>
 constexpr bool kAllowed = std::is_invocable_v<Operation, A, B>;
 
-// Neither is the other, and a plain number is none of them until somebody says so.
+// Neither is the other, and a plain number becomes one of them only by an explicit conversion.
 static_assert(!std::is_convertible_v<ByteCount, ElementCount> && !std::is_convertible_v<ElementCount, ByteCount>);
 static_assert(!std::is_constructible_v<ByteCount, ElementCount> && !std::is_constructible_v<ElementCount, ByteCount>);
 static_assert(!std::is_constructible_v<ElementSize, ByteCount> && !std::is_constructible_v<ByteCount, ElementSize>);

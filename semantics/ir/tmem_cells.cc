@@ -37,7 +37,7 @@ Cell CellOf(const TmemLayout& layout, std::int64_t r, std::int64_t q) {
 // A table of cells has an entry for each element.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
 
-// Of an array that no layout holds, which legality tells of: one element after the other.
+// Of an array that no layout holds, which legality reports: one element after the other.
 TensorCells CellsInOrder(const Type& type) {
   const std::int64_t elements = NumElements(type.shape);
   TensorCells cells{

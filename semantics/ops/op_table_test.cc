@@ -67,7 +67,7 @@ std::vector<std::string> KernelsOfCases() {
   return kernels;
 }
 
-// Verdicts rest on these: what nobody has said of an operation is not taken for harmless.
+// Verdicts rest on these: an operation without the statement is not taken for harmless.
 TEST(OpTable, WhoeverSynchronisesSaysHow) {
   for (const OpRow& row : AllOps()) {
     SCOPED_TRACE(FullName(row));

@@ -1,6 +1,6 @@
 // Primitives that at least one backend accepts and Palladion does not run yet: each a row with its reason, so that a
 // kernel that uses one is refused by name and line. Based on: the lowering rules of the three Pallas backends of JAX
-// 0.8 to 0.12. Dialects tell names apart that JAX uses twice: `sc` is SparseCore, `mgpu` is Mosaic GPU. SparseCore
+// 0.8 to 0.12. Dialects separate names that JAX uses twice: `sc` is SparseCore, `mgpu` is Mosaic GPU. SparseCore
 // counts as Mosaic TPU.
 #include <string_view>
 

@@ -65,7 +65,7 @@ constexpr std::uint8_t MergeMarks(std::uint8_t a, std::uint8_t b) { return a == 
 
 // Marks from kMovedMark on are of unwritten bytes of an output that were only moved since: the output they
 // are of (3 bits) and the place in it that they come from (4 bits). Computing with them gives them the mark of that
-// output's origin, so that bytes that went back to their own place are told from what was computed.
+// output's origin, so that bytes that went back to their own place can be separated from computed ones.
 inline constexpr std::uint8_t kMovedMark = 0x80;
 constexpr std::uint8_t ComputedMark(std::uint8_t mark) {
   return mark < kMovedMark ? mark : static_cast<std::uint8_t>(1 + ((mark >> 4) & 7));

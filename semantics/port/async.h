@@ -35,7 +35,7 @@ enum class AsyncQueue : std::uint8_t {
   kBlocks,      // the agent's copies of blocks, to and from their arrays
   kTmemLoads,   // groups of the thread's reads of tensor memory
   kTmemStores,  // groups of the thread's writes of tensor memory
-  kTensorCore,  // what the thread's lane has issued to the tensor core (tcgen05); no groups, a commit tells of all
+  kTensorCore,  // what the thread's lane has issued to the tensor core (tcgen05); no groups, a commit covers all
   kFetches,     // groups of a TPU core's pipeline: of each program the blocks that come for it, and for the next one
   kFlushes,     // the same: blocks that go back, first those with one buffer
 };
@@ -69,7 +69,7 @@ struct AsyncOperand {
 using LoanId = Id<struct LoanTag>;  // Machine::Lend
 
 // A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.
-// Where it has a view, its elements lie there, and `bytes` is nobody's.
+// Where it has a view, its elements lie there, and `bytes` is not used.
 struct AsyncValue {
   std::vector<std::byte> bytes;
   std::vector<std::uint8_t> marks;
@@ -92,8 +92,8 @@ struct Completion {
   std::variant<BarrierId, SemaphoreId> object;
   std::int64_t amount = 1;
   CompletionUnit unit = CompletionUnit::kArrivals;
-  std::int64_t sender = 0;             // of bytes: who sent them, as the copy that expects them counts the senders
-  std::optional<std::size_t> of = {};  // it tells of this destination alone; none: of all
+  std::int64_t sender = 0;             // of bytes: their sender, as the copy that expects them counts the senders
+  std::optional<std::size_t> of = {};  // it completes this destination alone; none: all
 };
 
 // What a copy that several blocks make together expects in its own block, from when it is issued: all bytes, and a
@@ -135,22 +135,22 @@ struct AsyncRequest {
   AsyncFunction function = {};  // none: destination i becomes source i
   FunctionViews views = FunctionViews::kNone;
   QueueId queue = {};          // invalid: of no queue
-  bool after_earlier = false;  // waits for all earlier operations of its queue, and tells of them (a commit)
+  bool after_earlier = false;  // waits for all earlier operations of its queue, and completes them (a commit)
   std::optional<Pipelined> pipelined = {};
   std::vector<Completion> completions = {};
   // At this barrier its issue is an arrival, which expects bytes; invalid: it is not.
   BarrierId expects_at = {};
   ExpectedBytes expects = {};
-  bool each_destination = false;                // completions tell of single destinations
+  bool each_destination = false;                // completions are of single destinations
   std::shared_ptr<const BlockCopy> block = {};  // nullptr: it is none
   // Of the array to which a block goes back: bytes that stay what they are, and all others that it writes.
   std::vector<std::pair<std::int64_t, std::int64_t>> keeps = {}, changes = {};
-  // What a kernel has to wait for before it ends: of a store, the read half; of what only tells of others, nothing.
+  // What a kernel has to wait for before it ends: of a store, the read half; of what only completes others, nothing.
   std::optional<Half> must_await = Half::kWrite;
   CodeSite site = {};
   std::vector<std::int64_t> program = {};  // the issuer's index in the grid, for messages
 
-  // Operations as clocks count them: of each destination, where each is told of by itself.
+  // Operations as clocks count them: one for each destination, where each completes by itself.
   std::size_t parts() const { return each_destination && !destinations.empty() ? destinations.size() : 1; }
 
   void At(const Site& where) {

@@ -18,7 +18,7 @@ inline constexpr std::size_t kCancelAnswerBytes = 16;
 
 struct CancelRequest {
   AsyncOperand result;  // of the asking block, to which the answer is written; every block of its cluster gets it too
-  SyncElement barrier;  // the same: tells that it has come
+  SyncElement barrier;  // the same: completes when it has come
   bool of_each_thread = false;    // each thread of the cluster's first block makes one; or its first thread one for all
   std::string_view each_along{};  // the cluster's axes along which each block makes one, which is a mistake
 };

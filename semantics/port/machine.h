@@ -118,8 +118,8 @@ class Machine {
   virtual void Report(Finding finding) = 0;
 
   // A result for which hardware promises nothing, such as that of a division by zero: the mark that its elements carry.
-  // The finding, whose place is the operation's, is told where one of them reaches a branch, an index or an output. 0:
-  // definedness is not tracked.
+  // The finding, whose place is the operation's, is reported where one of them reaches a branch, an index or an output.
+  // 0: definedness is not tracked.
   virtual std::uint8_t MarkOfValue(const Finding& finding, const Site& site) = 0;
 
   // Something that must be defined is not. `mark` is the undefined element's; `use` says what it is: "the predicate of

@@ -1,4 +1,4 @@
-// A kernel with its floats replaced by elements of the ring of integers modulo 2^64, to tell rounding order from a
+// A kernel with its floats replaced by elements of the ring of integers modulo 2^64, to separate rounding order from a
 // defect: addition and multiplication of a ring are associative, so what still differs between two orders of programs
 // there is no rounding. Based on: docs/spec/ring.md; the idea is that of Triton's FpSan. What it cannot do: views that
 // look at a float's bits, and kernels whose control flow needs the floats themselves (their loops may not end).

@@ -8,7 +8,7 @@
 // FetchNext, AwaitFetches, the body, FlushIfOver, AwaitFlushes. Each has its groups in two queues of the core, which
 // no other agent waits for: so what a wait takes is the same in every schedule. Where a kernel has no engines, as in a
 // timed run of one whose blocks nothing else reaches, each copy is complete when it is issued, and no step waits: the
-// steps are the same, and tell when it would have been awaited.
+// steps are the same, and show when it would have been awaited.
 #ifndef PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 #define PALLADION_SEMANTICS_PROGRAM_BLOCK_PIPELINE_H_
 

@@ -127,7 +127,7 @@ std::int64_t* Current(const OperandInfo& info, Frame& frame) {
 }  // namespace
 
 // The window's origin in the array, from the index map's results. A block that is wholly outside, which is said here,
-// is put where no array and no padding of one is, so that what it holds is not told as padding's; but for a pointer
+// is put where no array and no padding of one is, so that what it holds is not reported as padding's; but for a pointer
 // (Triton), which has no end.
 void PlaceWindow(const OperandInfo& info, RefId window, const Step& step, Frame& frame) {
   RefState& state = frame.ref(window);

@@ -18,7 +18,7 @@ struct OperandParams {
 // Steps; their parameters are OperandParams.
 absl::Status RunAllocBlock(const void* params, const Step& step, Frame& frame);  // kResident: the block's own memory
 absl::Status RunFreeBlock(const void* params, const Step& step, Frame& frame);
-absl::Status RunBeginProgram(const void* params, const Step& step, Frame& frame);  // tells the machine
+absl::Status RunBeginProgram(const void* params, const Step& step, Frame& frame);  // reports to the machine
 absl::Status RunBindWindow(const void* params, const Step& step, Frame& frame);    // kView
 absl::Status RunUseIndex(const void* params, const Step& step, Frame& frame);      // its index must be defined
 absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame);

@@ -1,5 +1,5 @@
 // What the inspectors of one run found (semantics/registry/inspect.h), by place: attached to the frames of a checked
-// run. Where a number leaves a result undefined, the result is marked, and the machine tells where it matters.
+// run. Where a number leaves a result undefined, the result is marked, and the machine reports where it matters.
 #ifndef PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 #define PALLADION_SEMANTICS_PROGRAM_INSPECTIONS_H_
 

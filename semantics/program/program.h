@@ -82,7 +82,7 @@ struct Step {
   AtomicStep atomic = AtomicStep::kNone;
   WaitsFn waits = nullptr;    // of a step that may have to wait: for what
   WaitsFn polls = nullptr;    // of a step that looks at a barrier or semaphore and goes on in any case: at which
-  WaitsFn signals = nullptr;  // of a step that tells one barrier or semaphore and does nothing else: which
+  WaitsFn signals = nullptr;  // of a step that signals one barrier or semaphore and does nothing else: which
   // It leaves something behind that no access to memory shows: a print, an allocation, an arrival.
   bool lasting = false;
   std::int32_t loop = -1;  // of the step that goes on with a loop or leaves it: in Program::loops

@@ -1,6 +1,6 @@
 // Whether a kernel's views of one memory agree on how it is swizzled. Based on: the swizzle modes of Hopper's TMA and
 // wgmma, as JAX addresses them (FragmentedArray.transfer_tiled in jax/experimental/mosaic/gpu/fragmented_array.py).
-// Memory whose views agree is stored unswizzled, which no kernel can tell; where they differ, bytes lie where hardware
+// Memory whose views agree is stored unswizzled, which no kernel can see; where they differ, bytes lie where hardware
 // puts them and swizzled views go through the address function. Allocations start at multiples of 1024 bytes, as JAX
 // aligns them.
 #ifndef PALLADION_SEMANTICS_PROGRAM_SWIZZLE_USE_H_

@@ -158,7 +158,7 @@ TEST(AffineViewTest, RowsWhoseNumberIsKnownOnlyAtRunTimeAreOneBox) {
   EXPECT_EQ(SlotId{1}, plan.guards[0].extent.slot);
 }
 
-// A slice of a slice whose size is not known has bounds that nobody knows: that is walked.
+// A slice of a slice of unknown size has unknown bounds: its elements are visited one by one.
 TEST(AffineViewTest, AnIndexIntoASizeKnownOnlyAtRunTimeIsNoBox) {
   const RefInfo info = RefOf({256, 128});
   ViewPlan plan;

@@ -163,7 +163,7 @@ bool NextCoords(const Shape& shape, Coords& coords) {
 }
 
 // Offsets add up over the value's axes. A place that is padding or out of bounds adds a number so negative that the sum
-// tells, whatever the other axes add (a buffer has fewer than 2^50 bytes).
+// shows it, whatever the other axes add (a buffer has fewer than 2^50 bytes).
 constexpr std::int64_t kPaddingMark = -(std::int64_t{1} << 52);
 constexpr std::int64_t kOutOfBoundsMark = -(std::int64_t{1} << 58);
 

@@ -87,7 +87,7 @@ enum class AsksPort : std::uint8_t { kNever, kMay, kAlways };
 // asynchronous operations of its own thread, come to allocate together, ended as warps that it began, or ended as a
 // kernel launched before.
 enum class Waits : std::uint8_t { kUnsaid, kNever, kSignal, kEngine, kMeeting, kWarps, kLaunch };
-// May it bring about what somebody waits for, at a barrier or semaphore that it names?
+// May it bring about what an agent waits for, at a barrier or semaphore that it names?
 enum class Signals : std::uint8_t { kUnsaid, kNever, kMay };
 // Is its result, or what it leaves, another where others came first? kReducing: where it reduces into its destination.
 // kUnsaid of what does not synchronise: no more than of a plain access, whose races are found.
@@ -95,9 +95,9 @@ enum class Decides : std::uint8_t { kUnsaid, kNever, kReducing, kAlways };
 // What it makes: the refs that its region begins with (kState: whose first values are its operands), the ref that it
 // gives (kGrid: one for all blocks), or an end to the ref that it names.
 enum class Allocates : std::uint8_t { kNothing, kScope, kState, kRef, kGrid, kEnds };
-// What it does with the memory of the first ref that it names. kStore: gives what was there before, where somebody
-// asks. kAdd: adds to it. kPrefetch: nothing that anybody sees. kCopy and kProduct: an engine does it, to the ref that
-// is `written`. kAccumulator: an accumulator of matrix units, as a whole.
+// What it does with the memory of the first ref that it names. kStore: gives what was there before, where that
+// is used. kAdd: adds to it. kPrefetch: nothing that an agent sees. kCopy and kProduct: an engine does it, to the ref
+// that is `written`. kAccumulator: an accumulator of matrix units, as a whole.
 enum class RefAccess : std::uint8_t { kNone, kLoad, kStore, kAdd, kAtomic, kPrefetch, kCopy, kProduct, kAccumulator };
 // How often it runs the regions that it has: each once, the one that its first operand says, its one region a number of
 // times, the second while the first is true, or its one region in every warp. kUnsaid: in any way.

@@ -38,7 +38,7 @@ struct ShadowKernel {
 };
 
 // The rule that the operation's row names, for these types. At least one operand has an undefined element when it runs:
-// a value of defined operands is defined, and nobody asks. A PRNG key is one element. Cheap, but for a move, which
+// for defined operands it is not called, the value is defined. A PRNG key is one element. Cheap, but for a move, which
 // costs what preparing the operation costs; errors are those of that, and Internal for an operation that is not on
 // values.
 absl::StatusOr<ShadowKernel> PrepareShadow(const Instr& op, const ValueTypes& types);

@@ -53,7 +53,7 @@ class Parallel {
   std::mutex mutex_;                  // of the sleepers
   std::condition_variable wake_;
   std::condition_variable out_;
-  std::size_t parts_ = 0;  // of a round, as is run_: written while nobody is inside
+  std::size_t parts_ = 0;  // of a round, as is run_: written while no worker is inside
   const absl::FunctionRef<void(std::size_t)>* run_ = nullptr;
   std::atomic<std::size_t> next_part_{0};
   std::vector<std::thread> workers_;

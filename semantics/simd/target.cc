@@ -15,7 +15,7 @@
 namespace palladion::simd {
 namespace {
 
-// F16C, which __builtin_cpu_supports of clang 14 does not know. Its registers are AVX's: whoever asks has asked for
+// F16C, which __builtin_cpu_supports of clang 14 does not know. Its registers are AVX's: the caller has asked for
 // those.
 bool HasF16c() {
   unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;

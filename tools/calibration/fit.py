@@ -104,7 +104,7 @@ def bandwidth(blocks):
         counts, tile = (16, 48), 128 * 64 * 2
         times = [seconds(*kernels.copies(blocks, count, slots=8)) for count in counts]
         by, _ = slope([blocks * count * tile for count in counts], times)
-        return [Found("dram.achieved", 1e-12 / by, "TB/s", f"copies of 16 KB by {blocks} blocks, 8 under way in each")]
+        return [Found("dram.achieved", 1e-12 / by, "TB/s", f"copies of 16 KB by {blocks} blocks, 8 in flight in each")]
 
     return probe
 

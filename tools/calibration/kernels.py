@@ -109,7 +109,7 @@ def tcgen05(columns, turns, each):
 
 
 def copies(blocks, of_block, slots, rows=128, columns=64):
-    """Every block copies `of_block` tiles of 16 KB of its own from main memory, `slots` of them under way."""
+    """Every block copies `of_block` tiles of 16 KB of its own from main memory, `slots` of them in flight."""
     shape = (blocks * of_block * rows, columns)
 
     def kernel(x_gmem, o_gmem, smem, loaded):

@@ -1,6 +1,6 @@
 // What kernel text says of the registers of a GPU's threads: which operations name the layout of a value, repeat one
 // along new dimensions, or say how many registers a thread may have from there on. For the rules, and for the model of
-// time, which tells nothing else by an operation's name.
+// time, which looks at no other operation's name.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_REGISTER_FACTS_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_REGISTER_FACTS_H_
 

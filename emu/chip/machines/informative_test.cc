@@ -1,4 +1,4 @@
-// Every number of a description is read somewhere in the library, or is said to be told only.
+// Every number of a description is read somewhere in the library, or is marked as informational only.
 #include "emu/chip/machines/informative.h"
 
 #include <gtest/gtest.h>

@@ -76,7 +76,7 @@ struct Ran {
   std::int64_t programs = 0;
   std::int64_t accesses = 0;            // each had its bounds checked
   std::int64_t definedness_checks = 0;  // branches, indices and output elements that were looked at
-  bool undefined_arrived = false;       // at one of these, told or not
+  bool undefined_arrived = false;       // at one of these, reported or not
   std::vector<Finding> findings;        // with DEADLOCK and LIVELOCK
   std::vector<std::string> printed;
   LaunchLeft left;  // to the launches after it; nothing where it did not come to its end

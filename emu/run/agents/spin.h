@@ -28,7 +28,7 @@ namespace palladion::agents {
 
 class Spin;
 
-// Bytes of a buffer; `life` tells buffers that had the same number one after another apart.
+// Bytes of a buffer; `life` separates buffers that had the same number one after another.
 struct SpinPlace {
   BufferId buffer;
   std::int32_t life = 0;
@@ -109,7 +109,7 @@ class SpinWatch final : public memory_model::MemoryWatcher {
 // The loops of one agent. A copy of it is all that changes while the agent runs.
 class Spin {
  public:
-  // What the agent's port can tell of barriers and semaphores; a program has none.
+  // What the agent's port knows of barriers and semaphores; a program has none.
   struct Port {
     std::function<std::int64_t(const WaitTarget&)> look;  // another number when it has changed
     std::function<std::string(const WaitTarget&)> describe;

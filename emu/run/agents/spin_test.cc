@@ -1,4 +1,5 @@
-// Loops that wait (spin.h): what is one and what is not, what waiting costs, and what is said when nobody can go on.
+// Loops that wait (spin.h): what is one and what is not, what waiting costs, and what is reported when no agent can go
+// on.
 #include "emu/run/agents/spin.h"
 
 #include <gtest/gtest.h>

@@ -52,8 +52,8 @@ class AgentsOfLaunch {
   virtual std::string WhyNotBegun() const = 0;
   virtual std::string_view begin_fix() const = 0;
   virtual std::string_view why_endless() const = 0;  // why agents may not come to an end
-  // Agents that have not ended, and where the first of them, at most so many, are: who and where in words, "" where a
-  // place is all that is told.
+  // Agents that have not ended, and where the first of them, at most so many, are: name and place in words, "" where
+  // only the place is reported.
   struct Standing {
     std::string words;
     LocId loc;

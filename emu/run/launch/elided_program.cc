@@ -75,7 +75,7 @@ class Elision {
   const Obliviousness& facts_;
 };
 
-// Flushes of a block whose array the kernel also reads are told from what they change.
+// Flushes of a block whose array the kernel also reads are judged by what they change.
 bool LooksAtValues(const Program& program) {
   return std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                      [](const OperandInfo& info) { return info.mode == BlockMode::kResident && info.alias >= 0; });

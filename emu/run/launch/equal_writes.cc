@@ -42,7 +42,7 @@ bool EqualWrites::IsOfWrites(const Finding& finding, absl::Span<const Finding> f
   const bool reads_first = finding.first->kind == AccessKind::kRead;
   const FindingAccess& read = reads_first ? *finding.first : *finding.second;
   const FindingAccess& write = reads_first ? *finding.second : *finding.first;
-  // Of the write that is told with it, the other side is the reader's own.
+  // For the write that is reported with it, the other side is the reader's own.
   const auto is_own = [&](int own_line) {
     return std::any_of(arrays_.begin(), arrays_.end(), [&](const auto& array) {
       return array.first == write.object && values_.ReadsOwn(array.second, read.text_line, write.text_line, own_line);

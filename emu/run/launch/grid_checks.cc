@@ -222,7 +222,7 @@ absl::Status GridChecks::AddPairs(const std::function<absl::Status(const agents:
       witness.AskFirstWriter(memory, revisit.buffer, revisit.byte, revisit.again.program);
   });
   again.observers = {&ask};
-  if (machine) again.observers.push_back(&equal);  // it hears of the machine there, and watches every array
+  if (machine) again.observers.push_back(&equal);  // it gets the machine there, and watches every array
   PALLADION_RETURN_IF_ERROR(rerun(again));
   for (std::size_t i = 0; i < conflicts.size(); ++i) {
     const std::optional<memory_model::WitnessAccess>& first = witness.Answer(i);

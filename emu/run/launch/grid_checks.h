@@ -62,7 +62,7 @@ class GridChecks final : public run::Watcher {
 
   // After the launch. Calls `rerun`, at most once, with the same launch and another observer. Its errors are returned,
   // and then the findings name one access each; so they do where there is no `rerun`.
-  // ResourceExhausted: a grid of more tasks than can be told apart, with parallel dimensions inside sequential ones.
+  // ResourceExhausted: a grid of more tasks than can be numbered, with parallel dimensions inside sequential ones.
   absl::Status Finish(const std::function<absl::Status(const agents::LaunchOptions& launch)>& rerun);
 
   // After Finish: whatever order its programs have, is this what each of them finds in memory? Then no task reads what

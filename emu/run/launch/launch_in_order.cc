@@ -32,7 +32,7 @@ absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* sol
   if (control != nullptr) control->BeginLaunch(programs);
   for (std::int64_t next = 0; next < programs; next += each) {
     if (Interrupted(control)) return InterruptedStatus();
-    constexpr std::int64_t kTogether = 64;  // are told at once
+    constexpr std::int64_t kTogether = 64;  // are reported at once
     if (control != nullptr && each == 1 && next % kTogether == 0 && next > 0) control->EndPrograms(kTogether);
     if (!state.program().grid_in_agent || next == 0) {
       PALLADION_RETURN_IF_ERROR(RunPrograms(state, state.frame(), {next, next + each}, solo));

@@ -1,5 +1,5 @@
 // Can a value reach anything but values? A kernel is *oblivious* where nothing that an agent loads reaches control, an
-// index, a mask, a size, a device id or what a barrier or semaphore is told: then every schedule has the same accesses
+// index, a mask, a size, a device id or the amount of a signal: then every schedule has the same accesses
 // of each agent, and whatever waits, waits for the same (docs/checks.md#schedules-without-values). A fact of the kernel
 // text, by the facts that the registry has of its operations; of what they leave unsaid the worst is taken.
 #ifndef PALLADION_EMU_RUN_LAUNCH_OBLIVIOUS_H_

@@ -96,7 +96,7 @@ TEST(RunUnderPolicy, WhoWaitsForAnotherProgramEndsWhereBothAreUnderWay) {
     EXPECT_EQ(kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}}).run.outcome, scheduler::Outcome::kFinished) << seed;
 }
 
-// Each time round the word changes, so nobody waits.
+// The word changes in each iteration, so no agent waits.
 TEST(RunUnderPolicy, ALoopThatChangesSomethingForEverIsALivelock) {
   const std::string forever =
       "    while() () {\n      %seen = atomic_rmw{op=xor}(%n.at[0], 1:i32) : i32[];\n"

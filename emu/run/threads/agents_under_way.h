@@ -1,6 +1,6 @@
-// Whoever is under way in a launch over threads, by its place in the schedule: threads, and operations of engines,
+// The agents in flight in a launch over threads, by their place in the schedule: threads, and operations of engines,
 // which are the same whatever the body of a thread is. Based on: asking.h, which asks it. Limits: what a thread may
-// still do is for those to say who know its body, kernel text (started_agents.h) or a function in C++ (emu/front/cpp).
+// still do depends on its body, kernel text (started_agents.h) or a function in C++ (emu/front/cpp).
 #ifndef PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
 #define PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
 
@@ -22,7 +22,7 @@ class AgentsUnderWay : public AgentsAround {
   AgentsUnderWay(const AgentsUnderWay&) = delete;
   AgentsUnderWay& operator=(const AgentsUnderWay&) = delete;
 
-  // The agent of an operation that has just been started: for whoever is running to spawn.
+  // The agent of an operation that has just been started: for the running agent to spawn.
   std::shared_ptr<EngineAgent> NewEngine(AgentId operation);
   scheduler::AgentOrdinal AddOperation(AgentId operation);  // the same, of an agent of another kind
   void Ends(AgentId agent) { live_.erase(agent.value); }

@@ -12,13 +12,13 @@
 
 namespace palladion::threads {
 
-// Whoever has started the agents of a launch over threads, and knows them by their place in the schedule.
+// The starter of the agents of a launch over threads, which knows them by their place in the schedule.
 class AgentsAround {
  public:
   virtual ~AgentsAround() = default;
   // May the agent, if it goes on, bring about what a thread waits for? Of one that is done: might it have?
   virtual bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const = 0;
-  virtual std::string NameOf(scheduler::AgentOrdinal other) const = 0;  // of one that is done too; "": nobody knows
+  virtual std::string NameOf(scheduler::AgentOrdinal other) const = 0;  // of one that is done too; "": not known
   virtual const AsyncRequest* RequestOf(
       scheduler::AgentOrdinal engine) const = 0;                   // under way; nullptr: it is no engine's operation
   virtual void EngineResumes(scheduler::AgentOrdinal engine) = 0;  // from here on no thread runs

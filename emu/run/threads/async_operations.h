@@ -1,6 +1,6 @@
-// Operations that engines perform for threads: started by a thread, performed in two halves when the schedule says so.
-// Based on: copies of TMA and wgmma on Hopper, DMA on a TPU. Limits: what a half moves and whom its end tells is the
-// engine's (memory_model/engine); here is what it means to the launch that one is under way.
+// Operations that engines perform for threads: started by a thread, performed in two phases when the schedule says so.
+// Based on: copies of TMA and wgmma on Hopper, DMA on a TPU. Limits: what a phase moves and what its end signals is the
+// engine's (memory_model/engine); here is what an operation in flight means to the launch.
 #ifndef PALLADION_EMU_RUN_THREADS_ASYNC_OPERATIONS_H_
 #define PALLADION_EMU_RUN_THREADS_ASYNC_OPERATIONS_H_
 
@@ -26,7 +26,7 @@ class AsyncOperations {
   // Copies between one device and another land in the order they were started. Before the first.
   void OrderLinks() { ordered_links_ = true; }
   bool orders_links() const { return ordered_links_; }
-  // Called for every operation that is started: somebody has to schedule its halves.
+  // Called for every operation that is started: `spawn` has to schedule its phases.
   void OnStart(std::function<void(AgentId operation)> spawn) { spawn_ = std::move(spawn); }
 
   // By the thread; with `resumed`, that copy of the launch before this one, on semaphores that the thread has now.

@@ -71,7 +71,7 @@ QueueId AsyncQueues::Link(std::int64_t from, std::int64_t to) {
 
 // A warpgroup commits and waits in all of its lanes, each for what it has issued itself (PTX: the executing thread's
 // bulk async-groups, and its tcgen05.ld and .st); a warp in its own. A lane that has issued nothing yet has only empty
-// groups, which no wait tells from none.
+// groups, for which no wait has to wait.
 AsyncQueues::Queues AsyncQueues::Awaited(AgentId id, AsyncQueue queue) const {
   const Thread& thread = base_.residents.Of(id);
   const Thread& owner = base_.residents.OwnerOf(thread);

@@ -38,7 +38,7 @@ class AsyncQueues {
   std::int64_t ObjectOf(AgentId thread, AsyncQueue queue) const;  // of all of these
 
   // What a wait for the thread's groups touches: of a TPU's pipeline, the copies that it waits for; those that may
-  // still be under way after it come before or after it, which nothing can tell.
+  // still be in flight after it come before or after it, with no visible difference.
   scheduler::Touch TouchOf(AgentId thread, const WaitTarget& target) const;
   // Of a half of such a copy.
   scheduler::Touch TouchOf(QueueId queue, AgentId copy) const {

@@ -88,7 +88,7 @@ absl::StatusOr<BufferId> BlockMemory::Alloc(AgentId thread, const AllocRequest& 
   return memory == PlaceLevel::kDevice ? AllocGlobal(thread, request) : AllocShared(thread, request);
 }
 
-// Global memory has no place in a block's stack: nobody else gets its bytes while somebody uses them.
+// Global memory has no place in a block's stack: its bytes are not allocated again while they are in use.
 absl::StatusOr<BufferId> BlockMemory::AllocGlobal(AgentId id, const AllocRequest& request) {
   Thread& thread = base_.residents.Of(id);
   const Block& block = base_.residents.Of(thread.block);
@@ -148,8 +148,8 @@ bool BlockMemory::LeaveGlobal(BufferId buffer, const Site& site) {
   return true;
 }
 
-// New memory takes the bytes of scopes that are over: what is still under way there is unordered with that, and what
-// was done to them is still invisible to asynchronous units until somebody commits it.
+// New memory takes the bytes of scopes that are over: what is still in flight there is unordered with that, and what
+// was done to them is still invisible to asynchronous units until a commit.
 absl::StatusOr<BufferId> BlockMemory::MakeShared(const NewShared& made, const AllocRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const BufferId buffer, base_.memory.Alloc(request));
   const auto& [id, name] = made.name;
@@ -209,7 +209,7 @@ void BlockMemory::Free(BufferId buffer) {
   base_.model.Drop(buffer);
 }
 
-// Whoever is done when the block ends: its threads, and of blocks that end together all.
+// The agents that are done when the block ends: its threads, and all threads of blocks that end together.
 std::vector<AgentId> BlockMemory::LastToUse(const Block& block) const {
   std::vector<AgentId> last = block.threads;
   if (!base_.shape.ends_together()) return last;
@@ -227,7 +227,7 @@ void BlockMemory::BlockEnds(BlockId id) {
   const std::vector<AgentId> last = LastToUse(block);
   for (SharedStack* const stack : {&block.shared, &block.tensor}) {
     for (const SharedBuffer& shared : stack->End()) {
-      // Nobody but a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
+      // Only a peer can reach it unordered: what the block's own engines still do is NOT_AWAITED.
       if (peers && !shared.freed) base_.model.FreeAfter(last, end, shared.buffer, {});
       Release(shared.buffer);
     }

@@ -23,7 +23,7 @@ namespace palladion::threads {
 
 class BlockMemory {
  public:
-  // All outlive it. `races`: the model is told what is freed.
+  // All outlive it. `races`: the model gets every free.
   BlockMemory(const MachineBase& base, const Peers& peers, const OperandArrays& operands, SyncArrays& syncs, bool races)
       : base_(base), peers_(peers), operands_(operands), syncs_(syncs), races_(races) {}
 

@@ -14,8 +14,8 @@ namespace palladion::threads {
 struct BlockSyncs {
   std::map<ObjectName, SyncId> named;
   std::vector<SyncId> all;                        // that have not been retired
-  std::vector<std::pair<SyncId, CodeSite>> left;  // their scope is over; nobody has their bytes yet
-  std::vector<SyncId> ended;                      // an operation under way may still tell them
+  std::vector<std::pair<SyncId, CodeSite>> left;  // their scope is over; their bytes are not in use again yet
+  std::vector<SyncId> ended;                      // an operation in flight may still signal them
 };
 
 }  // namespace palladion::threads

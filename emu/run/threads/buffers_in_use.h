@@ -14,7 +14,7 @@ namespace palladion::threads {
 class BuffersInUse {
  public:
   void Add(BufferId buffer) { ++uses_[buffer.value]; }
-  // One use less. True: the buffer was to be freed, and nobody uses it any more.
+  // One use less. True: the buffer was to be freed, and is not used any more.
   bool Remove(BufferId buffer) {
     const auto at = uses_.find(buffer.value);
     if (--at->second > 0) return false;

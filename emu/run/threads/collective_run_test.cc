@@ -62,7 +62,7 @@ TEST(Collective, WhatABlockThatHasEndedDoesNotGet) {
       << MessageOf(report, "DEADLOCK");
 }
 
-// Two blocks that tell each other by cluster barriers; what the first and the second do at their ends.
+// Two blocks that signal each other by cluster barriers; what the first and the second do at their ends.
 std::string TellEachOther(const std::string& first, const std::string& second) {
   const std::string barrier =
       "ref<smem,cluster_barrier{axes=[\"c\"], arrivals=1, orders_tensor_core=false, leader_tracked=false}[1]>";
@@ -79,8 +79,8 @@ std::string TellEachOther(const std::string& first, const std::string& second) {
           EachDoes("c", {arrive + wait + tell + first, arrive + tell + copy + second}), "    return; };\n"));
 }
 
-// Block 0 does not wait for what block 1 tells its second barrier, and may have ended by then. In program order it has
-// not: that is no proof. Where both wait, it is one.
+// Block 0 does not wait for block 1's arrival at its second barrier, and may have ended by then. In program order it
+// has not: that is no proof. Where both wait, it is one.
 TEST(ClusterBarrier, AnArrivalThatNobodyWaitsForMayComeAfterTheEndOfItsBlock) {
   const CheckOptions one{.seeds = 1, .threads = 1}, every{.seeds = 64, .all_seeds = true, .threads = 1};
   const std::string left = TellEachOther("", "");

@@ -1,4 +1,4 @@
-// Collective operations that nobody waits in: the copies that several blocks issue together, each for all of them.
+// Collective operations without waits: the copies that several blocks issue together, each for all of them.
 // Based on: collective_axes of Mosaic GPU's copies (TMA multicast). Limits: what the copies move, and when, is the
 // engines'; here is only whether all members issue the same ones in the same order.
 #ifndef PALLADION_EMU_RUN_THREADS_COLLECTIVES_H_

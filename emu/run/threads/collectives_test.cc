@@ -1,4 +1,4 @@
-// Which blocks are members of a collective operation, and what they are told of each other.
+// Which blocks are members of a collective operation, and what is compared between them.
 #include "emu/run/threads/collectives.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Waits that nobody can end: who could, who left without it, which part of a kernel is stuck while another goes on, and
-// blocks that cannot be there. Beside each a kernel that only looks like it.
+// Waits that no agent can end: which one could, which one left without it, which part of a kernel is stuck while
+// another goes on, and blocks that cannot be resident. Beside each a kernel that only looks like it.
 #include <gtest/gtest.h>
 
 #include "emu/kernel/prepared_kernel.h"
@@ -93,7 +93,7 @@ TEST(Deadlock, ABlockThatCannotBeThereIsNamed) {
       << message;
   EXPECT_EQ("", DeadlockOf(Grid(132), Chain(40000, Passing(132, false))));
   EXPECT_EQ("", DeadlockOf(Grid(140), Chain(20000, Passing(140, false))));  // two fit into an SM
-  EXPECT_EQ("", DeadlockOf(Grid(140), Chain(40000, Passing(140, true))));   // nobody waits for a later one
+  EXPECT_EQ("", DeadlockOf(Grid(140), Chain(40000, Passing(140, true))));   // no wait for a later one
 }
 
 Residency ResidencyOfText(const std::string& text, const std::vector<std::int64_t>& grid) {

@@ -24,7 +24,7 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, AgentId thread, c
 }
 
 // A test takes the phase that has come, and a read learns from every signal in the count: both depend on being alone.
-// Arrivals at barriers of a cluster are told to other blocks.
+// Arrivals at barriers of a cluster reach other blocks.
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, const SyncObjectRequest& request) {
   const SyncRequest& array = machine.syncs()[request.object.array].request;
   if (array.kind == SyncKind::kClusterBarrier || array.leader_tracked) return scheduler::Footprint::Everything();
@@ -35,7 +35,7 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest
   const AsyncRequest& asked = machine.model().RequestOf(request.operation);
   const bool reads = request.half == Half::kRead;
   scheduler::Footprint touched;
-  // Copies of blocks end in any order, and only their core, which waits, can tell that they have.
+  // Copies of blocks end in any order, and only their core, which waits, can see that they have.
   if (asked.block != nullptr) {
     scheduler::Touch copy = machine.queues().TouchOf(asked.queue, request.operation);
     copy.writes = false;

@@ -37,7 +37,7 @@ struct AnswerRequest {
 struct BeginRequest {};
 
 // Requests that may change what any other one finds: which buffer comes next, which number an operation has, what its
-// queue holds, who is there. They are few in a run, so that nobody looks closer.
+// queue holds, which agents are resident. They are few in a run, so that no finer footprint is needed.
 enum class OtherRequest : std::uint8_t { kAlloc, kFree, kStart, kCommitGroup, kFence, kMeet, kFork };
 
 // A wait, and a look that goes on in any case: of kNothing, nothing.

@@ -9,7 +9,7 @@ namespace {
 
 enum class Tell { kOwn, kFirst };
 
-// Of two threads that tell three times, each its own object of `b` or both the first.
+// Two threads that signal three times, each its own object of `b` or both the first.
 std::string Telling(const std::string& tell, const std::string& rest, Tell whom) {
   std::vector<std::string> threads;
   for (const int thread : {0, 1}) {

@@ -10,7 +10,7 @@
 namespace palladion::threads {
 namespace {
 
-// What an answer holds. A word that no kernel writes by chance tells it from other bytes.
+// What an answer holds. A word that no kernel writes by chance separates it from other bytes.
 struct AnswerBytes {
   std::uint32_t magic = 0;
   std::uint32_t success = 0;
@@ -85,7 +85,7 @@ void LaunchControl::Answer(WorkChoice choice) {
 
 // ---- requests
 
-// The bytes go to every block of the cluster, each of whose barriers is told of those that are there.
+// The bytes go to every block of the cluster, and complete at each block's own barrier.
 AsyncRequest LaunchControl::RequestFor(AgentId thread, const CancelRequest& request, const Site& site) {
   AsyncRequest made{.name = "request for work", .each_destination = true};
   made.At(site);

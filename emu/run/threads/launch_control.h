@@ -57,7 +57,7 @@ class LaunchControl {
   bool asking() const { return asking_; }  // the operation that is started now is such a request
 
   // Which answers one of the thread may get now: each cluster of its device that has not begun, or of many the first,
-  // the middle and the last; and a refusal. The first of them is what hardware that nobody disturbs does.
+  // the middle and the last; and a refusal. The first of them is what undisturbed hardware does.
   std::vector<WorkChoice> Choices(AgentId thread) const;
   // The request that is performed next gets this answer; where that cluster has begun since, or was taken, one after it
   // on its device that waits.
@@ -72,7 +72,7 @@ class LaunchControl {
   // says so.
   void ReportTwice(const AnswerReading& again, const CodeSite& first, std::string_view output);
 
-  void End();  // the kernel has ended: work that nobody knows of is lost
+  void End();  // the kernel has ended: work that no block got is lost
 
  private:
   enum class State : std::uint8_t { kWaits, kBegun, kTaken };

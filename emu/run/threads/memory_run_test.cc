@@ -104,7 +104,7 @@ TEST(GridDependencies, OneThreadMayWaitForAll) {
   EXPECT_EQ(Codes{"RACE_ASYNC"}, check(wait + arrive, copy + told));
 }
 
-// A device's arrays may be somebody else's once its blocks have ended, in every schedule of a search too.
+// A device's arrays may be allocated again once its blocks have ended, in every schedule of a search too.
 TEST(Devices, ASearchFindsWhoReadsWhenADeviceHasEnded) {
   std::string text = ThreadKernel(Grid(1),
                                   "    %d = axis_index{axis=\"d\"}() : i32[];\n    %to = sub(1:i32, %d) : i32[];\n"

@@ -102,7 +102,7 @@ void OperandArrays::EnterDevices(bool meet) {
     if (!entered[static_cast<std::size_t>(device)]) AllocAt(core, device);
     entered[static_cast<std::size_t>(device)] = true;
     told[meet ? 0 : static_cast<std::size_t>(device)].Join(agents.ClockOf(core));
-    agents.Tick(core, {});  // what it does from here on is not told
+    agents.Tick(core, {});  // what it does from here on is not released
   }
   for (const BlockId id : blocks) {
     const std::int64_t device = base_.shape.DeviceOf(base_.residents.Of(id).index);

@@ -1,7 +1,7 @@
 // The arrays of a kernel call, as races see them: from when each is there, and, where several devices run the kernel
-// together, whose it is and how another device comes by its own.
-// Based on: Pallas, where a device's operand is named by another one's of the same number. Limits: what nobody writes
-// is not told of, and has no races, but for the life of a GPU's array.
+// together, which device owns it and how another device gets its own.
+// Based on: Pallas, where a device's operand is named by another one's of the same number. Limits: memory without
+// writes is not tracked, and has no races, but for the life of a GPU's array.
 #ifndef PALLADION_EMU_RUN_THREADS_OPERAND_ARRAYS_H_
 #define PALLADION_EMU_RUN_THREADS_OPERAND_ARRAYS_H_
 
@@ -19,7 +19,7 @@ namespace palladion::threads {
 
 class OperandArrays {
  public:
-  // `peers` outlives it. `operands`: how many the kernel has. `races`: the model is told when their life ends.
+  // `peers` outlives it. `operands`: how many the kernel has. `races`: the model gets the end of their life.
   OperandArrays(const MachineBase& base, const Peers& peers, std::size_t operands, bool races)
       : base_(base),
         peers_(peers),
@@ -29,7 +29,7 @@ class OperandArrays {
         ended_(races_ ? static_cast<std::size_t>(base.shape.devices()) : 0) {}
 
   // The array is there before every thread. Where several devices run the kernel together, one of a device's, by the
-  // operand's number: it is there when the device enters the kernel, and on a GPU before. `written`: somebody writes
+  // operand's number: it is there when the device enters the kernel, and on a GPU before. `written`: a program writes
   // it.
   // Of an output, which begins undefined, `holds_nothing`.
   void Adopt(BufferId array, bool holds_nothing = false);
@@ -49,10 +49,10 @@ class OperandArrays {
   // kernel. `meet`: they wait for each other there, so each knows that the others have entered.
   void EnterDevices(bool meet);
   // Of several GPUs: the cluster has ended and is retired; and when the kernel has come to its end. A device's arrays
-  // may be somebody else's once all its blocks have ended.
+  // may be allocated again once all its blocks have ended.
   void ClusterRetires(std::int64_t number);
   void LeaveDevices();
-  // Has the core told nothing but that its device has entered?
+  // Has the core released nothing but its device's entry?
   bool AtEntry(AgentId core) const { return base_.model.agents().NowOf(core) == kEntered; }
 
   // Is it one of several devices' arrays?
@@ -62,13 +62,13 @@ class OperandArrays {
   std::int64_t DeviceOf(BufferId array) const;  // -1: it is no device's
 
  private:
-  static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has told that it has entered, nothing else
+  static constexpr std::uint32_t kEntered = 2;  // an agent's time once it has released its entry, and nothing else
   memory_model::TrackedBuffer Tracked(BufferId array, std::int64_t device) const;
   struct Declared {
     BufferId array;
     CodeSite site;
   };
-  std::vector<Declared> ArraysOf(std::int64_t device, bool written) const;  // all, or those that somebody writes
+  std::vector<Declared> ArraysOf(std::int64_t device, bool written) const;  // all, or those that are written
   void AllocAt(AgentId core, std::int64_t device);
   void Gather(const Block& block);
 

@@ -93,7 +93,7 @@ void RepeatedWork::WriteBy(AgentId reader, BufferId array, absl::Span<const memo
         written.Add(range);
       } else if (written.Has(range)) {
         machine_.launch_control().ReportTwice(*answer.again, answer.first.site, memory_.NameOf(array));
-        answer.written.clear();  // told
+        answer.written.clear();  // reported
         break;
       }
     }

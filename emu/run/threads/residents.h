@@ -126,7 +126,7 @@ class Residents {
   const LaunchShape& shape_;
   memory_model::ConcurrencyModel& model_;
   AgentId before_;
-  LiveTable<AgentId, Thread> threads_;  // and warps: whoever the model has an agent for
+  LiveTable<AgentId, Thread> threads_;  // and warps: all for which the model has an agent
   LiveTable<BlockId, Block> blocks_;
   absl::flat_hash_map<std::int64_t, Cluster> clusters_;  // by number
   absl::flat_hash_map<std::int64_t, BlockId> block_at_;  // by number

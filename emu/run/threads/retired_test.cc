@@ -1,6 +1,6 @@
 // What has ended is gone: after so many blocks as after a few, nothing of them is left in the machine and its model but
-// what histories remember. No time is measured: whoever keeps something for each block, or looks at all of them, keeps
-// count of them too.
+// what histories remember. No time is measured: a part that keeps something for each block, or looks at all of them,
+// also counts them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -131,7 +131,7 @@ std::string OnDevices(std::int64_t devices, std::string kernel) {
   return kernel.insert(kernel.find(kBackend) + kBackend.size(), Cat("  devices {d=", devices, "};\n"));
 }
 
-// Each block tells the one with its number on the next device, through a semaphore that is there before it and after
+// Each block signals the one with its number on the next device, through a semaphore that exists before and after
 // it; `ends`: what it does then.
 std::string TellNext(std::int64_t devices, const std::string& ends) {
   return Cat("    %d = axis_index{axis=\"d\"}() : i32[];\n    %up = add(%d, 1:i32) : i32[];\n    %next = rem(%up, ",
@@ -159,7 +159,7 @@ TEST(Retired, BlocksOfDevices) {
   }
 }
 
-// The end of the kernel tells of semaphores whose blocks went long before.
+// The end of the kernel reports semaphores whose blocks ended long before.
 TEST(Retired, WhatIsLeftInASemaphoreIsKept) {
   constexpr std::size_t kBlocks = 200, kDevices = 2;
   const Left left = RunAndLook(OnDevices(kDevices, ThreadKernel(Grid(kBlocks), TellNext(kDevices, ""))), true, 1, 2);

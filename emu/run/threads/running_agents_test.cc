@@ -1,5 +1,5 @@
-// Who runs, as observers are told: programs of a grid by the number of the walk, threads and warps by the id that their
-// clocks have, each said to begin once.
+// Which agents run, as observers see them: programs of a grid by the number of the walk, threads and warps by the id
+// that their clocks have, each said to begin once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -78,7 +78,7 @@ TEST(RunningAgents, ProgramsHaveTheNumbersOfTheWalk) {
       Listener listener;
       RunWith(listener, kPrograms, target, scheduled);
       std::vector<AgentId> begun = listener.begun;
-      std::sort(begun.begin(), begun.end());  // whoever goes first
+      std::sort(begun.begin(), begun.end());  // in any order
       EXPECT_EQ(begun, Ids(0, 8));
       EXPECT_EQ(listener.seen[AgentId{6}], (std::vector<std::int64_t>{1, 2}));
       EXPECT_EQ(listener.index, listener.seen);

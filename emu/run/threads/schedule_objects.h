@@ -1,4 +1,4 @@
-// The objects of a launch over threads that operations touch, as the numbers by which schedules tell them apart: a
+// The objects of a launch over threads that operations touch, as the numbers that schedules have for them: a
 // buffer is its own number, the others follow, far apart. Replay strings do not hold them; searches compare them.
 #ifndef PALLADION_EMU_RUN_THREADS_SCHEDULE_OBJECTS_H_
 #define PALLADION_EMU_RUN_THREADS_SCHEDULE_OBJECTS_H_

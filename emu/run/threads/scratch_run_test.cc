@@ -1,5 +1,5 @@
-// Who has what a GPU kernel allocates: global memory of the kernel's scratch is the grid's, of a collective scope the
-// block's, of any other the thread's. And what is never written is equal to nothing, whoever stores it.
+// The owners of what a GPU kernel allocates: global memory of the kernel's scratch is the grid's, of a collective scope
+// the block's, of any other the thread's. And what is never written is equal to nothing, whichever agent stores it.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -139,7 +139,7 @@ TEST(Union, EachByteIsDefinedOrNot) {
   EXPECT_EQ(Codes{"UNINIT"}, look(store(later) + load(first, "i32")));
 }
 
-// Whoever looks, and for what: a copy has as many elements as its member, not as the union has bytes.
+// In every view, a copy has as many elements as its member, not as the union has bytes.
 TEST(Union, CopiesCountElementsOfTheMember) {
   const std::string refs = "%u: ref<smem,i8[1024]> as \"u\"" + kBarrier;
   const std::string member = "%u.alias{dtype=i32, shape=[128], offset=128}";

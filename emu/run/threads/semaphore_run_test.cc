@@ -1,5 +1,5 @@
-// Semaphores as a check meets them: what is left over, waits that nobody ends, what a signal orders and what it does
-// not, and blocks that are not there yet. Each wrong kernel has a right one beside it.
+// Semaphores as a check meets them: what is left over, waits that no signal ends, what a signal orders and what it does
+// not, and blocks that are not resident yet. Each wrong kernel has a right one beside it.
 #include <gtest/gtest.h>
 
 #include "emu/run/threads/thread_test_util.h"

@@ -80,7 +80,7 @@ void SessionSemaphores::Note(AgentId operation, const agents::ArrivingCopy* resu
   }
 }
 
-// What a copy has told a semaphore of its sender is a count and no more.
+// What a copy has signalled a semaphore of its sender is a count and no more.
 void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t element,
                                         agents::LaunchLeft::Semaphores* all) {
   base_.model.Of(semaphore).ForEachCredit([&](AgentId by, std::int64_t amount) {

@@ -35,8 +35,8 @@ class SessionSemaphores {
   // Of an operand: it has what earlier launches left in it, on the array's core; which copies are still under way.
   // nullopt: none has left anything.
   std::optional<std::vector<const agents::ArrivingCopy*>> Restore(const SyncArray& array, std::int64_t device);
-  // Such a copy as a request. Its bytes were read before; it writes them some time from here on, and then tells the
-  // semaphore. Where none of the operands is the array that it writes, it tells the semaphore.
+  // Such a copy as a request. Its bytes were read before; it writes them some time from here on, and then signals the
+  // semaphore. Where none of the operands is the array that it writes, it only signals the semaphore.
   AsyncRequest RequestFor(const SyncArray& array, const agents::ArrivingCopy& copy) const;
 
   // An operation has been started; `resumed`: it is that copy.
@@ -44,19 +44,20 @@ class SessionSemaphores {
     if (!operands_.empty()) Note(operation, resumed);
   }
 
-  // Nothing tells the array any more, or the kernel has come to its end: what it holds goes on.
+  // Nothing signals the array any more, or the kernel has come to its end: what it holds goes on.
   void HandOver(const SyncArray& array, std::int64_t device);
-  // Whoever waits for a copy has to hold the array that it writes: else its memory may be somebody else's by then.
+  // A kernel that waits for a copy has to hold the array that it writes: else its memory may be another array's by
+  // then.
   void ReportLostCopies() const;
   const agents::LaunchLeft& left() const { return left_; }
 
  private:
-  // An operation that tells, by its writing, a semaphore that is an operand: what it would be to later launches.
+  // An operation with a write phase that signals a semaphore that is an operand: what it would be to later launches.
   struct OnOperand {
     agents::LeftCopy copy;
     SemaphoreId told;
     std::string into;        // the name of what it writes
-    bool under_way = false;  // nobody has waited for it
+    bool under_way = false;  // no agent has waited for it
   };
   void Restore(SemaphoreId semaphore, std::int64_t count);  // what it held before the kernel
   std::int64_t cores() const { return base_.shape.cores() ? base_.shape.blocks() / base_.shape.devices() : 1; }

@@ -37,7 +37,7 @@ class SharedStack {
   // Of a scope that is not over; nullptr: there is none of this name.
   SharedBuffer* Find(const ObjectName& name);
   const SharedBuffer* Find(const ObjectName& name) const;
-  // Of a scope that is over, while nobody has taken its bytes; nullptr: there is none of this name.
+  // Of a scope that is over, while its bytes are not in use again; nullptr: there is none of this name.
   const SharedBuffer* FindLeft(const ObjectName& name) const;
   // Where the next allocation begins. What peers alone have reached comes later, wherever it lies.
   ByteCount Top() const;
@@ -56,7 +56,8 @@ class SharedStack {
  private:
   ByteCount alignment_;
   std::map<ObjectName, SharedBuffer> live_;
-  std::vector<std::pair<ObjectName, SharedBuffer>> retired_;  // their scope is over; nobody has their bytes yet
+  std::vector<std::pair<ObjectName, SharedBuffer>>
+      retired_;  // their scope is over; their bytes are not in use again yet
 };
 
 }  // namespace palladion::threads

@@ -1,7 +1,7 @@
 // Which barriers and semaphores a thread may still arrive at or signal, from where it stands in the kernel's text: for
-// saying who could end a wait, and that nobody can. It does not know which element of an array an instruction will
-// name, nor which way a branch will go, so it may say "may" where the thread never will; a ref that is handed to a call
-// counts as signalled there.
+// saying which agents could end a wait, and that none can. It does not know which element of an array an instruction
+// will name, nor which way a branch will go, so it may say "may" where the thread never will; a ref that is handed to a
+// call counts as signalled there.
 #ifndef PALLADION_EMU_RUN_THREADS_SIGNAL_REACH_H_
 #define PALLADION_EMU_RUN_THREADS_SIGNAL_REACH_H_
 
@@ -21,7 +21,7 @@ class SignalReach {
  public:
   explicit SignalReach(const Kernel& kernel) : kernel_(kernel) {}
 
-  // May whoever stands at the instruction of a line come to one that arrives at, or signals, the object?
+  // May an agent at the instruction of a line come to one that arrives at, or signals, the object?
   bool MayCome(int line, const SyncObject& object);
   bool MayComeFromStart(const SyncObject& object);
 

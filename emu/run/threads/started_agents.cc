@@ -55,7 +55,7 @@ void StartedAgents::EngineResumes(scheduler::AgentOrdinal engine) {
 bool StartedAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const {
   const Started* const started = StartedAs(other.who);
   if (started == nullptr) return false;
-  const bool goes_on = other.frame != nullptr && !other.frame->done();  // searches retire nobody
+  const bool goes_on = other.frame != nullptr && !other.frame->done();  // searches retire no agent
   const std::vector<std::int64_t> index = IndexOf(*started);
   const Waitable& what = machine().waitables().Of(target);
   const std::optional<bool> known = what.ThreadMaySignal(waiter, {.index = index, .is_warp = started->warp >= 0});

@@ -57,7 +57,7 @@ bool SyncArrays::InGlobalMemory(const SyncRequest& request) const {
   return base_.shape.gpus() && request.kind == SyncKind::kSemaphore;
 }
 
-// Where blocks or devices are told apart, its owner's name is part of an element's.
+// Where there are several blocks or devices, its owner's name is part of an element's.
 std::string SyncArrays::OwnerInNames(const SyncArray& array) const {
   if (array.number >= 0 && base_.shape.has_peers())
     return Cat(" of ", base_.shape.BlockNameOf(base_.shape.IndexOf(array.number)));
@@ -193,7 +193,7 @@ std::optional<BarrierId> SyncArrays::LeadersBarrier(AgentId thread, SyncElement 
   std::vector<std::int64_t> leader = base_.residents.Of(array.block).index;
   if (std::exchange(leader[array.request.axes[0][0]], 0) == 0) return array.barrier(barrier.element);
   const SyncElement there = OfPeer(thread, barrier, leader, site);
-  if (there.array == barrier.array) return std::nullopt;  // it has ended, which OfPeer has told
+  if (there.array == barrier.array) return std::nullopt;  // it has ended, which OfPeer has reported
   return BarrierOf(there);
 }
 
@@ -230,7 +230,7 @@ void SyncArrays::End(SyncId id, const CodeSite& site, memory_model::Barrier::End
   if (std::exchange(array.ended, true)) return;
   for (const BarrierId barrier : array.barriers) base_.model.End(barrier, site, ends);
   for (const SemaphoreId semaphore : array.semaphores) base_.model.End(semaphore, site);
-  // Peers may come to it by its name, and operations under way may tell it.
+  // Peers may come to it by its name, and operations in flight may signal it.
   if (base_.shape.has_block_peers() || !array.block.valid()) return;
   const Block& block = base_.residents.Of(array.block);
   base_.residents.ClusterOf(block.cluster).under_way > 0 ? Of(array.block).ended.push_back(id) : Retire(id);
@@ -272,7 +272,7 @@ void SyncArrays::RetireBlock(BlockId block) {
   for (const SyncId sync : std::vector<SyncId>(Of(block).all)) Retire(sync);
 }
 
-// Of what holds something, the end of the kernel tells.
+// The end of the kernel reports those that hold something.
 void SyncArrays::RetireGlobal(std::int64_t block) {
   const auto at = global_.find(block);
   if (at == global_.end()) return;

@@ -1,10 +1,10 @@
-// Arrays of barriers and semaphores of blocks, clusters and the grid: who allocates one, who reaches another block's,
-// until when each can be told something. Where a cluster is one block, an array is retired soon after its scope; else
-// peers may come to it by its name until the cluster ends. What lies in the global memory of a GPU among several is
-// there before its block and after it, and goes when on every device the cluster with the same number has ended: who
-// names another device's names that of its own block.
-// Based on: Barrier, ClusterBarrier and semaphores of Mosaic GPU, and the semaphores of Pallas' TPU backend. Limits:
-// what an arrival or a signal orders is the model's (memory_model/sync).
+// Arrays of barriers and semaphores of blocks, clusters and the grid: which agent allocates one, how another block's is
+// reached, until when each can be signalled. Where a cluster is one block, an array is retired soon after its scope;
+// else peers may come to it by its name until the cluster ends. What lies in the global memory of a GPU among several
+// is there before its block and after it, and goes when on every device the cluster with the same number has ended: a
+// block that names another device's names that of its own number. Based on: Barrier, ClusterBarrier and semaphores of
+// Mosaic GPU, and the semaphores of Pallas' TPU backend. Limits: what an arrival or a signal orders is the model's
+// (memory_model/sync).
 #ifndef PALLADION_EMU_RUN_THREADS_SYNC_ARRAYS_H_
 #define PALLADION_EMU_RUN_THREADS_SYNC_ARRAYS_H_
 
@@ -58,7 +58,7 @@ class SyncArrays {
   // Nothing of its cluster is under way: who has ended is gone; with the block, all.
   void RetireEnded(BlockId block);
   void RetireBlock(BlockId block);
-  void ClusterRetires(std::int64_t number);  // the cluster: in global memory, what nobody can come to any more
+  void ClusterRetires(std::int64_t number);  // the cluster: in global memory, what no agent can reach any more
   void HandOver();                           // all that are there, when the kernel ends
 
   std::size_t size() const { return arrays_.live(); }

@@ -17,7 +17,8 @@ std::string Product(const std::string& more) {
              ");\n");
 }
 
-// Thread 0 multiplies, tells thread 1, which multiplies too, and multiplies again: `heard`, after it has been told.
+// Thread 0 multiplies, signals thread 1, which multiplies too, and multiplies again: `heard`, after a signal of
+// thread 1.
 std::string Thrice(bool heard) {
   const auto on = [](const std::string& what, int barrier) {
     return Cat("    ", what, "(barrier=%b", barrier, ");\n");

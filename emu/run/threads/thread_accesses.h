@@ -1,5 +1,5 @@
-// What threads do to memory, told to the model of their machine. Limits: what engines do was judged when it was asked
-// for, and what nobody tracks is not told.
+// Threads' accesses to memory, passed to the model of their machine. Limits: what engines do was judged at its
+// issue, and memory that is not tracked is not passed.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_ACCESSES_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_ACCESSES_H_
 

@@ -19,7 +19,7 @@ namespace palladion::threads {
 
 class ThreadAgent;
 
-// The loop that resumes whoever is running.
+// The loop that resumes the running agent.
 struct CurrentGate {
   scheduler::Gate* gate = nullptr;
   ThreadAgent* agent = nullptr;

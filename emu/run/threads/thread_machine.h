@@ -93,7 +93,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   // What of that the operations under way have changed: whatever is done often says which objects.
   scheduler::Changes& changes() { return changes_; }
 
-  // From here on every request tells what it has touched: for exhaustive search. It outlives the machine's requests.
+  // From here on every request reports what it has touched: for exhaustive search. It outlives the machine's requests.
   void TellTouches(ThreadTouches* touches) { touches_ = touches; }
   ThreadTouches* touches() const { return touches_; }  // nullptr: no search
 
@@ -101,7 +101,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   void OnFork(std::function<absl::Status(AgentId warp, std::int64_t number, std::size_t first)> fork) {
     fork_ = std::move(fork);
   }
-  // Called for every operation that is started: somebody has to schedule its halves.
+  // Called for every operation that is started: `spawn` has to schedule its phases.
   void OnStart(std::function<void(AgentId operation)> spawn) { operations_.OnStart(std::move(spawn)); }
   void Perform(AgentId operation, Half half);
 

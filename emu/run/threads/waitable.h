@@ -42,7 +42,7 @@ class Waitable {
   virtual absl::StatusOr<std::int64_t> Poll(const Asker& asker, const WaitTarget& target);
   // May the thread go on?
   virtual bool CanWait(AgentId thread, const WaitTarget& target) const = 0;
-  // It goes on: takes what it waited for, and knows what that tells.
+  // It goes on: takes what it waited for, and acquires what that released.
   // Some waits also bring the lanes of the thread together, without JAX's automatic barriers: those for copies, tensor
   // memory and semaphores end with a barrier of the warpgroup, and every lane takes part in its thread's arrivals, so
   // a wait for a barrier knows of all that was before an arrival of the thread's own. A wgmma is each warp's own to
@@ -60,7 +60,7 @@ class Waitable {
   virtual scheduler::Touch TouchOf(AgentId thread, const WaitTarget& target) const {
     return {.object = Object(thread, target)};
   }
-  // To exhaustive search: what this one touches, told before it is carried out. Without more: the object, alone.
+  // For exhaustive search: what this one touches, reported before it is carried out. Without more: the object, alone.
   virtual void TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const;
   // Of a wait for a count, how much that has to be.
   virtual std::optional<scheduler::Need> Needs(AgentId, const WaitTarget&) const { return std::nullopt; }

@@ -9,8 +9,8 @@
 namespace palladion::threads {
 namespace {
 
-// Of ids with nothing behind them: an element that is not there, which a finding has told, and copies of blocks, which
-// the memory has completed where they were asked for. A loop that looks there never sees a change.
+// Of ids with nothing behind them: an element that is not there, which a finding has reported, and copies of blocks,
+// which the memory has completed where they were asked for. A loop that looks there never sees a change.
 class NoObject final : public Waitable {
  public:
   bool CanWait(AgentId, const WaitTarget&) const override { return true; }

@@ -63,7 +63,7 @@ TEST_F(ObservedRunTest, ANaNOfTheInputIsNotBornInTheKernel) {
   ExpectIn("  %c[2] = nan\n  of %b[2] = -1.0\n", Observe(1, RootKernel(), "[nan,3,1,0]", {"--trap", "nan"}));
 }
 
-// Kernels mask such elements later, mostly, so it is told and no more.
+// Kernels mask such elements later, mostly, so it is reported and no more.
 TEST_F(ObservedRunTest, WhatNobodyWroteIsToldApart) {
   const std::string read = "    %t0 = get(%tr.at[1 +: 2]) : f32[2];\n";
   const std::string told = "first in the program: get, line 17 of the kernel text\n  %t0[0] = nan\n";

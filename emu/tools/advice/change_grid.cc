@@ -1,5 +1,5 @@
 // Swaps two dimensions of the grid. Blocks begin in the order of the grid, so different blocks run together and share
-// data in L2; on a TPU different blocks stay resident from one program to the next. Only a check can tell whether
+// data in L2; on a TPU different blocks stay resident from one program to the next. Only a check can decide whether
 // programs may run in that order.
 #include <algorithm>
 #include <utility>

@@ -26,7 +26,7 @@ bool WaitsForAll(const Instr& instr) {
 
 bool IsProduct(const Instr& instr) { return RowOf(instr).access == RefAccess::kProduct; }
 
-// Tells others something, of one element of an array of barriers, and does nothing else.
+// Arrives at one element of an array of barriers, and does nothing else.
 bool IsArrival(const Instr& instr) {
   const OpRow& row = RowOf(instr);
   return row.signals == Signals::kMay && row.waits == Waits::kNever && row.access == RefAccess::kNone &&

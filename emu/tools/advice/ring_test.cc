@@ -62,7 +62,7 @@ TEST(Ring, WithAnotherNumberOfSlotsItIsWhatItsAuthorWouldHaveWritten) {
 }
 
 // As jax.experimental.pallas.mosaic_gpu.emit_pipeline_warp_specialized has it: the first slots are filled by a loop of
-// their own, the fetcher then does the steps that are left, and waits at the end for those that nobody fills again.
+// their own, the fetcher then does the steps that are left, and waits at the end for those that are not filled again.
 // $S slots, $T steps, $R = $T - $S; $D: so many steps later a slot is given back.
 constexpr char kPipeline[] = R"(pkir 1;
 kernel @k {

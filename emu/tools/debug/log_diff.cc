@@ -12,7 +12,7 @@
 namespace palladion::debug {
 namespace {
 
-// Which instruction of which program. Where a line of text holds several, their order tells them apart.
+// Which instruction of which program. Where a line of text holds several, their order counts.
 using Key = std::pair<std::string, int>;
 Key KeyOf(const LogRecord& record) { return {record.program, record.text_line}; }
 
@@ -157,7 +157,7 @@ std::string CountText(const LogComparison& comparison) {
   return text;
 }
 
-// Where the difference comes from, as far as the operands tell.
+// Where the difference comes from, as far as the operands show it.
 std::string Blame(const LogDifference& first) {
   if (!first.b.has_value() || first.a.op != first.b->op) return "";
   bool all_known = true;

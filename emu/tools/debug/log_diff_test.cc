@@ -113,7 +113,7 @@ TEST(LogDiff, RefusesWhatCannotBeCompared) {
   EXPECT_NE(std::string::npos, ErrorOf("palladion-log 1\n" + add, good).find("names no kernel"));
 }
 
-// Version 1 has no end mark; from version 2 on a log that was cut anywhere is told from a whole one.
+// Version 1 has no end mark; from version 2 on a log that was cut anywhere is refused.
 TEST(LogDiff, ALogThatWasCutOffIsRefusedWhereverItWasCut) {
   const std::string add = Line("0", "-", 5, "add", {"1", "2"}), mul = Line("0", "-", 6, "mul", {"3", "1"});
   const std::string whole = "palladion-log 2\nkernel k\nin x:f32[4]=00000000000000aa\n" + add + mul + "end 2\n";

@@ -58,7 +58,7 @@ struct Pairs {
     for (const auto& [a, b] : all) golden.push_back(a), found.push_back(b);
   }
 
-  // Of the larger half, where a rounding counts least; 1: there is nothing to tell it from.
+  // Of the larger half, where a rounding counts least; 1: there is nothing to compare it with.
   double Factor() const {
     std::vector<double> ratios;
     for (std::size_t i = golden.size() / 2; i < golden.size(); ++i) {

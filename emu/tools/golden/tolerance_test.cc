@@ -135,7 +135,7 @@ TEST(Tolerance, IntegersAreExact) {
   EXPECT_EQ("exact: the same bits", bundle.outputs[0].derivation);
 }
 
-// A key is one element of two words: those of the second, which nobody wrote, are undefined.
+// A key is one element of two words: those of the second, which were never written, are undefined.
 TEST(Tolerance, WordsOfAKeyAreUndefinedTogether) {
   const std::string text =
       "pkir 1;\nkernel @k {\n  in %x: key<fry>[2];\n  grid [1];\n  out %o: key<fry>[2];\n"

@@ -249,7 +249,7 @@ TEST(Hunt, CountsAreReadBack) {
   EXPECT_FALSE(TotalsOf("something else\t3\n").ok());
 }
 
-// A commit that nobody waits for comes before another one of its thread that somebody waits for.
+// A commit that is not awaited comes before an awaited one of its thread.
 TEST(Hunt, CommitsOfAThreadAreFollowedInTheirOrder) {
   for (const std::uint64_t seed : {238, 389}) {
     const HuntResult result = Judge(RandomKernel(seed, Kernels::kTensor), {.seeds = 1, .trials = 4, .max_states = 1});
@@ -280,7 +280,7 @@ TEST(Hunt, DamagedRaceCheckersAreCaught) {
   }
 }
 
-// Without what a landing tells its block's barrier, and without what a mesh tells its warps and they their thread.
+// Without what a landing releases at its block's barrier, and without the order from a mesh to its warps and back.
 TEST(Hunt, DamagedOrdersOfClustersAndWarpsAreCaught) {
   HuntOptions damaged{.seeds = 1, .trials = 1, .max_states = 1, .max_schedules = 0};
   for (const auto& [which, mutation] : std::map<Kernels, Mutation>{{Kernels::kClusters, Mutation::kNoCompletions},

@@ -74,7 +74,7 @@ void MeetWarps(int agent, ReferenceMachine* machine) {
   pass(agent, What::kJoin);
 }
 
-// The commits of a block that can be told now at a barrier, -1: at any, in the order in which they were issued.
+// The commits of a block that can complete now at a barrier, -1: at any, in the order in which they were issued.
 std::vector<Choice> ReadyCommits(const ReferenceMachine& machine, int agent, int object) {
   std::vector<Choice> ready;
   for (const Choice& choice : machine.Choices()) {
@@ -126,7 +126,7 @@ std::string FollowHalf(const Event& event, ReferenceMachine* machine) {
   return Cat("a half of the copy of line ", event.line, " by agent ", event.agent, " that cannot happen here");
 }
 
-// Commits of a thread come one after another: of those that can be told now, one that another one at the barrier is
+// Commits of a thread come one after another: of those that can complete now, one that another one at the barrier is
 // behind.
 std::vector<Choice> CommitsBefore(const ReferenceMachine& machine, int agent, int object) {
   std::vector<Choice> before;

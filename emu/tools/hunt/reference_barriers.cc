@@ -5,7 +5,7 @@
 
 namespace palladion::hunt {
 
-// `told`: the operations of tensor cores that the one who arrives knows; nullptr: it knows of none.
+// `told`: the operations of tensor cores that the arriving agent is ordered after; nullptr: none.
 void ReferenceMachine::ArriveAt(int who, int barrier, const Issues* told) {
   BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
   const bool tells = told != nullptr && OrdersTensorCore(barrier);
@@ -41,8 +41,8 @@ void ReferenceMachine::TakePhase(int agent, int barrier) {
   ++seen;
 }
 
-// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
-// second's, and no copy may have it in hand.
+// All threads of a block come before any goes on: it is modelled as a barrier of its own. Then the first scope's memory
+// is the second's, and no copy may have it in hand.
 void ReferenceMachine::Meet(int agent, bool enters) {
   const int block = Instance(agent), barrier = static_cast<int>(barriers_.size()) + block;
   if (!enters) ++met_[static_cast<std::size_t>(block)];

@@ -47,7 +47,7 @@ struct Phase {
   friend auto operator<=>(const Phase&, const Phase&) = default;
 };
 
-// Told what happens, in the order in which it does. `who` is an agent, or agents + the number of a copy.
+// Gets what happens, in the order in which it does. `who` is an agent, or agents + the number of a copy.
 class Listener {
  public:
   virtual ~Listener() = default;
@@ -69,7 +69,7 @@ class Listener {
   virtual void Follow(int copy, int earlier) = 0;
   // The agent has waited for all of a copy.
   virtual void Complete(int agent, int copy) = 0;
-  // Before and after an atomic update: what it learns from earlier ones, and what it tells.
+  // Before and after an atomic update: what it acquires from earlier ones, and what it releases.
   virtual void Acquire(int agent, const CellSpan& cells) = 0;
   virtual void Release(int agent, const CellSpan& cells) = 0;
 };
@@ -84,7 +84,7 @@ struct Copy {
   const Op* op = nullptr;
   What what = What::kCopyIn;  // a product that commits is two of them
   int tensor = -1;            // of Issues
-  Issues known;               // of a product: what it follows; of a commit: what it tells
+  Issues known;               // of a product: what it follows; of a commit: what it releases
   int line = 0, number = 0;   // of all copies
   bool later = false;         // of the second scope
   int into = 0;               // of a multicast, which is one for each block that it writes: that block
@@ -117,7 +117,7 @@ class ReferenceMachine {
 
   // All that later steps depend on.
   std::string State() const;
-  // Of a run that has ended: what it leaves in o and m, "deadlock" where somebody is left, "undefined" where undefined
+  // Of a run that has ended: what it leaves in o and m, "deadlock" where an agent is left, "undefined" where undefined
   // data reached a branch, an index or an output, "broken" where a barrier completed twice without a wait
   // between, "stale" where a copy had memory in hand when another scope got it.
   std::string Outcome() const;

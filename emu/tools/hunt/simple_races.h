@@ -19,7 +19,7 @@ using LinePair = std::pair<int, int>;  // the smaller line first
 
 class SimpleRaces final : public Listener {
  public:
-  // `shared`: the first cell of shared memory. `acquires`: an atomic update learns and tells, as Triton's do.
+  // `shared`: the first cell of shared memory. `acquires`: an atomic update acquires and releases, as Triton's do.
   // `tensor`: the cells of tensor memory.
   SimpleRaces(int agents, int shared, bool acquires, Mutation mutation = Mutation::kNone, std::set<int> tensor = {});
 

@@ -1,5 +1,5 @@
 // A finding of a real kernel stays while the kernel gets smaller; what is not there at the start, budgets and programs
-// that hang are told. Every kernel that comes out is one that the verifier takes, and cannot be made smaller again.
+// that hang are reported. Every kernel that comes out is one that the verifier takes, and cannot be made smaller again.
 #include "emu/tools/reduce/reduce.h"
 
 #include <gtest/gtest.h>

@@ -40,7 +40,7 @@ class Change:
     same_results: bool | None
     refused: str = ""
 
-    def told(self, before: float) -> str:
+    def line(self, before: float) -> str:
         """A line for people; `before` are the seconds without it."""
         if self.seconds is None:
             return f"{self.what}: not possible: {self.refused.splitlines()[0]}"
@@ -89,7 +89,7 @@ class Advice:
                 else f"give or take {self.uncertainty:.0%}"
             )
         ]
-        lines += [one.told(self.seconds) for one in self.changes]
+        lines += [one.line(self.seconds) for one in self.changes]
         lines += [
             f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005
         ]
@@ -156,7 +156,7 @@ class _AdvisedProgram(_library.Program):
 
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = _Request(timing.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
-        self._kernels.append(KernelAdvice(*timing.told("palladion_advise", request, inputs)))
+        self._kernels.append(KernelAdvice(*timing.timed_call("palladion_advise", request, inputs)))
         return super().run(inputs, outputs, budget, *how)
 
 

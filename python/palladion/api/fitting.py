@@ -197,14 +197,14 @@ def fit_of(f: Callable | str | os.PathLike, args: Sequence, target: str | None, 
 
 
 def _fit_of(text: str, kernel: str | None, target: str | None) -> Fit:
-    library, encoded, told, error = _library.load(), text.encode(), ctypes.c_void_p(), _library._Error()
+    library, encoded, text_out, error = _library.load(), text.encode(), ctypes.c_void_p(), _library._Error()
     names = [None if name is None else name.encode() for name in (kernel, target)]
     found = ctypes.c_void_p(
-        library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(told), ctypes.byref(error))
+        library.palladion_fit(encoded, len(encoded), *names, ctypes.byref(text_out), ctypes.byref(error))
     )
     _library._expect(error, found.value, "palladion_fit failed without a message")
     kernels = json.loads(_library._take_text(library, found))["kernels"]
-    return Fit([_kernel_fit(one) for one in kernels], _library._take_text(library, told))
+    return Fit([_kernel_fit(one) for one in kernels], _library._take_text(library, text_out))
 
 
 def _memory_fit(data: dict) -> MemoryFit:

@@ -111,7 +111,7 @@ class _KernelCall:
 
     def _run(self, arrays):
         start = time.perf_counter()
-        if self.session.listening.interrupted:  # since the function began; no kernel was under way then
+        if self.session.listening.interrupted:  # since the function began; no kernel was running then
             raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET)
         if self.program is None:
             self.program = self._prepared(start)
@@ -177,8 +177,8 @@ class _KernelCall:
         if report.get("interrupted"):
             raise _library.PalladionError(f"kernel {self.info.name}: interrupted", _library.BUDGET, report)
         if report.get("error") and self.session.check is None:
-            told = str(KernelReport(report)) if report["findings"] else report["error"]["message"]
-            raise _library.PalladionError(told, code, report)
+            message = str(KernelReport(report)) if report["findings"] else report["error"]["message"]
+            raise _library.PalladionError(message, code, report)
 
 
 # A primitive of our own, so that JAX converts the operands and results around the callback.
@@ -272,9 +272,9 @@ def _run_once(compiled, args, session) -> Execution:
     try:
         with Listening() as session.listening:
             results = jax.block_until_ready(compiled(*args))
-        _tell_left_over(session)
+        _report_left_over(session)
     except Exception:
-        jax_programs.wait_for_effects()  # else JAX tells of what failed once more when Python ends
+        jax_programs.wait_for_effects()  # else JAX reports the failure once more when Python ends
         if session.error is not None:
             raise _with_findings(session.error, session.runs) from None
         raise
@@ -285,7 +285,7 @@ def _run_once(compiled, args, session) -> Execution:
     return Execution(results, session.runs, time.perf_counter() - start)
 
 
-def _tell_left_over(session):
+def _report_left_over(session):
     """Copies and semaphores of kernels that no later kernel has waited for, as runs of their kernels."""
     _library.load().palladion_session_end_semaphores(session.between)
     for call in _library.take_session(session.between)["calls"]:
@@ -300,7 +300,7 @@ def _report_of(runs) -> SessionReport:
 
 
 def _with_findings(error, runs):
-    """What earlier kernels did wrong is told with the error of a later one."""
+    """The error with the findings of the kernels that ran before the one that failed."""
     earlier = [
         str(KernelReport(one.report))
         for one in runs

@@ -4,7 +4,7 @@ Based on `concurrent.futures`: any Executor will do, and jobs are plain data, so
 machine that has this version of Palladion. A check of many seeds is cut into jobs of some seeds each, whose parts one
 more job joins: that one runs the seeds again that found something (emu/check/seed_parts.h), so its report is that of a
 check in one piece, byte for byte, in whatever order the jobs end. A job whose worker is lost runs once more, and is
-then told as lost. What it does not do: end a job that hangs in a worker that still lives; a schedule ends by its
+then reported as lost. What it does not do: end a job that hangs in a worker that still lives; a schedule ends by its
 budget, and `timeout` is looked at between schedules.
 """
 
@@ -25,9 +25,9 @@ from palladion.base.check_options import library_options, whole
 from palladion.base.printable import printable
 from palladion.bridge.listening import Listening
 from palladion.report import refusals
+from palladion.report.rendering import many, plain
 from palladion.report.reports import VERDICTS, KernelReport, same_call
 from palladion.report.short_errors import short_errors
-from palladion.report.telling import many, plain
 
 TRIES = 2  # of a job, each on another worker where there is one
 
@@ -98,10 +98,10 @@ class TaskReport:
         return not self.lost and self.report is not None and self.report.exit_code == 0
 
     def __str__(self) -> str:
-        told = [f"{self.name}: {self.verdict}"]
-        told += [] if self.report is None else [str(self.report)]
-        told += [] if self.error is None else [f"refused: {self.error}"]
-        return "\n".join([*told, *(f"lost: {one}" for one in self.lost)])
+        parts = [f"{self.name}: {self.verdict}"]
+        parts += [] if self.report is None else [str(self.report)]
+        parts += [] if self.error is None else [f"refused: {self.error}"]
+        return "\n".join([*parts, *(f"lost: {one}" for one in self.lost)])
 
 
 @dataclasses.dataclass
@@ -122,7 +122,7 @@ class SweepReport:
 
     @property
     def lost(self) -> list[str]:
-        """The jobs that nobody ran to their end, with the names of their tasks."""
+        """The jobs that no worker completed, with the names of their tasks."""
         return [f"{task.name}: {one}" for task in self.tasks for one in task.lost]
 
     def to_json(self) -> str:
@@ -232,7 +232,7 @@ class _Job:
 
 
 class _Sweep:
-    """The jobs that are out, and what came back: the order in which they come is nobody's to see."""
+    """The jobs that are running, and the answers so far: no result depends on the order in which they come."""
 
     def __init__(
         self, tasks: list[Task], executor: concurrent.futures.Executor, seeds_per_job: int, timeout: float | None
@@ -291,7 +291,7 @@ class _Sweep:
         report = TaskReport(name, error=whole.get("refused"))
         if "report" in whole:
             report.report = KernelReport(whole["report"], same_call("palladion.Task"))
-        # What the whole is refused for, each part is: told once.
+        # Each part is refused for the same reason as the whole: it is reported once.
         amiss = [(job, answer.get("lost") or answer.get("refused")) for job, answer in came.items()]
         report.lost = [
             f"{job}: {why}"
@@ -317,12 +317,12 @@ def sweep(
     seeds_per_job: int = 64,
     timeout: float | None = None,
 ) -> SweepReport:
-    """Checks every task, on the workers of `executor`, and says what came of all: the same whoever runs what.
+    """Checks every task on the workers of `executor`. The report does not depend on which worker runs what.
 
     executor: threads of this process where it is None; else a concurrent.futures.Executor, or what behaves like one,
     such as dask's `Client.get_executor()`; it is not shut down. seeds_per_job: a check of more seeds is cut into jobs
     of so many. timeout: seconds for one job, looked at between its schedules. A job whose worker dies, raises or is
-    late runs once more, in a process of its own where the executor is broken, and is then told in `lost`;
+    late runs once more, in a process of its own where the executor is broken, and is then listed in `lost`;
     the rest goes on.
     """
     tasks = list(tasks)

@@ -1,6 +1,6 @@
 """`palladion.time`: how long the kernels of a function take on a chip that is not there (docs/time.md).
 
-The model is C++ (emu/timing); here are the C ABI's request, and what it tells as Python objects.
+The model is C++ (emu/timing); this file makes the C ABI's request and turns the answer into Python objects.
 """
 
 import ctypes
@@ -116,7 +116,7 @@ class _TimedProgram(_library.Program):
 
 
 def _timed(request: Request, inputs) -> KernelTime:
-    data, text = told("palladion_time", request, inputs)
+    data, text = timed_call("palladion_time", request, inputs)
     return kernel_time(data, text, *_pictures(request))
 
 
@@ -136,8 +136,8 @@ def _function(name):
     return library, function
 
 
-def told(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
-    """What a function of the C ABI that takes a request and arrays tells: its JSON, and its text for people."""
+def timed_call(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
+    """The answer of a function of the C ABI that takes a request and arrays: its JSON, and its text for people."""
     (library, function), held = _function(name), []
     text, error = ctypes.c_void_p(), _library._Error()
     arrays = [np.asarray(one, order="C") for one in inputs]

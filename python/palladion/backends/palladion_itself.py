@@ -1,5 +1,5 @@
 """Palladion as a backend of its own suite, through the C ABI: a case that fails here and passes in
-`palladion conformance` is a mistake of the protocol. A finding's lines and words are not told, only its code."""
+`palladion conformance` is a mistake of the protocol. Answers have the codes of findings, no lines or messages."""
 
 import sys
 

@@ -84,8 +84,8 @@ def _question(request: dict) -> Question:
 
 
 def _answered(request: dict, answer: Answer) -> dict:
-    told = {"findings": answer.findings, "finds": answer.finds, "printed": answer.printed}
-    fields = {"status": "ran", **{name: value for name, value in told.items() if value is not None}}
+    results = {"findings": answer.findings, "finds": answer.finds, "printed": answer.printed}
+    fields = {"status": "ran", **{name: value for name, value in results.items() if value is not None}}
     if answer.outputs is None:
         return fields
     fields["outputs"] = {}
@@ -95,8 +95,8 @@ def _answered(request: dict, answer: Answer) -> dict:
     return fields
 
 
-def told(error: Exception) -> str:
-    """A traceback that is part of the words, as of JAX's callbacks, is left out: what was thrown stands behind it."""
+def message_of(error: Exception) -> str:
+    """A traceback inside the message, as in errors of JAX's callbacks, is left out: the exception stands after it."""
     words = str(error).strip().splitlines() or [""]
     first, last = words[0][:200], words[-1]
     return f"{type(error).__name__}: {first}" + (f" ... {last}" if last != words[0] else "")
@@ -110,7 +110,7 @@ def reply(line: str, run: Callable[[Question], Answer]) -> str:
     except NotSupported as error:
         fields = {"status": "not_supported", "message": str(error)}
     except Exception as error:  # whatever a backend throws is its answer to this case
-        fields = {"status": "error", "message": told(error)}
+        fields = {"status": "error", "message": message_of(error)}
     return json.dumps({"case": request["case"], **fields})
 
 

@@ -47,7 +47,7 @@ class Channels:
             self._free[dataclasses.replace(params, session=OUTSIDE)].append(params.session)
 
     def drop(self, params: Params):
-        """Instead: nobody will have it again."""
+        """Like `give_back`, but no session gets the number again."""
         with self._lock:
             self._opened.discard(params.session)
 
@@ -75,5 +75,5 @@ def left_at(number: int) -> tuple:
 
 
 def _left_at(number: int) -> list:
-    taken, told = left_at(number)
-    return [(taken, told)] if taken["calls"] or taken["dropped"] or told else []
+    taken, notes = left_at(number)
+    return [(taken, notes)] if taken["calls"] or taken["dropped"] or notes else []

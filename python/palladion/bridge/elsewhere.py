@@ -1,7 +1,7 @@
 """Kernels that Palladion cannot run, where `on_unsupported` says what becomes of them: they go to JAX's interpreter,
 or are skipped.
 
-A compiled program tells of each such call when it makes it (a Python callback), so that a session has those of
+A compiled program reports each such call when it makes it (a Python callback), so that a session has those of
 functions that were compiled before it, too. What it does not catch: an operation that JAX's interpreter does not have
 either; that is JAX's error.
 """
@@ -49,20 +49,20 @@ class Elsewhere:
 
 
 class _Notes:
-    """What was told and not yet taken, by the number of the session."""
+    """What was noted and not yet taken, by the number of the session."""
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.told = collections.defaultdict(collections.Counter)
+        self.noted = collections.defaultdict(collections.Counter)
 
     def add(self, session: int, note: Elsewhere):
         with self.lock:
-            self.told[session][note] += 1
+            self.noted[session][note] += 1
 
     def take(self, session: int) -> list:
         with self.lock:
-            told = self.told.pop(session, {})
-        return [dataclasses.replace(note, count=count) for note, count in told.items()]
+            noted = self.noted.pop(session, {})
+        return [dataclasses.replace(note, count=count) for note, count in noted.items()]
 
 
 _notes = _Notes()
@@ -106,24 +106,24 @@ def _note_abstract_eval(*, session, note):
 
 
 def _note_lowering(context, *, session, note):
-    def tell():
+    def note_call():
         _notes.add(session, note)
         return (np.int32(0),)
 
-    return jax_versions.emit_python_callback(context, tell, (), (), context.avals_out, has_side_effect=True)
+    return jax_versions.emit_python_callback(context, note_call, (), (), context.avals_out, has_side_effect=True)
 
 
 mlir.register_lowering(_note_p, _note_lowering, platform="cpu")
 
 
-def tells(context, session: int, note: Elsewhere):
-    """Adds to the program that is lowered that it tells of this call."""
+def add_note(context, session: int, note: Elsewhere):
+    """Makes the program that is lowered note this call whenever it runs."""
 
-    def tell():
+    def note_call():
         return [_note_p.bind(session=session, note=note)]
 
     plain = context.replace(avals_in=(), avals_out=[jax.core.ShapedArray((), np.int32)])
-    jax_programs.lower_once(plain, (), tell)
+    jax_programs.lower_once(plain, (), note_call)
 
 
 def skipped(context, nodes):

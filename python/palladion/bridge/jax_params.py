@@ -37,7 +37,7 @@ _ANY_VALUE = frozenset(
 )
 # Fields that have to have this value, and why.
 _ONLY = {
-    "grid_point_recorder": (None, "it is told in which order JAX's interpreter visits the grid"),
+    "grid_point_recorder": (None, "it records in which order JAX's interpreter visits the grid"),
     "logging_mode": (None, "it logs what JAX's interpreter does; `palladion log` has what a kernel does here"),
     "inline_mgpu": ("error", "the code that it ignores would be left out"),
 }
@@ -64,7 +64,7 @@ class NoMeaning(Exception):
 
 
 def claim_of(interpret) -> str | None:
-    """Which of CLAIMS a kernel with this `interpret` belongs to; None for an object of somebody else."""
+    """Which of CLAIMS a kernel with this `interpret` belongs to; None for an object of another library."""
     if isinstance(interpret, Params):
         return "palladion"
     if not interpret:

@@ -1,4 +1,4 @@
-"""What a program hears when it asks JAX's own interpreters what they found (jax_interpreters.py),
+"""What a program gets when it asks JAX's own interpreters what they found (jax_interpreters.py),
 and kernels ran in Palladion.
 
 `races_found` is True where a kernel that ran in Palladion since it was last read, or had it forgotten, had

@@ -4,7 +4,7 @@ from palladion import _library
 
 
 class Listening:
-    """While it is entered, SIGINT and SIGTERM end kernels early and then reach whoever listened before."""
+    """While it is entered, SIGINT and SIGTERM end kernels early and then reach the handlers set before."""
 
     def __init__(self):
         self._library = _library.load()

@@ -27,8 +27,8 @@ class Params:
     legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md), which
         is else found before a kernel runs, with `seeds` or without;
         "compiler" makes a defect of what its compiler may refuse, which is else a warning.
-    engines_late: without `seeds`, copies go when somebody waits for them, not when they are started.
-    time: how long each kernel takes on the chip of its target is told in the report (palladion.time, docs/time.md).
+    engines_late: without `seeds`, copies run when an agent waits for them, not when they are started.
+    time: the report says how long each kernel takes on the chip of its target (palladion.time, docs/time.md).
     strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
         device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its
@@ -102,7 +102,7 @@ class Params:
 
     def options_text(self, may_fail: bool = True) -> str:
         """The options of a kernel call (emu/front/bridge/bridge.h).
-        One that may not fail is only told of in the report.
+        A call that may not fail only reports its error.
         """
         given = {
             "strict": self.strict,

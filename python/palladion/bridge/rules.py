@@ -1,4 +1,4 @@
-"""Whose kernels are taken when JAX compiles a function for platform cpu, and what becomes of them.
+"""Which kernels are taken when JAX compiles a function for platform cpu, and what becomes of them.
 
 On other platforms the same primitives get a rule that only refuses what was meant for Palladion, because JAX would give
 a parameter object that it does not know to its slow interpreter without a word.
@@ -129,7 +129,7 @@ def _claimed(context, name, params) -> Params | None:
         )
     except jax_params.NoMeaning as error:
         warnings.warn(f"{error}; so JAX's interpreter runs this kernel", PalladionWarning, stacklevel=3)
-        elsewhere.tells(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
+        elsewhere.add_note(context, OUTSIDE, elsewhere.Elsewhere(name, elsewhere.JAX, str(error)))
         return None
     if (why := jax_params.refused(interpret, jaxprs)) is not None:
         raise ValueError(why)
@@ -155,7 +155,7 @@ def _answer(name, context, nodes, params, fallback):
 
 
 class _NotForFiles:
-    """Belongs to each compiled program with a kernel of ours, and so is met by whoever writes it to a file."""
+    """Part of each compiled program with a kernel of ours: writing the program to a file fails here, with a reason."""
 
     def __init__(self, place: str):
         self.place = place
@@ -178,12 +178,12 @@ def _elsewhere(context, nodes, params, how: Params, error, fallback):
     """A kernel that Palladion cannot run, as `on_unsupported` says."""
     where = elsewhere.JAX if how.on_unsupported == "jax" else elsewhere.SKIPPED
     note = elsewhere.Elsewhere(_name_of(params), where, elsewhere.reason_of(error), report=elsewhere.report_text(error))
-    elsewhere.tells(context, how.session, note)
+    elsewhere.add_note(context, how.session, note)
     if where == elsewhere.SKIPPED:
         return elsewhere.skipped(context, nodes)
     try:
         return fallback(context, *nodes, **{**params, "interpret": True})
-    except Exception as of_jax:  # whatever JAX says, the user is told both
+    except Exception as of_jax:  # whatever JAX says, the user gets both messages
         raise PalladionError(
             f"{error}\nJAX's own interpreter, asked by on_unsupported='jax' as interpret=True, refuses it too: "
             f"{type(of_jax).__name__}: {of_jax}\nJAX may run it outside of emulate, with the interpreter of its chip "
@@ -194,7 +194,7 @@ def _elsewhere(context, nodes, params, how: Params, error, fallback):
 
 def _may_fail(context, how: Params) -> bool:
     """A call that fails on one of several devices leaves the others waiting for it, and XLA ends the process.
-    The session's end tells.
+    The error is raised at the session's end.
     """
     return how.session == OUTSIDE or not jax_programs.is_one_of_several(context)
 

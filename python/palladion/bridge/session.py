@@ -1,7 +1,7 @@
 """`palladion.emulate`: a stretch of a program whose kernels run in Palladion, and its report.
 
 JAX's interpret configuration, which is thread-local and part of jit's key, holds the parameters with the session's
-number (channels.py): each call in compiled code knows whose it is,
+number (channels.py): each call in compiled code knows which session it belongs to,
 and what an `emulate` with equal parameters compiled before is not compiled again.
 """
 
@@ -83,9 +83,9 @@ class Session:
     def report(self) -> SessionReport:
         """What the kernels did, as far as their calls have ended."""
         if self._open:
-            taken, told = left_at(self.params.session)
+            taken, notes = left_at(self.params.session)
             self._report.add(taken)
-            self._report.add_elsewhere(told)
+            self._report.add_elsewhere(notes)
         return self._report
 
     def __enter__(self):
@@ -111,7 +111,7 @@ class Session:
         overlapped = not self._leave_thread()
         failed, settled = None, False
         try:
-            if error is not None and not isinstance(error, Exception):  # Ctrl-C: nobody waits for what has not begun
+            if error is not None and not isinstance(error, Exception):  # Ctrl-C: what has not begun is not waited for
                 self._cancel()
             failed = settle(self.params.session)
             _library.load().palladion_session_end_semaphores(self.params.session)
@@ -188,7 +188,7 @@ class Session:
                 yield
         finally:
             jax_versions.restore_interpret_configuration(before)
-            settle()  # the report is to have what is dispatched here, and what failed is told there
+            settle()  # the report has what is dispatched here, and the errors
 
     def _begun(self):
         with self._lock:
@@ -202,7 +202,7 @@ class Session:
             self._release_number()
 
     def _cancel(self):
-        """Calls under way end, and none begins. The number is given to no other session: it stays cancelled."""
+        """Running calls end, and none begins. The number is given to no other session: it stays cancelled."""
         self._cancelled = True
         _library.load().palladion_session_cancel(self.params.session)
 
@@ -258,11 +258,11 @@ def last_report() -> SessionReport | None:
     taken = channels.take_outside()
     if taken:
         report = SessionReport()
-        for calls, told in taken:
+        for calls, notes in taken:
             report.add(calls)
-            report.add_elsewhere(told)
+            report.add_elsewhere(notes)
         set_latest(report)
-    elif failed is not None:  # not a kernel's, so that no report tells of it
+    elif failed is not None:  # not a kernel's, so that no report has it
         raise failed
     return latest()
 

@@ -9,8 +9,8 @@ from palladion import _library
 from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
 from palladion.report import picture
+from palladion.report.rendering import many, render
 from palladion.report.reports import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
-from palladion.report.telling import many, tell
 
 
 class SessionReport:
@@ -29,9 +29,9 @@ class SessionReport:
         self.elsewhere = []
         self._refused = set()
 
-    def add_elsewhere(self, told: list) -> None:
+    def add_elsewhere(self, notes: list) -> None:
         """What `elsewhere.take` gives."""
-        for one in told:
+        for one in notes:
             self._add_refused(one)
             if one.where == REFUSED:
                 continue
@@ -101,12 +101,12 @@ class SessionReport:
         """PalladionError for a kernel that could not run, DefectError for one that is wrong;
         returns the report otherwise.
 
-        A kernel that is wrong and then could not go on is wrong: its findings are told with the error.
+        A kernel that has a defect and then could not go on counts as defective: the error has its findings.
         """
         __tracebackhide__ = True  # of pytest and IPython
         for call in self.calls:
             if call.error is not None and call.exit_code != _library.DEFECT:
-                found = "\n\n" + tell([call], "findings") if call.findings else ""
+                found = "\n\n" + render([call], "findings") if call.findings else ""
                 raise _library.PalladionError(f"{of_kernel(call)}{found}", call.exit_code)
         if any(call.exit_code not in (_library.CLEAN, _library.BUDGET) for call in self.calls):
             raise DefectError(self)
@@ -119,12 +119,12 @@ class SessionReport:
     def _calls_text(self) -> str:
         if not self.calls:
             return "no kernel ran"
-        return "\n".join([tell(self.calls, dropped=self.dropped).rstrip("\n"), *self._times()])
+        return "\n".join([render(self.calls, dropped=self.dropped).rstrip("\n"), *self._times()])
 
     def _times(self) -> list[str]:
         """A line for each call whose time was asked for."""
-        told = [one.time.text.partition("\n")[0] for one in self.calls if one.time]
-        return told + [
+        lines = [one.time.text.partition("\n")[0] for one in self.calls if one.time]
+        return lines + [
             f"{one.kernel}: its time is not known: {one.time_refused}" for one in self.calls if one.time_refused
         ]
 

@@ -1,4 +1,4 @@
-"""Kernels that the devices of a mesh run together: who needs the others, and how their calls become one.
+"""Kernels that the devices of a mesh run together: which calls need one another, and how their calls become one.
 
 In shard_map each device calls its kernel by itself. A kernel that reaches the memory of other devices, or signals them,
 cannot run so: the calls of all devices meet, one runs the kernel for all, with the operands of each along a first

@@ -1,10 +1,10 @@
 """Where JAX answers questions about devices, and how Palladion answers them: the part of `jax_versions` that
 probes.py needs.
 
-An answer is given to callers outside of JAX, to Pallas, whose kernels are written by what it hears, and to
-the tools of its tests; all else in JAX
-hears what is so, because by that it decides where programs run. Who asks is the module of the innermost Python frame
-that asks. What it does not catch: a library outside of JAX that asks in order to place its own arrays.
+Callers outside of JAX get Palladion's answer, and so do Pallas, which writes kernels for the chip in the answer, and
+the tools of its tests. All other callers in JAX get the machine's own answer, because they decide by it where
+programs run. The caller is the module of the innermost Python frame outside of `xla_bridge`.
+What it does not catch: a library outside of JAX that asks in order to place its own arrays.
 """
 
 import functools
@@ -13,7 +13,7 @@ import sys
 import jax
 from jax._src import lib, mesh, xla_bridge
 
-# Parts of JAX that are told the answers: they write kernels, or choose among tests of kernels, and place nothing.
+# Parts of JAX that get the answers: they write kernels, or choose among tests of kernels, and place nothing.
 _WRITE_KERNELS = (
     "jax._src.test_util",
     "jax._src.pallas.",
@@ -39,10 +39,10 @@ def abstract_device_kind() -> str | None:
     return getattr(getattr(mesh.get_abstract_mesh(), "abstract_device", None), "device_kind", None)
 
 
-def _is_told() -> bool:
-    """Whether who asks the caller of this function may be told the answer."""
+def _is_answered() -> bool:
+    """Does the caller of the calling function get Palladion's answer?"""
     frame = sys._getframe(2)
-    # its functions hand on what they were told: jax.default_backend
+    # its functions hand on the answers of others: jax.default_backend
     while frame is not None and frame.f_globals is vars(xla_bridge):
         frame = frame.f_back
     module = "" if frame is None else frame.f_globals.get("__name__") or ""
@@ -50,7 +50,7 @@ def _is_told() -> bool:
 
 
 class _Attribute:
-    """An attribute of a class of JAX: `answer(one)`, or its own value where that is None or who asks is not told."""
+    """An attribute of a class of JAX: `answer(one)`, or its own value where that is None or the caller gets none."""
 
     def __init__(self, owner, name, answer):
         self.owner, self.name, self.answer = owner, name, answer
@@ -60,7 +60,7 @@ class _Attribute:
     def __get__(self, one, owner=None):
         if one is None and self.own is not None:
             return self.own
-        if _is_told() and (value := self.answer(one)) is not None:
+        if _is_answered() and (value := self.answer(one)) is not None:
             return value
         if self.own is not None:
             return self.own.__get__(one, owner)
@@ -111,7 +111,7 @@ def answer_backends(stands_for_cpu):
 
     @functools.wraps(own)
     def get_backend(platform=None):
-        return own("cpu" if isinstance(platform, str) and stands_for_cpu(platform) and _is_told() else platform)
+        return own("cpu" if isinstance(platform, str) and stands_for_cpu(platform) and _is_answered() else platform)
 
     for name in ("cache_clear", "cache_info"):
         setattr(get_backend, name, getattr(own, name))

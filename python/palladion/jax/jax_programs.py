@@ -21,7 +21,7 @@ from palladion.jax import jax_versions
 def wait_for_effects():
     """Waits for this thread's computations with side effects; returns the error of one that failed, or None.
 
-    JAX keeps what failed, and would raise it at each later wait and when Python ends; here it is told once.
+    JAX keeps what failed, and would raise it at each later wait and when Python ends; here it is raised once.
     """
     failed = None
     try:

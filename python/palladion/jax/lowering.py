@@ -21,7 +21,7 @@ class _Table:
         self.lock = threading.Lock()
         self.holders = 0
         self.put_back = None
-        # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of somebody else
+        # (name, context, nodes, params, the rule that was there) -> results, or None for a kernel of another library
         self.claim = None
         self.takes_bare = lambda: False  # does `claim` take the kernels of this thread that say nothing?
 
@@ -68,7 +68,7 @@ def _runs_kernels() -> bool:
 
 @contextlib.contextmanager
 def answering(rule_of):
-    """In this thread `rule_of(name)` is the rule of the kernel call primitive `name`, whoever else claims kernels."""
+    """In this thread `rule_of(name)` is the rule of the kernel call primitive `name`, before all other claims."""
     hold()
     _asked.answers.append(rule_of)
     try:

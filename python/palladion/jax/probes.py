@@ -120,7 +120,7 @@ def given(target: str | None) -> str | None:
 
 @short_errors
 def target(chip: str) -> contextlib.AbstractContextManager[Chip | None]:
-    """`with palladion.target("h100"):` kernels that this thread traces are told that they are on this chip.
+    """`with palladion.target("h100"):` kernels that this thread traces see this chip.
 
     A chip, or a target with one ("mosaic_gpu/h100"); with "generic" nothing is answered. For programs that ask the
     device for its platform, its number of cores, its kind, ..., or JAX for CUDA's version. It is the target of what
@@ -146,8 +146,8 @@ def _answering(name: str):
     try:
         yield chip
     finally:
-        # Coroutines of one thread may leave in another order than they entered: who is left last answers,
-        # and then nobody.
+        # Coroutines of one thread may leave in another order than they entered: the last one that is
+        # still inside answers.
         _asked.targets[:] = [one for one in _asked.targets if one is not mine]
         if _asked.targets:
             _compiled_for(_asked.targets[-1][0]).__enter__()
@@ -237,7 +237,7 @@ def _advice(asked: str) -> str:
 
 
 def explained(error: BaseException) -> ExportError | None:
-    """The error to raise instead, where a probe met nobody who could answer; None for any other error."""
+    """The error to raise instead, where a probe found no target that could answer; None for any other error."""
     frame, line = _user_frame(error.__traceback__)
     asked = None
     if isinstance(error, AttributeError) and isinstance(error.obj, jax.Device) and error.name in _GPU_ONLY + _TPU_ONLY:

@@ -25,7 +25,7 @@ _SPLASH = (
     "The running maximum, sum and accumulator are outputs whose one block every program of the parallel dimension "
     "(heads) has, so two cores write the same memory with no order. Each program's last act is to set all three to "
     "zero (`end` in splash_attention_kernel.py), a core works on its own copy in VMEM, and the caller drops these "
-    "outputs: whoever writes last, it is zeros that nobody reads. In JAX 0.12 the three are scratch."
+    "outputs: the last writer writes zeros, and nothing reads them. In JAX 0.12 the three are scratch."
 )
 
 _WAR = (
@@ -36,12 +36,12 @@ _WAR = (
 )
 _LAST_ARRIVALS = (
     "The compute warpgroups arrive at the consumed barriers after every step, and the memory warpgroup waits only "
-    "where it fills a slot again, so the arrivals of the last steps are waited for by nobody. The barriers end with "
+    "where it fills a slot again, so the arrivals of the last steps are never awaited. The barriers end with "
     "the block; only a kernel that used them again would meet these phases."
 )
 _LAST_SLOTS = (
     "The products arrive at the consumed barriers after every step, and the warp that copies waits only where it "
-    "fills a slot again, so the arrivals of the last steps are waited for by nobody; of the accumulators the same. "
+    "fills a slot again, so the arrivals of the last steps are never awaited; the same holds for the accumulators. "
     "The barriers end with the block; only a kernel that used them again would meet these phases."
 )
 _LAST_STORE = (
@@ -80,8 +80,8 @@ ARGUED = (
         "OUT_MISSING",
         "warning",
         "true",
-        "Told to compute some of the groups, the kernel stores the rows of the others with what its output block "
-        "held before anybody wrote it. The caller knows: `_zero_uninitialized_memory` in gmm.py overwrites these "
+        "Where it computes only some of the groups, the kernel stores the rows of the others with what its output "
+        "block held before its first write. The caller knows: `_zero_uninitialized_memory` in gmm.py overwrites these "
         "rows with zeros after the call.",
     ),
     Argued("splash_attention forward", "splash_m", "SAME_VALUE", "note", "harmless", _SPLASH, until=(0, 11)),

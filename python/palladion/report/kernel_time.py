@@ -1,4 +1,4 @@
-"""How long one execution of a kernel takes on a chip, as the library tells it (emu/timing/timing_format.h).
+"""How long one execution of a kernel takes on a chip, as the library reports it (emu/timing/timing_format.h).
 Needs no JAX.
 """
 
@@ -92,16 +92,16 @@ class KernelTime:
         return self.text
 
 
-def _stalls(told: dict) -> dict[str, float]:
-    return {one["reason"]: one["cycles"] for one in told["stalls"]}
+def _stalls(entry: dict) -> dict[str, float]:
+    return {one["reason"]: one["cycles"] for one in entry["stalls"]}
 
 
-def _frames(told: dict) -> list[tuple[str, int, str]]:
-    return [(f["file"], f["line"], f["function"]) for f in told["frames"]]
+def _frames(entry: dict) -> list[tuple[str, int, str]]:
+    return [(f["file"], f["line"], f["function"]) for f in entry["frames"]]
 
 
 def kernel_time(data: dict, text: str, page: str | None = None, trace: str | None = None) -> KernelTime:
-    """Of what `palladion time --format json` tells, and the same for people."""
+    """From the output of `palladion time --format json`, and from the text for people."""
     lines = [
         LineTime(
             one["op"],

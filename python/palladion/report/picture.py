@@ -10,7 +10,7 @@ import html
 import json
 import re
 
-from palladion.report.telling import tell
+from palladion.report.rendering import render
 
 _COLOURS = {
     "proved": "#3a9d40",
@@ -38,20 +38,20 @@ def report_html(calls, dropped: int = 0, difference: str = "") -> str:
     """KernelReports with what was found, worst first."""
     if not calls:
         return "<div>no kernel ran</div>"
-    told = json.loads(tell(calls, "parts", dropped=dropped, difference=difference))
-    number = told["calls"] + dropped
+    parts = json.loads(render(calls, "parts", dropped=dropped, difference=difference))
+    number = parts["calls"] + dropped
     lines = [
-        f"<div>{_coloured(told['verdict'], told['verdict'])}{_after(': ', told['tally'])}, {number} kernel "
+        f"<div>{_coloured(parts['verdict'], parts['verdict'])}{_after(': ', parts['tally'])}, {number} kernel "
         f"call{'s' * (number != 1)}</div>"
     ]
     lines += [
-        _finding(finding, calls[finding["call"]], is_open=place < 3) for place, finding in enumerate(told["findings"])
+        _finding(finding, calls[finding["call"]], is_open=place < 3) for place, finding in enumerate(parts["findings"])
     ]
-    lines += [f"<div>{_coloured('error', 'error')} {_text(error)}</div>" for error in told["errors"]]
-    lines += [f"<div><b>fidelity</b>: {_text(line)}</div>" for line in told["fidelity"]]
-    lines += [f"<div><b>remark</b>: {_text(remark)}</div>" for remark in told["remarks"]]
-    lines.append(_kernel_table(calls, told))
-    end = tell(calls, "end", dropped=dropped, difference=difference)
+    lines += [f"<div>{_coloured('error', 'error')} {_text(error)}</div>" for error in parts["errors"]]
+    lines += [f"<div><b>fidelity</b>: {_text(line)}</div>" for line in parts["fidelity"]]
+    lines += [f"<div><b>remark</b>: {_text(remark)}</div>" for remark in parts["remarks"]]
+    lines.append(_kernel_table(calls, parts))
+    end = render(calls, "end", dropped=dropped, difference=difference)
     lines.append(f"<details><summary>what was checked</summary><pre style='{_CODE}'>{_text(end)}</pre></details>")
     if dropped:
         lines.append(f"<div>and {dropped} calls whose reports there was no room for</div>")
@@ -62,8 +62,8 @@ def report_html(calls, dropped: int = 0, difference: str = "") -> str:
 
 def finding_html(call) -> str:
     """The one finding of a report."""
-    told = json.loads(tell([call], "parts"))
-    return _page([_finding(finding, call, is_open=True) for finding in told["findings"]])
+    parts = json.loads(render([call], "parts"))
+    return _page([_finding(finding, call, is_open=True) for finding in parts["findings"]])
 
 
 def _page(lines) -> str:
@@ -133,14 +133,14 @@ def _place(place: dict) -> str:
     return "".join(lines)
 
 
-def _kernel_table(calls, told) -> str:
+def _kernel_table(calls, parts) -> str:
     grids = {}
     for call in calls:
         grids.setdefault((call.kernel, call.target), getattr(call, "grid", ()))
     names = ("kernel", "target", "grid", "calls", "verdict", "schedules", "findings")
     rows = ["".join(f"<th style='text-align:left'>{name}</th>" for name in names)]
     plain_names = {(_key(kernel), _key(target)): grid for (kernel, target), grid in grids.items()}
-    for kernel in told["kernels"]:
+    for kernel in parts["kernels"]:
         least, most = kernel["least_schedules"], kernel["most_schedules"]
         grid = plain_names.get((_key(kernel["kernel"]), _key(kernel["target"])), ())
         cells = (
@@ -154,7 +154,7 @@ def _kernel_table(calls, told) -> str:
         )
         rows.append("".join(f"<td style='text-align:left;vertical-align:top'>{cell}</td>" for cell in cells))
     table = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<details{'' if told['findings'] else ' open'}><summary>kernels</summary><table>{table}</table></details>"
+    return f"<details{'' if parts['findings'] else ' open'}><summary>kernels</summary><table>{table}</table></details>"
 
 
 def _key(name: str) -> str:

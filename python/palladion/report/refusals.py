@@ -3,8 +3,8 @@ case.
 """
 
 from palladion import _library
+from palladion.report.rendering import render
 from palladion.report.reports import KernelReport
-from palladion.report.telling import tell
 
 
 def refused(
@@ -14,8 +14,8 @@ def refused(
     found = _library.refusal(text, kernel, target) if legality else None
     if found is None:
         return error
-    told = f"{error}\nits target refuses it as well:\n{tell([KernelReport(found)], 'findings')}".rstrip("\n")
-    both = _library.PalladionError(told, error.code, found)
+    message = f"{error}\nits target refuses it as well:\n{render([KernelReport(found)], 'findings')}".rstrip("\n")
+    both = _library.PalladionError(message, error.code, found)
     both.reason = str(error)  # for those who show the findings themselves
     return both
 

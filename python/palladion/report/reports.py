@@ -9,7 +9,7 @@ from palladion import _library
 from palladion.base.printable import one_line, printable
 from palladion.report import picture
 from palladion.report.kernel_time import KernelTime, kernel_time
-from palladion.report.telling import Fields, many, plain, tell
+from palladion.report.rendering import Fields, many, plain, render
 
 
 class Finding(Fields):
@@ -41,7 +41,7 @@ class Finding(Fields):
         return [other for other in getattr(self._call, "findings", ()) if other.fingerprint in fingerprints]
 
     def __str__(self) -> str:
-        return tell([self._alone()], "findings").rstrip("\n")
+        return render([self._alone()], "findings").rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<Finding {one_line(f'{self.severity}[{self.code}]: {self.message}')}>"
@@ -101,11 +101,11 @@ class KernelReport(Fields):
         """Why there is no time, where one was asked for."""
         return self._time_refused
 
-    def add_time(self, told: dict) -> None:
-        """What a call tells of its time, if it was asked to."""
-        if "time" in told:
-            self._time = kernel_time(told["time"], told["time_text"])
-        self._time_refused = told.get("time_refused", "")
+    def add_time(self, answer: dict) -> None:
+        """Takes the time of a call, if it was asked for."""
+        if "time" in answer:
+            self._time = kernel_time(answer["time"], answer["time_text"])
+        self._time_refused = answer.get("time_refused", "")
 
     @property
     def mistakes(self) -> list[Finding]:
@@ -115,10 +115,10 @@ class KernelReport(Fields):
     @property
     def details(self) -> str:
         """The text of the report with how often each check looked at something, and what the schedules are worth."""
-        return tell([self], details=True).rstrip("\n")
+        return render([self], details=True).rstrip("\n")
 
     def __str__(self) -> str:
-        return tell([self]).rstrip("\n")
+        return render([self]).rstrip("\n")
 
     def __repr__(self) -> str:
         found = many(len(self.findings), _FINDING)
@@ -232,7 +232,7 @@ class Report:
 
     def _text(self, **more) -> str:
         difference = "" if self.difference is None else str(self.difference)
-        return tell(self.kernels, difference=difference, **more).rstrip("\n")
+        return render(self.kernels, difference=difference, **more).rstrip("\n")
 
     def __repr__(self) -> str:
         found = f"{self.verdict}, {many(len(self.kernels), 'kernel call')}, {many(len(self.findings), _FINDING)}"

@@ -115,8 +115,8 @@ void Expect(const SyncElement& barrier, ByteCount bytes, std::int64_t senders, F
   for (std::int64_t i = 0; i < senders; ++i) request->expects.senders.push_back(i);
 }
 
-// As TMA does with mbarriers: each block expects, at its own barrier, all that will land in it; where a leader is told
-// for all, the leader, all that will land anywhere. What lands is told where it is expected.
+// As TMA does with mbarriers: each block expects, at its own barrier, all that will land in it; where only the
+// leader's barrier counts, it expects all that will land anywhere. Bytes complete where they are expected.
 struct Telling {
   const SyncElement& barrier;  // the thread's own
   ByteCount whole;             // that a block gets

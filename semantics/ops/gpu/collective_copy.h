@@ -1,8 +1,8 @@
 // Copies into shared memory that the blocks along some axes of a cluster issue together: multicast, and the copies of a
-// pair of blocks whose leader alone is told (leader_tracked, of Blackwell). Spec: docs/spec/gpu-copies.md. Based on:
-// LaunchContext.async_copy of JAX 0.10.2. Here a block's own part becomes one request; whether all blocks issue the
-// same copy is the machine's to compare. Limits: that hardware has such copies for pairs only is a rule of
-// emu/check/legality.
+// pair of blocks that complete at the leader's barrier alone (leader_tracked, of Blackwell). Spec:
+// docs/spec/gpu-copies.md. Based on: LaunchContext.async_copy of JAX 0.10.2. Here a block's own part becomes one
+// request; the machine compares whether all blocks issue the same copy. Limits: that hardware has such copies for pairs
+// only is a rule of emu/check/legality.
 #ifndef PALLADION_SEMANTICS_OPS_GPU_COLLECTIVE_COPY_H_
 #define PALLADION_SEMANTICS_OPS_GPU_COLLECTIVE_COPY_H_
 

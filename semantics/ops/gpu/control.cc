@@ -1,5 +1,5 @@
-// What a thread of a GPU tells the machine or the compiler without touching memory: registers, layouts, kernels that
-// overlap. Spec: docs/spec/gpu-control.md.
+// Operations of a GPU's thread that direct the machine or the compiler and touch no memory: registers, layouts,
+// kernels that overlap. Spec: docs/spec/gpu-control.md.
 #include <algorithm>
 #include <string>
 #include <string_view>

@@ -117,7 +117,7 @@ struct SignalParams {
   std::vector<std::size_t> everywhere;  // of a multicast: the dimensions of the devices
 };
 
-// Where one device is all there is, any other one would never hear.
+// Where there is one device only, no other one would get the signal.
 absl::Status ExpectThisDevice(const Signal& signal, const Step& step, Frame& frame) {
   for (const Number& coordinate : signal.device) {
     if (frame.shadow() != nullptr) frame.shadow()->Use(coordinate.slot, "the device of a signal", step, frame);

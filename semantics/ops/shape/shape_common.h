@@ -51,7 +51,7 @@ bool Contains(absl::Span<const std::int64_t> axes, std::int64_t axis);
 // ElementStrides in bytes.
 std::vector<ByteCount> DenseStrides(const Shape& shape, ElementSize element_size);
 
-// A copy of a box, ready to run: simplified, and with rows of one repeated element told apart.
+// A copy of a box, ready to run: simplified, and with rows of one repeated element marked.
 struct BoxCopy {
   enum class Row : std::uint8_t { kNothing, kElement, kBox, kFill };
   Row row = Row::kNothing;

@@ -36,7 +36,7 @@ def _axes(value):
     return [str(v) for v in value] if isinstance(value, (tuple, list)) else str(value)
 
 
-_UNWRITTEN = ("has_barrier", "has_user_predicate")  # the operands tell
+_UNWRITTEN = ("has_barrier", "has_user_predicate")  # the operands show it
 
 
 def _attributes(params, skipped):
@@ -200,7 +200,7 @@ def _async_load_tmem(writer, eqn, env):
 
 @knows("tree", "optimized")
 def _mosaic_gpu_store(writer, eqn, env):
-    """A swap whose result nobody has."""
+    """A swap without a result."""
     ref, value, *leaves = eqn.invars
     view = view_text(ref, unflatten(eqn.params["tree"], leaves), writer.reader(env))
     writer.emit(

@@ -25,7 +25,7 @@ def gpu_call_text(file: TextFile, params, in_avals, traceback):
         for block in params["grid_mapping"].block_mappings
         for t in block.transforms
     ):
-        backend = backend or "mosaic_gpu"  # nobody else has tiles and swizzles
+        backend = backend or "mosaic_gpu"  # no other backend has tiles and swizzles
     backend = backend or file.bare_backend
     pipelined = None
     if backend == "mosaic_gpu" and params.get("mesh") is None:

@@ -156,7 +156,7 @@ class KernelInfo:
     outputs: list
     grid: str
     devices: int = 0  # that run it together, each with operands of its own; 0: it is one device's
-    backend: str = ""  # "mosaic_tpu", as kernel text has it; "" where nothing tells
+    backend: str = ""  # "mosaic_tpu", as kernel text has it; "" where nothing shows it
 
 
 class KernelText:

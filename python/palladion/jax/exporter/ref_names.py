@@ -2,7 +2,7 @@
 
 plgpu.kernel calls it as `functools.partial(body, *refs)` inside a run_scoped, pl.kernel with refs that it has
 flattened, core_map with refs that it closes over: what JAX remembers there is `refs[0]`. The names are those of the
-function's parameters. Its code object is in the traceback of whatever it traced. What that cannot tell: the keys of a
+function's parameters. Its code object is in the traceback of what it traced. Not found this way: the keys of a
 pytree of inputs, whose leaves are numbered; closed-over refs where the function uses other variables from outside too.
 """
 

@@ -1,6 +1,6 @@
 """Views of refs: JAX's chains of transforms as the `.at[...]` chains of kernel text.
 
-Transforms are told apart by the names of their classes, which are the same in every supported JAX.
+The kind of a transform is the name of its class, which is the same in every supported JAX.
 """
 
 import numpy as np

@@ -262,7 +262,7 @@ def ref_name(label: str) -> str:
 
 
 def own_name(aval) -> str:
-    """The name of a ref for which nobody has one: `smem_ref`, after its memory."""
+    """The name of a ref that has none: `smem_ref`, after its memory."""
     return f"{space_name(aval.memory_space)}_ref" if is_ref(aval) else ""
 
 

@@ -38,7 +38,7 @@ _SEMAPHORES = {"sem": "REGULAR", "dma_sem": "DMA", "barrier_sem": "BARRIER"}
 
 
 def backend_of(kernel: dict) -> str:
-    """What the text says, or else its memory spaces; "" where neither tells."""
+    """What the text says, or else its memory spaces; "" where neither decides."""
     if kernel["backend"]:
         return kernel["backend"]
     if kernel["mesh"]:

@@ -71,7 +71,7 @@ def _dma_wait(block, instr):
 
 
 def _wait_parameter() -> str:
-    """What tells the two ends of a copy apart: JAX 0.12 gave it another name, and each takes only its own."""
+    """The parameter for the end of a copy that is awaited: JAX 0.12 renamed it, and each takes only its own name."""
     from jax._src.pallas.mosaic import primitives
 
     known = inspect.signature(primitives._dma_wait_abstract_eval).parameters

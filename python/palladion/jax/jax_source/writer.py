@@ -86,7 +86,7 @@ class Block:
             raise ToJaxError(error.why, instr["name"], instr["line"]) from None
 
     def bind(self, instr: dict, expression):
-        """`results = expression`; an expression whose results nobody has stands by itself."""
+        """`results = expression`; an expression without results is a statement of its own."""
         if expression is None:
             return
         for result, result_type in zip(instr["results"], instr["types"]):

@@ -1,4 +1,4 @@
-"""Reports as objects, and in the words of the command: what reports.py and picture.py are made of."""
+"""Reports as objects, and rendered as the command does: what reports.py and picture.py are made of."""
 
 import linecache
 import os
@@ -58,10 +58,8 @@ def calls_of(written: list) -> list:
     ]
 
 
-def tell(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
-    """KernelReports in the words and the shape of the command: `_library.render` has the forms, and what `more` may
-    hold.
-    """
+def render(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
+    """KernelReports as the command prints them: `_library.render` has the forms, and what `more` may hold."""
     source = next((source for report in reports if (source := getattr(report, "_source", None))), ("", ""))
     calls = [
         _library.RenderedCall(report.handle, getattr(report, "count", 1), replay or report._replay)
