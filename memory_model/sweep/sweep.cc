@@ -45,7 +45,7 @@ bool TaskClock::Begin(absl::Span<const std::int64_t> grid_index) {
   return true;
 }
 
-// Of a task that goes on it is the program that began last, to whom the copies of its blocks belong until the next.
+// Of a task that goes on it is the program that began last: the copies of its blocks belong to it until the next one.
 bool TaskClock::Runs(const RunningAgent& now) {
   if (!take_turns_) return now.begins && Begin(now.index);
   const bool another = Begin(now.index);

@@ -114,7 +114,7 @@ class Builder {
   // computes is computed there; any other is copied.
   absl::Status LowerRegion(const Region& region, absl::Span<const SlotId> results);
 
-  // Is a value of the region under way used in it, by an instruction or as a result?
+  // Is a value of the current region used in it, by an instruction or as a result?
   bool IsUsed(ValueId value) const { return value.valid() && regions_.back().uses.Has(value); }
 
   absl::StatusOr<int> GridAxis(std::int64_t axis) const;        // program_id's numbering -> grid dimension
