@@ -37,7 +37,7 @@ class BlockMemory {
   BufferId OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
   void BlockEnds(BlockId block);
 
-  // Operations under way have it in hand.
+  // Operations in flight have it in hand.
   void Use(BufferId buffer) { in_use_.Add(buffer); }
   void EndUse(BufferId buffer) {
     if (in_use_.Remove(buffer)) Free(buffer);

@@ -79,7 +79,7 @@ class LaunchControl {
   struct Given {  // an answer
     WorkChoice work;
     CodeSite asked;
-    std::vector<std::pair<AgentId, int>> readers;  // who has read it, and at which line
+    std::vector<std::pair<AgentId, int>> readers;  // the agents that have read it, and at which line
   };
 
   State StateOf(std::int64_t cluster) const;

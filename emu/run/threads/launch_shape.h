@@ -3,7 +3,7 @@
 // Several devices that run a kernel together are the first dimensions of its grid. The cores of TPUs are then blocks of
 // one cluster; blocks of GPUs have clusters as on one device, and reach the global memory of other devices alone.
 // Based on: the grids of Pallas' Mosaic GPU backend, threads minor, then the blocks of a cluster. Limits: it does not
-// know who has begun or ended (residents.h).
+// know which agents have begun or ended (residents.h).
 #ifndef PALLADION_EMU_RUN_THREADS_LAUNCH_SHAPE_H_
 #define PALLADION_EMU_RUN_THREADS_LAUNCH_SHAPE_H_
 

@@ -22,7 +22,7 @@ namespace palladion::threads {
 
 class ThreadAgents final : public scheduler::AgentSource {
  public:
-  // `residency`: how many clusters may be under way at once, on each device.
+  // `residency`: how many clusters may be resident at once, on each device.
   ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel, Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;
