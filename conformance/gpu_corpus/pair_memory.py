@@ -1,4 +1,4 @@
-"""187 and 188: tensor memory that two blocks hold together: who allocates it, and how long each block's memory is there.
+"""187 and 188: tensor memory that two blocks hold together: which block allocates it, and how long each block's memory is there.
 
 188_pair_leaves_* have no finding but a note: JAX's launch waits for all blocks of the cluster before it frees collective tensor memory
 (jax/experimental/mosaic/gpu/core.py of JAX 0.10.2, _launch: cluster_arrive and cluster_wait before alloc.dealloc), so what the product

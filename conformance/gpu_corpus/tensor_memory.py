@@ -1,4 +1,4 @@
-"""023 to 029, 045 and 185: tensor memory of Blackwell, who may touch it after whom, and what a commit says."""
+"""023 to 029, 045 and 185: tensor memory of Blackwell, the order that accesses to it need, and what a commit covers."""
 
 import functools
 
