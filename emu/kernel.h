@@ -66,7 +66,7 @@ class PALLADION_EXPORT KernelMemory {
   std::vector<std::int64_t> shape() const;
   DType dtype() const { return dtype_; }
 
-  // For those who make and read it.
+  // For the functions that make and read it.
   struct Dim {
     std::int64_t start = 0, count = 0;
     std::int64_t lower = 0, upper = 0;  // the window that an index must stay in

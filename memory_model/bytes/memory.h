@@ -74,7 +74,7 @@ class Memory final : public Machine {
   // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
-  void SetUndefined(BufferId buffer);                                    // an adopted output, before anybody writes it
+  void SetUndefined(BufferId buffer);                                    // an adopted output, before its first write
   void SetDefined(BufferId id, ElementCount first, ElementCount last) {  // [first, last) has been written
     MemoryBuffer& buffer = buffers_[id];
     buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);

@@ -1,6 +1,6 @@
 // Builds a Program: appends the steps of regions in their order, and patches jumps. Operations on refs and control flow
-// (semantics/ops) see the program through this class; where values lie is ValueSlots' to say, which operations share a
-// group of strips StripBuilder's, and what a view of a ref is ViewPlanner's.
+// (semantics/ops) see the program through this class; ValueSlots decides where values lie, StripBuilder
+// which operations share a group of strips, and ViewPlanner what a view of a ref is.
 #ifndef PALLADION_SEMANTICS_PROGRAM_BUILDER_H_
 #define PALLADION_SEMANTICS_PROGRAM_BUILDER_H_
 
