@@ -36,7 +36,7 @@ void Unsupported(CaseRecord& record, std::string message) {
 bool RefusalExpected(const Case& test) { return test.exit_code >= kFirstRefusal; }
 bool WrongOnPurpose(const Case& test) { return test.exit_code > 0 && !RefusalExpected(test); }
 
-// A kernel that is wrong on purpose may hang, and may take with it who runs it.
+// A kernel that is wrong on purpose may hang, and may take its runner with it.
 void FailUnlessWrong(const Case& test, const std::string& message, CaseRecord& record) {
   if (!WrongOnPurpose(test)) return Fail(record, message);
   Unsupported(record, Cat("the kernel is wrong on purpose, and nothing can be said of it: ", message));

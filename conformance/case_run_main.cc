@@ -1,5 +1,5 @@
 // conformance_run, also as `palladion conformance`: runs cases by our own interpreter or by a backend, and says what
-// became of them. For people who write cases and for backends that are held against them; --write-hashes fills in the
+// became of them. For people who write cases and for backends that are compared with them; --write-hashes fills in the
 // `hash` lines, so it is never part of a test. The exit codes are those of the command.
 #include <unistd.h>
 

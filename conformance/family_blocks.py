@@ -125,7 +125,7 @@ def left():
         yield FamilyCase(
             name,
             rules(cuts),
-            "What all programs leave; what lies outside is discarded, and nobody's is poison. Oracle: the rules, in "
+            "What all programs leave; what lies outside is discarded, and gaps are poison. Oracle: the rules, in "
             "NumPy.",
             {"x": x},
             out,

@@ -6,8 +6,8 @@ exactly a name, alone or with its dialect, and every search of an instruction's 
 the registry and the operations, tests, generators of kernel text for tests (emu/tools/hunt, emu/testing), and in
 emu/check/legality and emu/chip/layouts what a RuleRow or RuleRows looks up, since that is keyed by the row from then
 on. What makes instructions, or computes with single operations itself, has them by id (semantics/registry/op_id.h),
-which is for the tools that change kernels; who else may use ids is in ID_USERS. What else may stand is in ALLOWED, each
-with its reason; an entry that nothing needs is an error too.
+which is for the tools that change kernels; other files that may use ids are in ID_USERS. What else may stand is
+in ALLOWED, each with its reason; an entry that nothing needs is an error too.
 
 Standard library only, so it runs without .venv: python3 conformance/operation_names_test.py
 """

@@ -81,7 +81,7 @@ struct RunOptions {
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies happen as late as they can, at their wait, not as soon as they start.
   bool engines_late = false;
-  // What outlives the launch: semaphores that kernels take and give, and what their copies still have under way.
+  // What outlives the launch: semaphores that kernels take and give, and their copies in flight.
   // nullptr: nothing does; semaphores that are taken are new, and copies have landed when the launch ends.
   Session* session = nullptr;
 };

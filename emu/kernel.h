@@ -66,7 +66,7 @@ class PALLADION_EXPORT KernelMemory {
   std::vector<std::int64_t> shape() const;
   DType dtype() const { return dtype_; }
 
-  // For those who make and read it.
+  // For the functions that make and read it.
   struct Dim {
     std::int64_t start = 0, count = 0;
     std::int64_t lower = 0, upper = 0;  // the window that an index must stay in
@@ -131,7 +131,7 @@ class PALLADION_EXPORT KernelContext {
   virtual KernelMemory array(std::string_view name, CodePlace place = CodePlace::Here()) = 0;
   virtual void print(std::string line) = 0;
 
-  // Memory of the scope. Who asks by the same name gets the same memory, the k-th time the k-th; the types must agree.
+  // Memory of the scope. The same name gets the same memory, the k-th time the k-th; the types must agree.
   // The owner releases it when it is no longer needed, or keeps it until its block ends.
   virtual KernelMemory alloc(std::string name, DType dtype, std::vector<std::int64_t> shape,
                              KernelScope scope = KernelScope::kBlock, CodePlace place = CodePlace::Here()) = 0;
@@ -180,7 +180,7 @@ class PALLADION_EXPORT KernelContext {
                           CodePlace place = CodePlace::Here()) = 0;
   virtual void copy_async(const KernelMemory& from, const KernelMemory& to, CodePlace place = CodePlace::Here()) = 0;
   virtual void commit_copies(CodePlace place = CodePlace::Here()) = 0;
-  // Until at most so many of its groups are under way; `read_only`: until those have read their source.
+  // Until at most so many of its groups are in flight; `read_only`: until those have read their source.
   virtual void wait_copies(std::int64_t may_remain = 0, bool read_only = false,
                            CodePlace place = CodePlace::Here()) = 0;
   // What the thread knows of shared memory is visible to engines from here on: between its stores and a copy.

@@ -86,7 +86,7 @@ std::string AccessFindings::OrderAfterRemoteWrite(const Wanted& wanted) const {
              " once it has done with what came, and pl.semaphore_wait in ", name, wanted.here);
 }
 
-// A group is awaited by who issued it, a barrier by any thread of its block.
+// A group is awaited by its issuer, a barrier by any thread of its block.
 std::string AccessFindings::OrderAfterOperation(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who;
   const AgentId issuer = agents_.IssuerOf(operation), waiter = agents_.IssuerOf(wanted.later.who);
@@ -182,7 +182,7 @@ std::string AccessFindings::Issue(const AccessEvent& operation) const {
   return At(" the issue at ", {operation.loc, operation.text_line});
 }
 
-// Only its issuer can wait for it, and who ends the scope is another one: a wait where the scope ends comes after what
+// Only its issuer can wait for it, and another agent ends the scope: a wait where the scope ends comes after what
 // orders the two.
 bool AccessFindings::IsAwaitedAtOnce(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who, issuer = agents_.IssuerOf(operation);

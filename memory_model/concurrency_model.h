@@ -135,7 +135,7 @@ class ConcurrencyModel {
   AsyncRequest NewRequest() { return engine_.NewRequest(); }
   // `as`: its id, where that has been given already (Memory::NewOperation); else the next one.
   absl::StatusOr<AgentId> Start(AgentId agent, AsyncRequest request, AgentId as = {});
-  const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while under way
+  const AsyncRequest& RequestOf(AgentId operation) const { return engine_.RequestOf(operation); }  // while in flight
   std::vector<PendingHalf> Pending() const { return engine_.Pending(); }
   bool CanPerform(const PendingHalf& half) const { return engine_.CanPerform(half); }
   bool FollowsOutsideItsQueue(AgentId operation) const { return engine_.FollowsOutsideItsQueue(operation); }
@@ -160,7 +160,7 @@ class ConcurrencyModel {
   void AgentEnds(AgentId agent);
 
   // What has ended is retired, and its memory goes: an agent whose clock is no longer needed, a barrier or semaphore
-  // after its End at which nothing that is under way will arrive, a meeting and a collective whose members have all
+  // after its End at which nothing in flight will arrive, a meeting and a collective whose members have all
   // ended, a queue without further waits. Ids are not given again. What an agent did stays in the histories.
   void Retire(AgentId agent);
   void Retire(BarrierId id);

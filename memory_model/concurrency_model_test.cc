@@ -107,7 +107,7 @@ TEST(TrackAccesses, OffOperationsAreForgottenToo) {
   EXPECT_EQ(s.Codes(), Codes{});
 }
 
-// A block of two threads ends while its store may be under way: the memory that it reads is freed then.
+// A block of two threads ends while its store may be in flight: the memory that it reads is freed then.
 TEST(FreeAfter, WhatIsInFlightWhenTheBlockEnds) {
   enum class Awaited { kNothing, kRead, kWrite };
   for (const Awaited awaited : {Awaited::kNothing, Awaited::kRead, Awaited::kWrite}) {

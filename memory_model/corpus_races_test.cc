@@ -83,7 +83,7 @@ TEST(Corpus, 008_TmaLoadNoWait) {
       {"RACE_ASYNC"});
 }
 
-// Six copies in flight; who waits only for the last does not know of the first.
+// Six copies in flight; a wait for the last alone gives no order after the first.
 TEST(Corpus, 010_SixStagesWaitForTheLast) {
   Expect(
       [](Script& s, bool racy) {
@@ -224,7 +224,7 @@ TEST(Corpus, 015_CommitSmemSubsets) {
   }
 }
 
-// 016: read, then a TMA load into the same place. What that is depends on the policy, and on who does what.
+// 016: read, then a TMA load into the same place. The finding depends on the policy, and on which thread does what.
 TEST(Corpus, 016_ReadThenTmaLoad) {
   enum class Who { kOne, kOneWithBarrier, kTwo };
   const auto run = [](FencePolicy policy, Who who, bool fence, bool automatic_barriers = false) {

@@ -23,7 +23,7 @@ struct Candidate {
 
 class Candidates;
 
-// All who can go. References to its candidates are valid until it changes.
+// All agents that can go. References to its candidates are valid until it changes.
 class CandidateList {
  public:
   void Insert(const Candidate& candidate);  // its number is not there

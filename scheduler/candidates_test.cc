@@ -1,5 +1,6 @@
-// Who can go, beside a std::set of numbers under the same changes, and each view of it beside the same set filtered:
-// with few and with many, with and without one left out. Does not show what it costs (bench/schedule_bench.cc).
+// The agents that can go, beside a std::set of numbers under the same changes, and each view of it beside the same set
+// filtered: with few and with many, with and without one left out. Does not show what it costs
+// (bench/schedule_bench.cc).
 #include "scheduler/candidates.h"
 
 #include <gtest/gtest.h>

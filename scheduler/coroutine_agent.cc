@@ -35,7 +35,7 @@ void Arrive(void* fake_stack, StackBounds* from) {
                                     from == nullptr ? nullptr : &from->size);
 }
 
-// What the C++ runtime knows of exceptions under way is a thread's, and would have to be a stack's: a body may be held
+// What the C++ runtime keeps of exceptions in flight is a thread's, and would have to be a stack's: a body may be held
 // inside a `catch`, or in a destructor that an exception calls, while others throw and catch theirs. (Itanium C++ ABI,
 // 2.2.2; Boost.Context leaves it alone.)
 class ExceptionsUnderWay {

@@ -86,8 +86,8 @@ class Condition {
   virtual bool MaySignal(AgentOrdinal agent) const = 0;  // can this agent, if it goes on, make it ready?
   // Of a wait for a count: ready exactly where that holds as much. Without a value: it is another kind of wait.
   virtual std::optional<Need> Needs() const { return std::nullopt; }
-  // Who has to act, where that is known: of a lock that is polled, who took it. Engaged and invalid: no agent did what
-  // would have to be undone. Without a value: anyone who may signal.
+  // The agent that has to act, where it is known: for a lock that is polled, its holder. Engaged and invalid: no agent
+  // did what would have to be undone. Without a value: any agent that may signal.
   virtual std::optional<AgentOrdinal> Holder() const { return std::nullopt; }
   // The name of an agent that is done, for messages; "": it is not known.
   virtual std::string NameOf(AgentOrdinal) const { return ""; }

@@ -78,7 +78,7 @@ void RunLoop::Retire(std::uint32_t slot) {
   if (!keeps_agents()) source_.Retire(agent);
 }
 
-// ---- who can go
+// ---- which agents can go
 
 void RunLoop::SetReady(std::uint32_t slot, bool ready) {
   Resident& resident = state_.slots[slot];

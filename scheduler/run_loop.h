@@ -25,7 +25,7 @@ namespace palladion::scheduler {
 class VirtualClock;  // scheduler/virtual_clock.h
 
 struct LoopOptions {
-  std::size_t resident = 1024;  // agents of the source that are under way at the same time, as blocks on a chip
+  std::size_t resident = 1024;  // agents of the source that run at the same time, as blocks on a chip
   // Visible operations since an agent of the source came to its end, one of much work counting several times. Where
   // some end now and then, more of them are no livelock.
   std::int64_t budget = std::int64_t{1} << 24;
@@ -101,15 +101,15 @@ class RunLoop final : private Gate {
   struct Resident {
     Agent* agent = nullptr;
     std::shared_ptr<Agent> owned;  // a spawned one
-    Candidate candidate;           // as it is among those who can go; its operation is the one below
+    Candidate candidate;           // as it is among those that can go; its operation is the one below
     Operation operation;
     std::int64_t operations = 0;
     bool live() const { return agent != nullptr; }
     bool ready = false;
-    bool waits = false;  // is among those who wait: its operation has a condition, and has not begun
+    bool waits = false;  // is among those that wait: its operation has a condition, and has not begun
   };
 
-  // How far the agent is whose Resume is under way, or was the last.
+  // The state of the agent whose Resume is running, or was the last.
   enum class Turn : std::uint8_t {
     kOver,     // it has to return, or has returned
     kComes,    // to its first operation, and no further
@@ -125,10 +125,10 @@ class RunLoop final : private Gate {
   std::uint32_t NewSlot(Agent* agent, std::shared_ptr<Agent> owned);
   absl::Status ResumeUntilHeld(std::uint32_t slot, Turn turn);
   Choice AllCandidates() const;
-  std::uint32_t Ask();  // the slot of who goes next
+  std::uint32_t Ask();  // the slot of the agent that goes next
   void Record(const Choice& choice, const Candidate& pick);
   void Begin(std::uint32_t slot);  // accounts for the operation that is done next
-  void EndOperation();             // what it did to those who wait
+  void EndOperation();             // what it did to those that wait
   void SetOperation(std::uint32_t slot, const Operation& operation);
   void Retire(std::uint32_t slot);
   void SetReady(std::uint32_t slot, bool ready);
@@ -156,7 +156,7 @@ class RunLoop final : private Gate {
     // Slots whose operation has a condition, ready or not: by what it waits on, and where that is not known.
     absl::flat_hash_map<std::int64_t, Slots> waiting_on;
     Slots waiting;
-    std::vector<std::int64_t> owed;  // objects that have changed, and not all who wait on them have been asked since
+    std::vector<std::int64_t> owed;  // objects that have changed, and not all that wait on them have been asked since
     std::size_t resident = 0;        // of the source's agents
     bool source_empty = false;
     std::int64_t started = 0;
@@ -165,9 +165,9 @@ class RunLoop final : private Gate {
     std::uint32_t running_slot = 0;
     std::int64_t running_operations = 0;  // of that agent
     std::int64_t in_a_row = 0;            // of these, since the last switch
-    std::uint32_t active_slot = 0;        // whose Resume is under way
+    std::uint32_t active_slot = 0;        // whose Resume is running
     Turn turn = Turn::kOver;
-    std::optional<std::uint32_t> chosen;  // the answer that ended the last Resume: the slot of who goes next
+    std::optional<std::uint32_t> chosen;  // the answer that ended the last Resume: the slot of the next agent
     std::int64_t since_end = 0;           // work since an agent of the source ended
     bool look_for_deadlock = false;       // an agent began to wait or was done since the last look
     std::int64_t looked_at_step = 0;
@@ -178,7 +178,7 @@ class RunLoop final : private Gate {
   AgentSource& source_;
   Changes* const changes_;  // the source's; nullptr: it reports none
   const LoopOptions options_;
-  std::variant<Policy*, Search> driver_ = Search::kFromTheStart;  // who chooses what goes next
+  std::variant<Policy*, Search> driver_ = Search::kFromTheStart;  // chooses what goes next
   State state_;
 };
 

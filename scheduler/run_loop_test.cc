@@ -13,7 +13,7 @@
 namespace palladion::scheduler::test {
 namespace {
 
-// `agents` agents of `operations` operations each, which write down who did what.
+// `agents` agents of `operations` operations each, which log their operations.
 class Writers final : public Scenario {
  public:
   Writers(int agents, int operations) {
@@ -143,7 +143,7 @@ TEST(RunLoop, ACreditIsTakenOnce) {
   }
 }
 
-// Two that take two locks in opposite orders, and one who minds its own business.
+// Two that take two locks in opposite orders, and one that takes no lock.
 class AbBa final : public Scenario {
  public:
   explicit AbBa(int others_work = 0, bool forever = false) {
@@ -207,7 +207,7 @@ TEST(RunLoop, ADeadlockIsReportedWhenTheOthersAreDone) {
   EXPECT_EQ(result.steps, 12);
 }
 
-// A wait of which it is known who has to act: a cycle is only among those.
+// A wait with a known agent that has to act: a cycle is only among those.
 class Held final : public Scenario {
  public:
   class By final : public Condition {

@@ -19,7 +19,7 @@
 
 namespace palladion::scheduler::test {
 
-// A counting semaphore. `signallers`: who may signal it.
+// A counting semaphore. `signallers`: the agents that may signal it.
 class Semaphore {
  public:
   Semaphore(std::int64_t object, std::string name, std::int64_t value, std::set<std::int32_t> signallers = {})

@@ -147,7 +147,7 @@ class Timed final : public Policy {
  public:
   explicit Timed(VirtualClock& clock) : clock_(clock) {}
   const Candidate& Choose(const Choice& choice) override {
-    // Who is left out keeps its turn.
+    // An agent that is left out keeps its turn.
     return choice.tired.valid() ? clock_.Earliest(choice.candidates) : clock_.TakeEarliest(choice.candidates);
   }
 

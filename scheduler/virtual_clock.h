@@ -23,7 +23,7 @@
 
 namespace palladion::scheduler {
 
-// A time, or how long something takes. What a tick is, is for those to say who know costs.
+// A time, or how long something takes. The unit of a tick is defined by the users of the clock.
 struct Ticks {
   std::int64_t value = 0;
   friend auto operator<=>(Ticks, Ticks) = default;
@@ -43,7 +43,7 @@ struct Spending {
 class ClockListener {
  public:
   virtual ~ClockListener() = default;
-  // `by`: who spawned it, whose time it has; invalid of one that comes from the source.
+  // `by`: the agent that spawned it, whose time it has; invalid of one that comes from the source.
   virtual void Entered(AgentOrdinal agent, AgentOrdinal by) = 0;
   virtual void Spent(AgentOrdinal agent, Ticks time, Spending at) = 0;
   virtual void Began(AgentOrdinal agent) = 0;  // an operation
@@ -88,8 +88,8 @@ class VirtualClock {
   void EndWait(AgentOrdinal agent);  // by the operation that began last
   void Leave(AgentOrdinal agent);
 
-  // ---- Of a policy: of those who can go, in the order of their numbers, the one with the smallest time. Take: it goes
-  // next, and all are given who can.
+  // ---- Of a policy: of those that can go, in the order of their numbers, the one with the smallest time. Take: it
+  // goes next, and all that can are given.
   const Candidate& Earliest(const Candidates& can_go) const;
   const Candidate& TakeEarliest(const Candidates& can_go);
 
@@ -120,8 +120,9 @@ class VirtualClock {
   }
   void Queue(AgentOrdinal agent, Ticks time);
 
-  std::unordered_map<std::int32_t, Agent> agents_;  // who is there, by number; only looked up, and they stay in place
-  std::vector<Turn> turns_;                         // a heap, the earliest first: at least one of each who can go
+  std::unordered_map<std::int32_t, Agent>
+      agents_;               // the present agents, by number; only looked up, and they stay in place
+  std::vector<Turn> turns_;  // a heap, the earliest first: at least one of each that can go
   Agent* running_ = nullptr;
   Agent* began_last_ = nullptr;
   std::optional<Appointment> next_;

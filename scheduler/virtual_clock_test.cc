@@ -1,5 +1,5 @@
 // Times of toy agents, each by hand: what they spend, what they wait for, what they share, and that time changes
-// nothing but who goes next.
+// only which agent goes next.
 #include "scheduler/virtual_clock.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace palladion::scheduler::test {
 namespace {
 
-// A scenario with a clock, and a note of who did what when.
+// A scenario with a clock, and a log of operations with their times.
 class TimedScenario : public Scenario {
  public:
   ~TimedScenario() override { StopAgents(); }

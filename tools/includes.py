@@ -133,7 +133,7 @@ PUBLIC_ONLY = {"python", "conformance", "bench"}
 with open(os.path.join(ROOT, "emu/public_headers.txt"), encoding="utf-8") as _file:
     PUBLIC_HEADERS = {line.strip() for line in _file if line.strip() and not line.startswith("#")}
 
-# Libraries that few files may see: what the include starts with, its name, and who may.
+# Libraries that few files may see: what the include starts with, its name, and the files that may.
 LIBRARIES = [
     (r"Eigen/|unsupported/Eigen/", "Eigen", r"bench/"),
     (r"boost/math/", "Boost.Math", r".*_(test|main)\.cc$|.*_mpfr\.h$"),  # an oracle

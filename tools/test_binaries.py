@@ -4,7 +4,7 @@ build alone.
     python3 tools/test_binaries.py BUILD
 
 ctest starts a process for each test, which takes longer than most tests do; these binaries are run whole. A test that
-is no GoogleTest has to say by a label who runs it (WHOLE), or none would run it: that is an error here.
+is no GoogleTest has a label for the command that runs it (WHOLE), or none would run it: that is an error here.
 """
 
 import json

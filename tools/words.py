@@ -45,6 +45,8 @@ def prose_of(path: str, text: str) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(text.split("\n"), 1):
             if comment := _COMMENT.match(line):
                 yield number, comment[1]
+    elif path.endswith(".case"):
+        yield from ((number, line) for number, line in enumerate(text.split("\n"), 1) if line.startswith("#"))
     else:
         yield from enumerate(text.split("\n"), 1)
 
@@ -67,7 +69,7 @@ def found_in(path: str, text: str) -> list[str]:
 
 
 def listed() -> list[str]:
-    patterns = ["*.py", "*.cc", "*.h", "*.md", "*.sh", "*.cmake", "*CMakeLists.txt", "dev"]
+    patterns = ["*.py", "*.cc", "*.h", "*.case", "*.md", "*.sh", "*.cmake", "*CMakeLists.txt", "dev"]
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
     paths = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
     return sorted(path for path in paths if not path.startswith(LATER) and os.path.isfile(os.path.join(ROOT, path)))

@@ -1,4 +1,4 @@
-"""Kernels of blackwell_legality.txt about who does what: barriers, registers of threads, cluster launch control, warps.
+"""Kernels of blackwell_legality.txt about control: barriers, registers of threads, cluster launch control, warps.
 
 Based on: JAX 0.10.2, jax/_src/pallas/mosaic_gpu/primitives.py and lowering.py. Does not catch: what only ptxas refuses
 (how many registers all threads have together).

@@ -266,7 +266,7 @@ def divergent_scope(how):
 def cases():
     for other, who in ((False, "same"), (True, "different")):
         pair = ("one", "three" if other else "two")
-        yield Case(f"030_bar_double_complete_{who}_clean", kernel=twice(other, False), prose="A barrier completes again after somebody has waited for it.", **GIVEN, **OUT)
+        yield Case(f"030_bar_double_complete_{who}_clean", kernel=twice(other, False), prose="A barrier completes again after a thread has waited for it.", **GIVEN, **OUT)
         yield Case(f"030_bar_double_complete_{who}_racy", kernel=twice(other, True), **GIVEN,
                    findings=(found("BAR_DOUBLE", *pair), found("BAR_DOUBLE", pair[1], "first"), found("DEADLOCK", "second")),
                    prose=f"A barrier completes twice with no wait that must come between; the arrivals are by {'two threads' if other else 'one thread'}.")

@@ -1,4 +1,4 @@
-"""008 to 014: copies between global and shared memory, and who has to wait for them."""
+"""008 to 014: copies between global and shared memory, and which thread has to wait for them."""
 
 import numpy as np
 from jax.experimental import pallas as pl

@@ -168,10 +168,10 @@ def cases():
                        prose=f"{about[who]} loads into shared memory; between the two is the barrier that JAX puts before the load.", **given)
     yield Case("017_fence_wrong_thread_clean", kernel=wrong_thread(False), outputs={"o": IOTA + 1}, prose="The thread that issues the copy fences after it has waited.", **given)
     yield Case("017_fence_wrong_thread_racy", kernel=wrong_thread(True), findings=(found("PROXY", "write", "copy"),),
-               prose="A third thread, which nobody waits for, fences instead of the one that issues the copy.", **given)
+               prose="A third thread, which no other waits for, fences instead of the one that issues the copy.", **given)
     out = {"o": np.stack([IOTA, IOTA])}
     for fence in ("before", "after"):
         yield Case(f"018_fence_cross_cta_side_{fence}_clean", kernel=across_blocks(fence), outputs=out,
                    prose=f"A multicast overwrites what both blocks wrote; each fences {fence} the barrier of the cluster.", **given)
     yield Case("018_fence_cross_cta_side_none_racy", kernel=across_blocks("none"), findings=(found("PROXY", "write", "copy"),),
-               prose="A multicast overwrites what both blocks wrote; a barrier of the cluster orders them, but nobody fences.", **given)
+               prose="A multicast overwrites what both blocks wrote; a barrier of the cluster orders them, but no thread fences.", **given)

@@ -1,4 +1,4 @@
-"""080 to 084: who issues. Collective copies of several threads or warps, blocks that do not take part, and the groups of a warp's stores."""
+"""080 to 084: issuers. Collective copies of several threads or warps, blocks that do not take part, and the groups of a warp's stores."""
 
 import numpy as np
 from jax import lax

@@ -284,11 +284,11 @@ def cases():
     yield Case("063_uninit_output_accumulator_racy", kernel=own_bytes(True), findings=(found("UNINIT", "out"),),
                prose="An output is added to before anything is written to it.", **blocks)
     yield Case("065_out_missing_moved_racy", kernel=own_bytes(False), findings=(found("OUT_MISSING", "out"),), exit=1,
-               prose="An output that nobody wrote is stored back to itself, as a whole: its bytes are what they were.", **blocks)
+               prose="An output that was never written is stored back to itself, as a whole: its bytes are what they were.", **blocks)
     yield Case("065_out_missing_copied_racy", kernel=own_bytes_copied(0), findings=(found("OUT_MISSING", "out"),),
-               prose="Engines carry a row of an output that nobody wrote to shared memory and back to its place.", **blocks)
+               prose="Engines carry a row of an output that was never written to shared memory and back to its place.", **blocks)
     yield Case("063_uninit_output_copied_racy", kernel=own_bytes_copied(1), findings=(found("OUT_MISSING", "/^  out"), found("UNINIT", "out")),
-               prose="Engines carry a row of an output that nobody wrote over another row.", **blocks)
+               prose="Engines carry a row of an output that was never written over another row.", **blocks)
     yield from clean_and_racy("065_alias", "Two blocks work in place on one array.", alias, (found("RACE_RW", "read", "write"), found("NONDET", "write")),
                               outputs={"o": np.arange(2 * LANES, dtype=np.int32) + 1}, **blocks)
     yield from clean_and_racy("066_scope_escape_load", "The scope of shared memory ends while a copy into it is in flight, and the next scope has its bytes.", scope_end,

@@ -202,7 +202,7 @@ def commit_before_load():
 
 
 def queue(by_copy):
-    """Three slots, seven items; who fills a slot waits until it has been emptied."""
+    """Three slots, seven items; the thread that fills a slot waits until it has been emptied."""
     slots, steps = 3, 7
 
     def body(x_ref, o_ref, queue_smem, produced, consumed):

@@ -1,4 +1,4 @@
-"""187 and 188: tensor memory that two blocks hold together: who allocates it, and how long each block's memory is there.
+"""187 and 188: tensor memory that two blocks hold together: which block allocates it, and how long each block's memory is there.
 
 188_pair_leaves_* have no finding but a note: JAX's launch waits for all blocks of the cluster before it frees collective tensor memory
 (jax/experimental/mosaic/gpu/core.py of JAX 0.10.2, _launch: cluster_arrive and cluster_wait before alloc.dealloc), so what the product
@@ -120,7 +120,7 @@ def cases():
     first = pair_product()[0] * (np.arange(2 * M) < M)[:, None]
     yield Case("188_pair_leaves_noted", kernel=leaves(False), prose="A block ends before the product that uses its memory: the kernel's stays until both end.",
                findings=(found("BAR_UNAWAITED", "/run_scoped", "mma"),), exit=0, outputs={"o": first}, **product)
-    yield Case("188_pair_leaves_scope_noted", kernel=leaves(True), prose="A block leaves the scope of an accumulator that the product still writes: nobody else gets its columns.",
+    yield Case("188_pair_leaves_scope_noted", kernel=leaves(True), prose="A block leaves the scope of an accumulator that the product still writes: no other scope gets its columns.",
                findings=(found("BAR_UNAWAITED", "/run_scoped", "mma"),), exit=0, outputs={"o": first}, **product)
     yield from clean_and_racy("188_pair_scope_taken", "A scope's columns go to the next one, and the product of both blocks may still write them.", taken,
                               (found("PEER_LIFETIME", "mma"), found("DEADLOCK", "wait"), found("USE_AFTER_SCOPE", "mma", "scope"),

@@ -165,8 +165,8 @@ def cases():
     yield Case("174_pair_leaves_other_racy", kernel=leaves("other"), prose="The block that is not the leader ends while its part may be on its way.",
                findings=(found("USE_AFTER_SCOPE", "copy"),), **two)
     arrive = {"spec": ARRIVE, **B200}
-    yield Case("175_leader_barrier_clean", kernel=heard(""), prose="Both blocks arrive at a cluster barrier that the leader alone hears.", outputs={"o": ROWS}, **arrive)
-    yield Case("175_leader_barrier_waits_racy", kernel=heard("waits"), prose="The other block waits for its own part of a cluster barrier that the leader alone hears.",
+    yield Case("175_leader_barrier_clean", kernel=heard(""), prose="Both blocks arrive at a cluster barrier that only the leader waits for.", outputs={"o": ROWS}, **arrive)
+    yield Case("175_leader_barrier_waits_racy", kernel=heard("waits"), prose="The other block waits for its own part of a cluster barrier that only the leader can wait for.",
                findings=(found("DEADLOCK", "wait"),), **arrive)
     yield Case("175_leader_barrier_one_racy", kernel=heard("one"), prose="One of two blocks does not arrive at the leader's barrier.",
                findings=(found("DEADLOCK", "wait"),), **arrive)

@@ -129,7 +129,7 @@ def cases():
     for how in ("store", "copy"):
         for name, racy in (("noted", False), ("racy", True)):
             yield Case(f"069_never_written_{how}_{name}", kernel=never_written(how == "copy")(racy), outputs={} if racy else {"o": IOTA},
-                       prose="Two blocks store scratch to one output. " + ("What nobody wrote is equal to nothing." if racy else "They store the same values: a note."),
+                       prose="Two blocks store scratch to one output. " + ("What was never written is equal to nothing." if racy else "They store the same values: a note."),
                        findings=(found("UNINIT", "write"), found("RACE_WW", "write", "write")) if racy else (found("SAME_VALUE", "write", "write"),), **given)
     for name, racy in (("refused", False), ("racy", True)):
         findings = (found("ILLEGAL", "/run_scoped"),) + ((found("RACE_WW", "write", "other"),) if racy else ())

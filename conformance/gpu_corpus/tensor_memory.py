@@ -1,4 +1,4 @@
-"""023 to 029, 045 and 185: tensor memory of Blackwell, who may touch it after whom, and what a commit says."""
+"""023 to 029, 045 and 185: tensor memory of Blackwell, the order that accesses to it need, and what a commit covers."""
 
 import functools
 
@@ -363,7 +363,7 @@ def cases():
                               (found("RACE_RW", "one", "two"), found("RACE_WW", "one", "two"), found("RACE_RW", "one", "load"), found("NOT_AWAITED", "one"),
                                *undefined("two")), **{**one, "outputs": {"o": product(2)}})
     yield Case("025_mma_accumulates_undefined_racy", kernel=never_written(), findings=(found("UNINIT", "mma", "out"),),
-               prose="A product adds to an accumulator that nobody has written.", **{**one, "outputs": {}})
+               prose="A product adds to an accumulator that was never written.", **{**one, "outputs": {}})
     yield from clean_and_racy("045_collective_mma_tmem_reuse", "A collective product into an accumulator that the other block may still load.", pair_reuse,
                               (found("RACE_RW", "load", "mma#1"),), **{**one, "outputs": {"o": pair_product()}})
     reused = {**GIVEN, "spec": f"{SPEC} {SPEC}.7"}

@@ -76,7 +76,8 @@ std::multiset<std::string> SeveritiesOf(const Report& report, std::string_view c
 
 using Lines = std::multiset<std::string>;
 
-// What a harmless operation takes of a chip's memory is its own, so whether there is enough is no matter of the kernel.
+// What a harmless operation takes of a chip's memory is its own, so whether there is enough does not depend on the
+// kernel.
 Lines FindingLines(const Report& report, bool places_alone) {
   Lines lines;
   for (const ReportedFinding& finding : report.findings) {

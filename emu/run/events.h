@@ -12,7 +12,7 @@
 //   lanes    LanesMet, LanesMetUntil
 //
 // and whether it wants events or not: Begun, Bound, Finished, Ended. Each event but a step and a turn, which are an
-// agent's by what they give, says Who did it: the agent, and the operation whose issue or half it is. A launch pays for
+// agent's by what they give, has a Who: the agent, and the operation whose issue or phase it is. A launch pays for
 // no kind that no watcher wants. All but steps come from the memory of the run (memory_model/bytes/events.h), which a
 // watcher may hand further ones when operands are bound: they come after those of the list, and the machine's own
 // (clocks, spins, scratch of tasks) after these or before them.

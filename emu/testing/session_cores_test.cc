@@ -8,7 +8,7 @@
 namespace palladion {
 namespace {
 
-// Two cores, each with a copy of its own under way to its row. In the next kernel one core stores into the other one's
+// Two cores, each with a copy of its own in flight to its row. In the next kernel one core stores into the other one's
 // row, which the other one's copy writes: the race is there whichever core begins first.
 TEST(SessionOfCores, ACoreStoresWhereAnotherOnesCopyIsUnderWay) {
   const auto kernel = [](std::string_view name, std::string_view sems, std::string_view body) {

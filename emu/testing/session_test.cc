@@ -1,4 +1,4 @@
-// Semaphores that one kernel gives and another takes, and what stays under way between the two. Spec:
+// Semaphores that one kernel gives and another takes, and what stays in flight between the two. Spec:
 // docs/spec/tpu-sessions.md.
 #include "emu/session.h"
 
@@ -70,7 +70,7 @@ TEST(SessionTest, ACopyThatOneKernelStartsIsAwaitedInTheNext) {
   const Result started = CheckIn(session, kStart, {Iota(), Zeros()});
   EXPECT_EQ(threads::Codes{}, threads::CodesOf(started.report)) << ToText(started.report);
   ASSERT_EQ(2u, started.outputs.size());
-  EXPECT_TRUE(IsNaN(started.outputs[0], 0));  // under way
+  EXPECT_TRUE(IsNaN(started.outputs[0], 0));  // in flight
   EXPECT_EQ(0.0F, started.outputs[0].data<float>()[8 * 128]);
   const Result ended = CheckIn(session, kWait, {Iota(), started.outputs[0], started.outputs[1]});
   EXPECT_EQ(threads::Codes{}, threads::CodesOf(ended.report)) << ToText(ended.report);

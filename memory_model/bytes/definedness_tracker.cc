@@ -89,7 +89,7 @@ class DefinednessTracker::Moves {
   std::pair<DefinedMark, DefinedMark> last_ = {0, 0};
 };
 
-// Who stores what is undefined in an output.
+// Which agent stores an undefined element in an output.
 class DefinednessTracker::StoreRecord {
  public:
   StoreRecord(DefinednessTracker& tracker, MemoryBuffer& buffer, const Site& site)

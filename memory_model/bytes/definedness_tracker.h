@@ -83,7 +83,7 @@ class DefinednessTracker {
   std::vector<DefinedMark> in_place_;  // of a store to an output
   const MemoryBuffer* engine_source_ = nullptr;
   bool copies_ = false;              // an engine, without a value of the kernel
-  std::vector<StoreNumber> copied_;  // of the engine's elements: who stored them in its source; empty: none
+  std::vector<StoreNumber> copied_;  // of the engine's elements: the stores to them in its source; empty: none
   std::map<AgentId, std::vector<StoreNumber>> carried_;  // the same, of copies of blocks that have read
   UndefinedStores stores_;
 };

@@ -88,7 +88,7 @@ class MemoryWatcher {
   virtual void LanesMetUntil(const Who&, std::uint32_t /*time*/) {}
 };
 
-// Those who watch a run, by what they want, in the order in which they came.
+// The watchers of a run, by what they want, in the order in which they came.
 class MemoryWatchers {
  public:
   void Add(MemoryWatcher* watcher) {

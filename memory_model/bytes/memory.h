@@ -49,7 +49,7 @@ class Memory final : public Machine {
   // Loads, stores, atomics and the two halves of copies so far: each had its bounds checked.
   std::int64_t accesses() const { return accesses_; }
 
-  // Who runs, for messages. Before the first request.
+  // The running agent, for messages. Before the first request.
   void NameAgents(const AgentNaming& naming) {
     bounds_.NameAgents(naming);
     if (tracker_ != nullptr) tracker_->NameAgents(naming);
@@ -74,7 +74,7 @@ class Memory final : public Machine {
   // From here on accesses say which elements are undefined (their `defined`). Before the first request. `values_only`:
   // what memory gives counts as defined; results for which hardware promises nothing are followed.
   void TrackDefinedness(bool values_only = false);
-  void SetUndefined(BufferId buffer);                                    // an adopted output, before anybody writes it
+  void SetUndefined(BufferId buffer);                                    // an adopted output, before its first write
   void SetDefined(BufferId id, ElementCount first, ElementCount last) {  // [first, last) has been written
     MemoryBuffer& buffer = buffers_[id];
     buffer.defined.StorePiece(first * buffer.element_size, (last - first) * buffer.element_size, 0);
@@ -104,7 +104,7 @@ class Memory final : public Machine {
   // From now on loads copy: another agent may write between a load and the use of its value.
   void NeverLend() { lends_ = false; }
 
-  // Who does what is asked from here on, as watchers get it. A machine over this memory says so of an agent that
+  // The agent of all requests from here on, as watchers get it. A machine over this memory says so of an agent that
   // has not had its first turn (Running) and of halves of operations.
   const Who& who() const { return who_; }
   void Acts(AgentId agent) { who_ = {.agent = agent}; }
@@ -158,7 +158,7 @@ class Memory final : public Machine {
   ValueView Take(LoanId loan, std::vector<std::byte>* bytes) override { return buffers_.Take(loan, bytes); }
   ValueView Room(const BoxAccess& access) override;
   void Wrote(const BoxAccess& access) override;
-  // The promptest engine: a copy between boxes is complete when its request returns, and is left to who made it. There
+  // The promptest engine: a copy between boxes is complete when its request returns, and is left to its issuer. There
   // are no engines for anything else.
   QueueId QueueOf(AsyncQueue queue) override { return queue == AsyncQueue::kBlocks ? kPromptQueue : QueueId{}; }
   absl::Status Start(AsyncRequest&& request) override;
@@ -198,7 +198,7 @@ class Memory final : public Machine {
   LaunchBuffers buffers_;
   MemoryWatchers watchers_;
   bool of_block_ = false;  // the half that is done is of a copy of a block
-  Who who_, resumes_;      // who acts; and whose turn it is while a half of an operation is done
+  Who who_, resumes_;      // the agent that acts; and the one that runs while a phase of an operation is done
   std::int32_t next_operation_ = kFirstOperation;
   std::int64_t accesses_ = 0;
   BoundsFindings bounds_;

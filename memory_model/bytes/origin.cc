@@ -84,7 +84,7 @@ std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> progr
   std::size_t i = range.first;
   for (; i < range.several; ++i) {
     Numbered& numbered = numbers_[i];
-    if (numbered.met.empty()) {  // not given to anybody yet
+    if (numbered.met.empty()) {  // not given to a program yet
       if (!origin.was_read || origin.carried != Carried::kNot) unread_.push_back(static_cast<std::uint8_t>(i));
       numbered.origin = std::move(origin);
       break;

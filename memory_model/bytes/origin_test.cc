@@ -1,4 +1,4 @@
-// Where undefined data came from, who met it, and who stored it.
+// Where undefined data came from, which agent read it, and which one stored it.
 #include "memory_model/bytes/origin.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 
 namespace palladion::memory_model {
 
-// Who says it: names for origins, stores and agents.
+// Names for origins, stores and agents.
 struct UndefinedContext {
   const Origins& origins;
   const UndefinedStores& stores;

@@ -45,7 +45,7 @@ class AsyncEngine {
  public:
   QueueId AddQueue(QueueOrder order);
   QueueOrder OrderOf(QueueId queue) const { return queues_[queue].order; }
-  void Retire(QueueId queue);  // nothing of it is under way, and no wait for it will come
+  void Retire(QueueId queue);  // nothing of it is in flight, and no wait for it will come
   std::size_t queues() const { return queues_.live(); }
 
   // From here on values carry marks, as the machine's memory does then too. Before the first operation.
@@ -84,7 +84,7 @@ class AsyncEngine {
   void ReadAhead(AgentId operation, Machine* memory);
 
   bool Done(AgentId operation, Half half) const;
-  const AsyncRequest& RequestOf(AgentId operation) const { return Find(operation)->request; }  // while it is under way
+  const AsyncRequest& RequestOf(AgentId operation) const { return Find(operation)->request; }  // while it is in flight
 
   // What is kept of an operation that is done, until it is forgotten.
   struct Record {
@@ -99,7 +99,7 @@ class AsyncEngine {
   const std::vector<Record>& finished() const { return finished_; }
   std::vector<Record> Unfinished() const;
 
-  // Groups, which a thread waits for by how many may still be under way.
+  // Groups, which a thread waits for by how many may still be in flight.
   void CommitGroup(QueueId queue);
   bool IsUncommitted(AgentId operation) const;  // it is of an uncommitted group
   bool IsInGroup(AgentId operation) const;      // only its issuer can have waited for it, and has not for all of it
@@ -158,7 +158,7 @@ class AsyncEngine {
   const Operation* Find(AgentId operation) const;
   bool MayGo(const Operation& operation, Half half) const;
 
-  std::map<AgentId, Operation> operations_;  // under way
+  std::map<AgentId, Operation> operations_;  // in flight
   std::vector<Record> finished_;
   Spare spare_;
   LiveTable<QueueId, Queue> queues_;

@@ -1,7 +1,7 @@
 // The implicit order of operations in a tensor core, without a wait: a product comes after products of its shape and
 // kind into its accumulator, and after all copies to tensor memory, if their issue happens before its own. Based on:
 // PTX, "pipelined instructions" of tcgen05. Plain data: a copy is a snapshot. What it does not know: which operations
-// are under way (AsyncEngine), and the pairs of PTX that Pallas does not issue (shift).
+// are in flight (AsyncEngine), and the pairs of PTX that Pallas does not issue (shift).
 #ifndef PALLADION_MEMORY_MODEL_ENGINE_PIPELINES_H_
 #define PALLADION_MEMORY_MODEL_ENGINE_PIPELINES_H_
 

@@ -1,6 +1,6 @@
 // Clocks of asynchronous operations in one queue, where the queue orders them: in a serial queue each operation happens
 // after all before it; over an ordered link a write happens after those before it, and acquiring one acquires all
-// before it. Plain data: a copy is a snapshot. What it does not know: which operations are under way (AsyncEngine).
+// before it. Plain data: a copy is a snapshot. What it does not know: which operations are in flight (AsyncEngine).
 #ifndef PALLADION_MEMORY_MODEL_ENGINE_QUEUE_CLOCKS_H_
 #define PALLADION_MEMORY_MODEL_ENGINE_QUEUE_CLOCKS_H_
 

@@ -37,7 +37,7 @@ class AgentTable {
   // A child that starts now, and its end: what each does is ordered by it.
   AgentId Spawn(AgentId parent, std::string name, const Place& place, const CodeSite& site);
   void Join(AgentId parent, AgentId child);
-  // Who spawned it, or issued it; invalid: none.
+  // The agent that spawned or issued it; invalid: none.
   AgentId ParentOf(AgentId who) const { return IsOperation(who) ? IssuerOf(who) : Agent(who).parent; }
   // Whose warp it is; of any other agent, itself.
   AgentId ThreadOf(AgentId agent) const { return RoleOf(agent) == AgentRole::kWarp ? ParentOf(agent) : agent; }

@@ -1,4 +1,4 @@
-// The table of who runs, where there are clocks: what an agent is, where it is, whose it is, and what is still known of
+// The table of agents, where there are clocks: what an agent is, where it is, its owner, and what is still known of
 // it when it has ended.
 #include "memory_model/order/agents.h"
 

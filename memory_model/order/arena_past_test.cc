@@ -157,7 +157,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
       ASSERT_EQ(told, expected) << "trial " << trial << ", line " << line;
       const std::int32_t first = below(TensorCells::kLanes), count = 1 + below(TensorCells::kLanes - first);
       uses.push_back(UseAt(line, Rows(first, count, static_cast<std::int32_t>(width))));
-      for (auto& [e, by] : told) {  // who gets a part of an element's cells has all of it from there on
+      for (auto& [e, by] : told) {  // the owner of a part of an element's cells has all of it from there on
         for (std::size_t copy = 0; copy < cells.copies; ++copy) lines[cell_of(e, copy)].insert(by.begin(), by.end());
       }
       for (std::int64_t e = first * width; e < (first + count) * width; ++e) {
@@ -237,7 +237,7 @@ TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
   EXPECT_EQ(told, done);
 }
 
-// Operations that only the past of some bytes holds are not forgotten: who gets those bytes asks about them.
+// Operations that only the past of some bytes holds are not forgotten: the next owner of those bytes asks about them.
 TEST(ArenaPast, OperationsOfThePastAreRemembered) {
   Script s;
   const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);

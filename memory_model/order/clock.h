@@ -136,7 +136,7 @@ class VectorClock {
 
 inline void VectorClock::Join(const VectorClock& other) {
   const std::size_t n = other.entries_.size();
-  if (n == entries_.size()) {  // those who talk to each other know of the same few
+  if (n == entries_.size()) {  // agents that exchange clocks have the same few entries
     Epoch* mine = entries_.data();
     const Epoch* theirs = other.entries_.data();
     std::size_t i = 0;

@@ -43,7 +43,7 @@ class SharedTrie {
     if (!empty()) Visit(root_.get(), 0, f);
   }
 
-  // What a round of forgetting has made of the nodes that are shared, so that those who share go on sharing.
+  // What a round of forgetting has made of the shared nodes, so that they stay shared.
   class Round;
 
   // Without parts of which any(first, last), is one of these to be kept, does not hold; the same for all of the round.
@@ -95,7 +95,7 @@ class SharedTrie {
   struct Inner : Node {
     std::array<Ref, kFan> child;
     Inner() = default;
-    // Its parts; who shares it is another matter.
+    // Its parts, shared or not.
     Inner(const Inner& other) : Node(), child(other.child) { this->height = other.height; }
   };
 

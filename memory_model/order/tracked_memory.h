@@ -61,7 +61,7 @@ class Tracked {
 
  private:
   struct NotedRead {
-    AgentId who;  // of an operation: who issues it is another each time
+    AgentId who;  // of an operation: its issuer may differ each time
     LocId loc;
     std::int32_t text_line = 0;
     bool early = false;
@@ -88,7 +88,7 @@ class TrackedMemory {
   absl::Span<const AccessConflict> Access(Tracked* buffer, const AccessEvent& event, const AccessSet& set,
                                           const Vantage& vantage);
   // The same of its end, a write of all of it. What was done to bytes of an arena and is ordered before it counts for
-  // who gets them next. `freed_by`: what ends it, where that is not an agent.
+  // the next owner. `freed_by`: what ends it, where that is not an agent.
   absl::Span<const AccessConflict> Free(Tracked* buffer, const AccessEvent& event, const Vantage& vantage,
                                         std::string freed_by);
   // Its id may mean other memory from here on, of which no record comes.

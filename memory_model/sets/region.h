@@ -79,9 +79,9 @@ struct Conflicts {
   bool any() const { return write_write >= 0 || read_write >= 0; }
 };
 
-// Who touched each unit of an array, and how: the last task, and what all others did. Until a conflict is found that
-// answers "did another task do this" exactly, also where tasks go on after others ran: units without a conflict are
-// only read, or only updated, by all. After one it is exact where tasks do not return.
+// Which tasks touched each unit of an array, and how: the last task, and what all others did. Until a conflict is found
+// that answers "did another task do this" exactly, also where tasks go on after others ran: units without a conflict
+// are only read, or only updated, by all. After one it is exact where tasks do not return.
 class UnitOwners {
  public:
   static constexpr std::uint32_t kSeveral = 1;  // a task that has ended, or several: not the caller
@@ -103,7 +103,7 @@ class UnitOwners {
   // is in conflict with the write already.
   void Touch(std::int64_t first, std::int64_t last, std::uint32_t task, KindSet kind, Conflicts* conflicts);
 
-  // For memory of a task's own that tasks inherit from each other: who wrote last. The first unit of the range that
+  // For memory of a task's own that tasks inherit from each other: the last writer. The first unit of the range that
   // was last written by another task, or -1.
   void Overwrite(std::int64_t first, std::int64_t last, std::uint32_t task);
   std::int64_t FirstInherited(std::int64_t first, std::int64_t last, std::uint32_t task) const;

@@ -138,7 +138,7 @@ class LaneHistory {
     Lane lane;
     std::size_t number = 0;  // of the access's value
   };
-  // An access under way.
+  // The current access.
   struct Now {
     const LaneAccess& access;
     const Mask& mask;

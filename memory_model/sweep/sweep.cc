@@ -45,7 +45,7 @@ bool TaskClock::Begin(absl::Span<const std::int64_t> grid_index) {
   return true;
 }
 
-// Of a task that goes on it is the program that began last, to whom the copies of its blocks belong until the next.
+// Of a task that goes on it is the program that began last: the copies of its blocks belong to it until the next one.
 bool TaskClock::Runs(const RunningAgent& now) {
   if (!take_turns_) return now.begins && Begin(now.index);
   const bool another = Begin(now.index);
@@ -267,7 +267,7 @@ void Sweep::Record(const Watched& watched, const Touch& touch, const Conflicts& 
   const bool shared = watched.sharing == Sharing::kShared;
   const ElementSize unit = watched.owners == nullptr ? watched.element_size : watched.unit_size;
   const auto byte = [&](std::int64_t number) { return ElementCount(number) * unit; };
-  // What no task reads unless it wrote it is no matter of others.
+  // What each task reads only after writing it does not matter to others.
   if (shared && conflicts.write_write >= 0)
     RecordOne(watched, touch, ConflictRule::kWriteWrite, byte(conflicts.write_write));
   if (conflicts.read_write >= 0)

@@ -30,7 +30,7 @@ class Witness final : public MemoryWatcher {
 
   // Before the first program; the run must make the buffers of the first one. Questions are numbered from 0.
   void Ask(const SweepConflict& conflict);
-  // Who wrote the byte first in the task of `program`. The memory must have the buffer.
+  // The first writer of the byte in the task of `program`. The memory must have the buffer.
   void AskFirstWriter(const Memory& memory, BufferId buffer, ByteCount byte, absl::Span<const std::int64_t> program);
 
   // The other access: the earliest that is in conflict with it; of what is read in memory that tasks hand on, the

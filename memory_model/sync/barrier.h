@@ -1,8 +1,8 @@
-// A barrier: so many arrivals complete a phase, and who waits for it learns what the arrivers knew. Phases are counted
-// in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a waiter that
-// misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a completion that
-// is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has seen; what all
-// of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
+// A barrier: so many arrivals complete a phase, and a wait for it acquires what the arrivals released. Phases are
+// counted in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a
+// waiter that misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a
+// completion that is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has
+// seen; what all of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
 // completions without a wait, as many waits as completions, an agent that waits once waits for each phase). Bytes are
 // counted as mbarrier counts them (tx-count): a copy to several blocks at once expects, with its arrival, all that will
 // land in its own block, and all that lands there counts for the current phase. A phase is complete when its arrivals
@@ -85,7 +85,7 @@ class Barrier {
     last_.Forget(remaining);
   }
 
-  // f(who) for everybody whom a finding may name.
+  // f(agent) for all agents that a finding may name.
   template <class F>
   void ForEachAgent(const F& f) const {
     f(last_by_.who);
@@ -109,7 +109,7 @@ class Barrier {
 
   const BarrierSpec& spec() const { return *spec_; }
   std::uint64_t completed() const { return completed_; }
-  std::int64_t arrived() const { return arrived_; }  // in the phase under way
+  std::int64_t arrived() const { return arrived_; }  // in the current phase
 
  private:
   struct Waiter {

@@ -70,7 +70,7 @@ TEST(BarrierBytes, APhaseNeedsItsArrivalsAndItsBytes) {
   EXPECT_EQ(s.Codes(), Codes{"BAR_PENDING"});
 }
 
-// Four blocks each load a quarter for all: everybody's barrier completes once, after all four, in any order of issues
+// Four blocks each load a quarter for all: each block's barrier completes once, after all four, in any order of issues
 // and landings, those among them that come before the block's own copy.
 TEST(BarrierBytes, PartsOfAMulticast) {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {

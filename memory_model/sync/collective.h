@@ -36,7 +36,7 @@ class CollectiveLog {
 
  private:
   struct Operation {
-    std::size_t first;  // who made it first
+    std::size_t first;  // the member that made it first
     std::string what;
     CodeSite site;
     std::size_t makers = 0;

@@ -49,7 +49,7 @@ TEST(CollectiveLog, ADifferenceIsFoundInEveryOrder) {
     Lists lists;
     std::size_t least, most;  // findings
   };
-  // Who is compared depends on who is first: two of three may differ from it, or one.
+  // The comparison is with the first member: two of three may differ from it, or one.
   for (const Case& c : {Case{{"a", "b", "a"}, 1, 2}, Case{{"ab", "ab", "aa"}, 1, 2}, Case{{"aa", "a", "aa"}, 1, 1},
                         Case{{"", "a", ""}, 2, 2}, Case{{"ab", "ba", "ab"}, 2, 4}, Case{{"aaa", "a", "aaa"}, 1, 1}}) {
     ForEachOrder(c.lists, [&](const CollectiveLog&, const FindingLog& log) {

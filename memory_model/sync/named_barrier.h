@@ -1,5 +1,5 @@
 // A barrier that a block has without asking for it, by number: lanes arrive until as many are there as each of them
-// says, and who waits waits for the phase to which it arrived. Then it is as new, for any other number of lanes.
+// says, and a wait is for the phase of its own arrival. Then it is as new, for any other number of lanes.
 // Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones that hardware has
 // (semantics/ops/gpu/named_barrier.cc).
 #ifndef PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
@@ -50,9 +50,9 @@ class NamedBarrier {
   void Complete();
 
   std::string name_;              // "named barrier 3 of block (0)"
-  std::vector<Arrival> arrived_;  // in the phase under way
-  std::string first_;             // the name of the first of these, who may be gone by now
-  std::int64_t lanes_ = 0;        // of these, and of those who have left
+  std::vector<Arrival> arrived_;  // in the current phase
+  std::string first_;             // the name of the first of these, which may be gone by now
+  std::int64_t lanes_ = 0;        // of these, and of the threads that have ended
   std::int64_t left_ = 0;         // lanes of threads that have ended
   ClockBundle gathering_;
   std::vector<Waiter> waiters_;  // until they have waited

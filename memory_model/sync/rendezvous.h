@@ -42,7 +42,7 @@ class Rendezvous {
   // The agent ends: it enters no more.
   void MemberEnds(AgentId agent, const AgentTable& agents, FindingLog* log);
 
-  // f(who) for everybody whom a finding may name.
+  // f(agent) for all agents that a finding may name.
   template <class F>
   void ForEachAgent(const F& f) const {
     for (const AgentId member : members_) f(member);
@@ -67,7 +67,7 @@ class Rendezvous {
   std::vector<AgentId> members_;
   std::vector<std::int64_t> entered_;  // by member: how often
   std::vector<bool> ended_;            // by member
-  std::vector<Entry> waiting_;         // of the meeting under way
+  std::vector<Entry> waiting_;         // of the current meeting
   std::int64_t met_ = 0;
   ClockBundle gathering_, last_;
 };

@@ -67,13 +67,13 @@ class Semaphore {
   bool waits_race() const { return layers_.race(); }
   void DoNotJudgeWaits() { layers_.Withhold(); }  // then it says that they could
 
-  // f(who, how much is left) for every signal that no wait has used up, the oldest first.
+  // f(agent, how much is left) for every signal that no wait has used up, the oldest first.
   template <class F>
   void ForEachCredit(const F& f) const {
     for (const Credit& credit : credits_) f(credit.by, credit.left);
   }
 
-  // f(who) for everybody whom a finding may name.
+  // f(agent) for all agents that a finding may name.
   template <class F>
   void ForEachAgent(const F& f) const {
     for (const Credit& credit : credits_) f(credit.by);

@@ -11,7 +11,7 @@ namespace {
 
 Place Device(std::int32_t number) { return Place{}.With(PlaceLevel::kDevice, number); }
 
-// Agents on two devices, one semaphore, and what the waiter knows of who signals.
+// Agents on two devices, one semaphore, and what the wait acquires of the signals.
 class SemaphoreTest : public testing::Test {
  protected:
   bool Knows(AgentId waiter, AgentId signaller) const {

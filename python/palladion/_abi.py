@@ -30,7 +30,7 @@ FORMS = {"text": 0, "findings": 1, "end": 2, "parts": 3}
 class PalladionError(RuntimeError):
     """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None.
 
-    interrupted: by a signal, or by who called.
+    interrupted: by a signal, or by the caller.
     """
 
     __module__ = "palladion"  # where users find it

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# What those who call this module name.
+# The names that callers of this module use.
 from palladion._abi import BUDGET as BUDGET
 from palladion._abi import (
     CLEAN,

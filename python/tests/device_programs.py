@@ -219,7 +219,7 @@ def scattered_sums(x_ref, o_ref, slots, part, local, send, recv, free, *, n, cap
         ]
         for way in (0, 1):
             if capacity and step > 0:
-                pl.semaphore_wait(free.at[way], 1)  # who gets it has sent what was there
+                pl.semaphore_wait(free.at[way], 1)  # the receiver has sent on what its slot held
             copies[way].start()
         for way in (0, 1):
             copies[way].wait()

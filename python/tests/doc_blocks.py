@@ -106,7 +106,7 @@ def _differs(block, shown, printed):
 
 
 class Reader:
-    """One who types a page's blocks, in `folder`."""
+    """A reader that types a page's blocks, in `folder`."""
 
     def __init__(self, folder: pathlib.Path):
         self.folder = folder

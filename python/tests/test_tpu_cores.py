@@ -51,7 +51,7 @@ def takes_first(scratch, programs):
 def test_prefetched_scalars_are_a_cores_own(chip, programs, found, seeds, scratch):
     out, report = emulated(chip, seeds, takes_first(scratch, programs), jnp.ones(1, jnp.int32))
     assert out[::8, 0].tolist() == found
-    apart = programs == 2 and chip != "v6e"  # else who shares a core, and in which order, decides
+    apart = programs == 2 and chip != "v6e"  # else the programs of one core, and their order, decide
     defects = {f.code for f in report.findings if f.severity == "defect"}
     assert defects <= {"GRID_ORDER", "RACE_RW", "RACE_WW", "NONDET"}
     assert bool(defects) == (seeds is not None and not apart)

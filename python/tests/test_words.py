@@ -25,6 +25,7 @@ WORD = "nobody"
         ("a.py", f"def test_{WORD}_waits():\n    pass", 1),
         ("a.md", f"# A page\n\n{WORD} waits", 3),
         ("a.sh", f"# {WORD} waits", 1),
+        ("a.case", f"=== a\n# {WORD} waits", 2),
     ],
 )
 def test_a_word_is_found_where_people_read_it(path, text, line):
@@ -40,6 +41,7 @@ def test_a_word_is_found_where_people_read_it(path, text, line):
         ("a.cc", f"int {WORD} = 1;  // another name"),
         ("a.cc", f"// `{WORD}` is the parameter"),
         ("a.py", f'a = "{WORD}"'),
+        ("a.case", f"--- kernel\n  in %{WORD}: i32[8];"),
         ("a.md", f"`{WORD}` and {WORD}like"),
     ],
 )

@@ -25,7 +25,7 @@ struct RunLengths {
 std::unique_ptr<Policy>
 MakeProgramOrder();                     // engines first, then the running agent until it waits, then the lowest number
 std::unique_ptr<Policy> MakeReverse();  // the running agent until it waits, then the highest number
-std::unique_ptr<Policy> MakeRandomWalk(std::uint64_t seed);  // anyone at every operation
+std::unique_ptr<Policy> MakeRandomWalk(std::uint64_t seed);  // any agent at every operation
 
 // The running agent goes on, but with a chance of `switch_per_mille` any agent does; any when it waits. (Miri: 10.)
 std::unique_ptr<Policy> MakeSticky(std::uint64_t seed, int switch_per_mille);
@@ -42,7 +42,7 @@ std::unique_ptr<Policy> MakePos(std::uint64_t seed);
 // left, so all interleavings are equally likely where `lengths` are exact.
 std::unique_ptr<Policy> MakeUrw(std::uint64_t seed, RunLengths lengths);
 
-// One random agent gets no turn while anyone else can go, for intervals that grow (rr's chaos mode).
+// One random agent gets no turn while another one can go, for intervals that grow (rr's chaos mode).
 std::unique_ptr<Policy> MakeStarveOne(std::uint64_t seed);
 
 // Engines go when no other agent can, or as soon as they can; among the rest `inner` chooses.

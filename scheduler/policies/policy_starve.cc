@@ -17,7 +17,7 @@ class StarveOne final : public Policy {
       left_ = interval_;
       starved_ = choice.candidates[random_.Below(n)].id;
     }
-    // One in ten turns goes to anyone, so that the rest do not just follow each other.
+    // One in ten turns goes to any agent, so that the rest do not just follow each other.
     if (choice.current != nullptr && choice.current->id != starved_ && !random_.Chance(100)) return *choice.current;
     if (n == 1) return choice.candidates[0];
     const std::size_t position = static_cast<std::size_t>(random_.Below(n));

@@ -34,7 +34,7 @@ enum class PolicyKind : std::uint8_t {
 struct PolicyRow {
   PolicyKind kind;
   std::string_view name;  // as in a schedule string: "pct2"
-  std::string_view what;  // who goes next
+  std::string_view what;  // which agent goes next
   std::string_view finds;
   int pct_depth = 0;  // of a PCT policy
 };

@@ -205,7 +205,7 @@ TEST(PctBound, OneHonestSentence) {
   EXPECT_EQ(PctSentence(1, 1, 4), "4 schedules tried (1 agent, 1 operation); too few for PCT's bound to say anything");
 }
 
-// However many ran, a bound is none of certainty; and who does not ask for it is not given it.
+// However many ran, a bound is none of certainty; and without a request there is none.
 TEST(PctBound, NeverCertainAndOnlyOnRequest) {
   EXPECT_NE(PctSentence(2, 2, 1000).find("with probability >= 0.99 (PCT bound)"), std::string::npos);
   for (const std::int64_t seeds : {1, 64, 1000}) {

@@ -20,7 +20,7 @@ struct Sleeper {
   Touches touches;
 };
 
-// A choice of the schedule under way. Its event is that of the trace with its number.
+// A choice of the current schedule. Its event is that of the trace with its number.
 struct Node {
   std::shared_ptr<const RunLoop::Saved> loop;
   std::shared_ptr<const void> shared;
@@ -95,7 +95,7 @@ class Explorer {
     return absl::OkStatus();
   }
 
-  // The agent goes on from the node on top; returns who sleeps after it.
+  // The agent goes on from the node on top; returns the agents that sleep after it.
   absl::StatusOr<std::vector<Sleeper>> Take(Tracked agent) {
     const AgentOrdinal ordinal = trace_.OrdinalOf(agent);
     const Candidate* const candidate = loop_->candidates().Find(ordinal);

@@ -38,7 +38,7 @@ using System = std::vector<std::vector<Op>>;  // of each agent
 constexpr std::int64_t kObjects = 2, kSemaphores = 10, kBarriers = 20, kEnds = 30, kMeeting = 40, kScopes = 50,
                        kArrivals = 2;
 
-// What the agents share, and the touches of the operation under way.
+// What the agents share, and the touches of the current operation.
 struct World {
   std::array<std::int64_t, kObjects> cells{}, counts{}, arrived{}, completed{};
   std::vector<std::string> saw;  // of each agent; an engine shows in what it writes
@@ -48,7 +48,7 @@ struct World {
   std::string left;
   std::array<std::int64_t, kObjects> places{};  // 0: it is not there
   std::int64_t made = 0, agents = 0, met = 0, ended = 0;
-  std::vector<std::int64_t> met_as;  // of the meeting under way
+  std::vector<std::int64_t> met_as;  // of the current meeting
   bool mismatched = false;
   Touches touched;
 };

@@ -1,4 +1,4 @@
-// The schedule under way in an exhaustive search, as events with what happens before each, and the races that it has:
+// The current schedule of an exhaustive search, as events with what happens before each, and the races that it has:
 // pairs of operations of two agents that conflict and that another schedule would do in the other order. Agents have
 // numbers here that do not depend on the order of independent operations: derived from the parent and the index among
 // its children, because ordinals are given in the order of creation. What it does not know: how a schedule is run.
@@ -47,9 +47,9 @@ class Trace {
 
   // The next event. Its races with those before it; of one that waited, also with those that may have let it wait.
   std::vector<Reversal> Add(Action action);
-  // Of an operation that waits until the end: who may have made it wait.
+  // Of an operation that waits until the end: the agents that may have made it wait.
   std::vector<Reversal> RacesOfWaiting(const Action& action) const;
-  void Pop();  // the last event, and who came to be by it
+  void Pop();  // the last event, and the agents that it created
 
  private:
   using Clock = std::vector<std::int32_t>;  // by agent: so many of all events, up to its last one that is known

@@ -27,7 +27,7 @@ std::string DeviceName(absl::Span<const std::int64_t> coordinates);
 std::string AgentName(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index);
 inline std::string AgentName(absl::Span<const std::int64_t> program) { return AgentName(AgentNaming(), program); }
 
-// " at program (3, 0)", to be put after what is done; "" where there is only one who could.
+// " at program (3, 0)", to be put after what is done; "" where there is only one agent.
 std::string AtAgent(const AgentNaming& naming, absl::Span<const std::int64_t> grid_index);
 
 }  // namespace palladion

@@ -101,8 +101,8 @@ enum class Confidence : std::uint8_t {
 };
 std::string_view Name(Confidence confidence);  // "proved", "predicted", "policy-dependent"
 
-// The fix as a change of the kernel, where it is one. Who has the kernel makes text of it (emu/run/launch/mended.h),
-// where it can be had; lines are of the kernel text.
+// The fix as a change of the kernel, where it is one. The owner of the kernel makes text of it
+// (emu/run/launch/mended.h), where it can be had; lines are of the kernel text.
 struct Mend {
   enum class Kind : std::uint8_t {
     kNone,             // no change of a line or two

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint8_t kFirst = 1, kSecond = 2, kBoth = kFirst | kSecond;
 
-// Within a run, who arrived at a barrier and who had to wait are not alike; which of them came first is the schedule's.
+// Within a run, an arrival at a barrier and a wait are not alike; which of them came first is the schedule's.
 bool SidesAreAlike(FindingCode code) {
   return code != FindingCode::kBarrierDouble && code != FindingCode::kBarrierUnawaited &&
          code != FindingCode::kBarrierPending && code != FindingCode::kBarrierPhaseSkip &&

@@ -55,7 +55,7 @@ class FindingLog {
   // accesses is counted for each order, and the larger count is kept.
   void Take(Finding finding);
 
-  // For who joins the findings of several runs in another way.
+  // For callers that join the findings of several runs in another way.
   std::optional<std::size_t> Find(const Key& key) const;
   void Push(Finding finding);                     // one that Find does not find
   void Replace(std::size_t at, Finding finding);  // what is there becomes another finding

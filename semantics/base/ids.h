@@ -22,7 +22,7 @@ using LocId = Id<struct LocTag>;        // a source location: Module::locs
 using FileId = Id<struct FileTag>;      // a source file: Module::files
 using BufferId = Id<struct BufferTag>;  // an allocation of one run
 
-// Who runs: the one name that requests, clocks, findings, traces and logs have for it. Given once in a run, in the
+// An agent: the one name that requests, clocks, findings, traces and logs have for it. Given once in a run, in the
 // order in which agents begin; operations of engines are numbered apart, after all others.
 using AgentId = Id<struct AgentTag>;
 
@@ -30,7 +30,7 @@ enum class AgentRole : std::uint8_t {
   kProgram,    // of a grid, whichever core it runs on
   kThread,     // of a block
   kWarp,       // that a thread forked
-  kOperation,  // an engine's, while it is under way
+  kOperation,  // an engine's, while it is in flight
   kLaunch,     // another kernel, as far as this one sees it
 };
 

@@ -20,7 +20,7 @@ std::string ForScript(std::string_view json);
 // The length of the UTF-8 sequence that starts at `i`, or 0 where there is none.
 std::size_t Utf8Length(std::string_view text, std::size_t i);
 
-// Objects and lists, one member after the other, on one line. Who uses it closes what it opens.
+// Objects and lists, one member after the other, on one line. The caller closes what it opens.
 class JsonWriter {
  public:
   JsonWriter& Key(std::string_view name);

@@ -156,7 +156,7 @@ std::map<const OpRow*, Named> NamedInCases() {
   return named;
 }
 
-// Who may end a wait is asked of the rows: one that never could would hide who is stuck, and why.
+// Which operations may end a wait is a fact of the rows: a wrong one would hide which agent is stuck, and why.
 TEST(OpTable, WhoeverSignalsNamesWhatItSignals) {
   const std::map<const OpRow*, Named> named = NamedInCases();
   int signalling = 0;

@@ -11,7 +11,7 @@
 namespace palladion {
 namespace {
 
-// Who accepts it, and what it does there.
+// The backends that accept it, and what it does there.
 struct Kind {
   Backends backends;
   Effect effect;

@@ -68,7 +68,7 @@ struct AsyncOperand {
 
 using LoanId = Id<struct LoanTag>;  // Machine::Lend
 
-// A value of an operation under way: row-major, with the marks of Definedness; no marks: every element is defined.
+// A value of an operation in flight: row-major, with the marks of Definedness; no marks: every element is defined.
 // Where it has a view, its elements lie there, and `bytes` is not used.
 struct AsyncValue {
   std::vector<std::byte> bytes;

@@ -65,8 +65,8 @@ struct WaitTarget {
     kNothing,
     kBarrier,       // the next phase of `object`
     kSemaphore,     // `object` to hold `value`
-    kGroups,        // at most `value` groups of `queue` under way
-    kQueue,         // no operation of `queue` under way
+    kGroups,        // at most `value` groups of `queue` in flight
+    kQueue,         // no operation of `queue` in flight
     kMeeting,       // all agents of the block at the same collective operation
     kSpawned,       // the end of the agents that it spawned
     kNamedBarrier,  // the phase of named barrier `value` at which it arrived last
@@ -82,12 +82,12 @@ struct WaitTarget {
   MemoryScope scope = MemoryScope::kSystem;  // kSemaphore
 };
 
-// What an agent does for those who wait, itself included: an arrival at a barrier, a signal to a semaphore.
+// What an agent does for agents that wait, itself included: an arrival at a barrier, a signal to a semaphore.
 struct Arrival {
   WaitTarget at;            // its kind, and which one: what waits for it have there, too
   std::int64_t amount = 1;  // kSemaphore: what its count grows by; kNamedBarrier: the lanes that complete a phase
   bool waits = false;       // kNamedBarrier: the agent then waits for the phase to which it arrives
-  std::string_view what;    // kMeeting: the operation, the same for all who meet
+  std::string_view what;    // kMeeting: the operation, the same for all that meet
 };
 
 }  // namespace palladion

@@ -1,5 +1,5 @@
 // Where the elements of a value lie in memory, for code that reads or writes them in place. Based on: strided arrays.
-// What it does not know: who owns the memory, and the element type.
+// What it does not know: the owner of the memory, and the element type.
 #ifndef PALLADION_SEMANTICS_PORT_VALUE_VIEW_H_
 #define PALLADION_SEMANTICS_PORT_VALUE_VIEW_H_
 

@@ -15,7 +15,7 @@ namespace palladion {
 inline constexpr std::int32_t kFirstOperation = 1 << 28;
 
 struct Who {
-  AgentId agent;           // whose own it is, or who has issued the operation; invalid before the first agent runs
+  AgentId agent;           // the agent that acts, or that has issued the operation; invalid before the first agent runs
   AgentId operation = {};  // whose issue or half it is; invalid: the agent's own access or request
   Half half = Half::kRead;
   // The operation is carried out where it is asked for, so its halves are in the order of the agent's own accesses.

@@ -79,7 +79,7 @@ void PipelinedBlocks::EmitOf(StepKind kind, StepFn fn, std::size_t operand, std:
   const Operand& declared = builder_.kernel().operands[operand];
   builder_.SetPlace(declared.loc, declared.text_line);
   builder_.EmitAs(kind, fn, OperandParams{operand, slot});
-  // Who starts a copy touches nothing: its halves do.
+  // The start of a copy touches nothing: its phases do.
   builder_.program().steps.back().visible = kind == StepKind::kAllocBlock || kind == StepKind::kFreeBlock;
 }
 

@@ -25,7 +25,7 @@ absl::Status RunFlushIfLeft(const void* params, const Step& step, Frame& frame);
 absl::Status RunFetchIfNew(const void* params, const Step& step,
                            Frame& frame);  // inputs and restored outputs fetch, others start as poison
 absl::Status RunFlush(const void* params, const Step& step, Frame& frame);
-absl::Status RunAwaitBlocks(const void* params, const Step& step, Frame& frame);  // no copy of a block is under way
+absl::Status RunAwaitBlocks(const void* params, const Step& step, Frame& frame);  // no copy of a block is in flight
 WaitTarget WaitsForBlocks(const void* params, const Step& step, Frame& frame);    // its Step::waits
 
 }  // namespace palladion

@@ -1,6 +1,6 @@
 // Builds a Program: appends the steps of regions in their order, and patches jumps. Operations on refs and control flow
-// (semantics/ops) see the program through this class; where values lie is ValueSlots' to say, which operations share a
-// group of strips StripBuilder's, and what a view of a ref is ViewPlanner's.
+// (semantics/ops) see the program through this class; ValueSlots decides where values lie, StripBuilder
+// which operations share a group of strips, and ViewPlanner what a view of a ref is.
 #ifndef PALLADION_SEMANTICS_PROGRAM_BUILDER_H_
 #define PALLADION_SEMANTICS_PROGRAM_BUILDER_H_
 
@@ -114,7 +114,7 @@ class Builder {
   // computes is computed there; any other is copied.
   absl::Status LowerRegion(const Region& region, absl::Span<const SlotId> results);
 
-  // Is a value of the region under way used in it, by an instruction or as a result?
+  // Is a value of the current region used in it, by an instruction or as a result?
   bool IsUsed(ValueId value) const { return value.valid() && regions_.back().uses.Has(value); }
 
   absl::StatusOr<int> GridAxis(std::int64_t axis) const;        // program_id's numbering -> grid dimension

@@ -43,7 +43,7 @@ class Inspections {
     std::int64_t elements = 0;
     Finding finding;  // of the first
   };
-  // What an operand's elements do to the results of the operation under way.
+  // What an operand's elements do to the results of the current operation.
   struct Broken {
     std::uint8_t mark;
     bool every;                          // the operand is one element for all of them

@@ -86,7 +86,7 @@ class Uses {
     if (access != RefAccess::kPrefetch) uses_.push_back(std::move(use));
   }
 
-  // The last write before the read, where nothing else can have written in between: a copy that is under way may have,
+  // The last write before the read, where nothing else can have written in between: a copy in flight may have,
   // and in a loop what is written further down.
   const Use* LastOfAnotherWidth(std::size_t read) const {
     const Use& reader = uses_[read];

@@ -263,7 +263,7 @@ class Frame {
   FrameShadow* shadow() const { return equipment_.shadow; }
   Inspections* inspections() const { return equipment_.inspections; }
 
-  // ---- who runs
+  // ---- agents
 
   struct Warp {
     AgentId thread;           // that forked it

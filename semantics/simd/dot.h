@@ -44,7 +44,7 @@ double WorkOf(DotShape shape);  // multiply-adds
 // So many take as long as an elementwise operation on one element.
 inline constexpr double kMultiplyAddsOfElement = 16;
 
-// Who helps, and who may say that the result is not wanted any more: what is in `out` is then anything.
+// The helpers, and the caller's way to say that the result is not wanted any more: `out` then holds anything.
 struct DotHelp {
   Parallel* parallel = nullptr;
   const RunControl* control = nullptr;

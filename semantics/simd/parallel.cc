@@ -57,8 +57,9 @@ void Parallel::For(std::size_t parts, absl::FunctionRef<void(std::size_t)> run) 
   WaitUntilAllAreOut();
 }
 
-// Who is inside has at most one part to finish. On a busy host its processor may have been taken away: then this thread
-// sleeps, which gives its own one away at once, where yielding would give it to anybody for as long as they like.
+// A worker that is inside has at most one part to finish. On a busy host its processor may have been taken away: then
+// this thread sleeps, which gives its own one away at once, where yielding would give it to any process for as long as
+// they like.
 void Parallel::WaitUntilAllAreOut() {
   const auto all_out = [this] { return (gate_.load() & kInside) == 0; };
   if (Spin(kAwake, all_out)) return;

@@ -39,7 +39,7 @@
 //   #endif
 //
 // Between BEFORE and AFTER instantiate no template and call no inline function of std or absl: the linker could keep
-// the AVX-512 copy for everybody. Helper functions live in the HWY_NAMESPACE, are HWY_INLINE, and lambdas carry
+// the AVX-512 copy for all. Helper functions live in the HWY_NAMESPACE, are HWY_INLINE, and lambdas carry
 // HWY_ATTR. Which targets Highway builds is set for the whole library in semantics/CMakeLists.txt.
 #ifndef PALLADION_SEMANTICS_SIMD_TARGET_H_
 #define PALLADION_SEMANTICS_SIMD_TARGET_H_

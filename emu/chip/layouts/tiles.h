@@ -11,8 +11,8 @@
 
 namespace palladion::layouts {
 
-// Who allocates the array: an operand and scratch have whole tiles; 32-bit arrays of run_scoped with at most 128 lanes
-// have rows of their own.
+// By the allocation of the array: an operand and scratch have whole tiles; 32-bit arrays of run_scoped with at most 128
+// lanes have rows of their own.
 enum class PaddedAs : std::uint8_t { kOperand, kScoped };
 
 // How many rows the tile of an array of this many rows has; `packing`: elements of 32 bits.

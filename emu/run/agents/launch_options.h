@@ -47,7 +47,7 @@ struct LaunchOptions {
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
 
-  // Under a policy. `resident` programs are under way at once, fewer where their frames would take more than 1 GiB.
+  // Under a policy. `resident` programs run at once, fewer where their frames would take more than 1 GiB.
   scheduler::LoopOptions loop;
   // Of threads of GPU blocks:
   memory_model::FencePolicy fences = memory_model::FencePolicy::kPallas;
@@ -82,7 +82,7 @@ struct Ran {
   LaunchLeft left;  // to the launches after it; nothing where it did not come to its end
   // How the loop ended. In program order: kDeadlock where a program waits for ever, and those after it did not run.
   scheduler::LoopResult run;
-  bool all_fit = true;         // every program, or block, could be under way from the start
+  bool all_fit = true;         // every program, or block, could be resident from the start
   bool arrivals_race = false;  // of threads: an arrival at a barrier could have counted for another phase
   std::string racing_wait;     // of threads: the semaphore of a wait that could have taken other credits; "": none
   bool engines = false;        // of threads: they started asynchronous operations

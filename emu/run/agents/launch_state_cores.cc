@@ -41,8 +41,8 @@ GridWalk LaunchState::WalkOfDevice() const {
           WalkOrder::kRowMajor};
 }
 
-// The one array is the first core's. Who looks for what depends on the cores' parts gets copies only where these are
-// sure: one index for each core, along all parallel dimensions.
+// The one array is the first core's. A caller that looks for what depends on the cores' parts gets copies only where
+// these are sure: one index for each core, along all parallel dimensions.
 void LaunchState::CopyForSecondCore() {
   const GridWalk walk = WalkOfDevice();
   if (own_of_core_.empty() || walk.FirstHalf() == walk.programs()) return;

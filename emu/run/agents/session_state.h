@@ -36,7 +36,7 @@ struct HeldFinding {
   ReportedFinding finding;
 };
 
-// A copy under way between launches.
+// A copy in flight between launches.
 struct HeldCopy {
   std::string name;          // "DMA #0 of kernel @start"
   AsyncOperand destination;  // its buffer means nothing here

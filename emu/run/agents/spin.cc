@@ -365,7 +365,8 @@ bool Spin::MaySignal(scheduler::AgentOrdinal other) const {
                      [&](const Poll& poll) { return port_->may_signal(poll.target, other); });
 }
 
-// Who wrote last what it looks at; of several places, the first that was written. Barriers and semaphores have none.
+// The last writer of what it looks at; of several places, the first that was written. Barriers and semaphores have
+// none.
 std::optional<scheduler::AgentOrdinal> Spin::Holder() const {
   const Visit& visit = visits_[static_cast<std::size_t>(waits_)];
   if (polls_.size() > visit.first_poll) return std::nullopt;

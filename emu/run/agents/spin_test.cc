@@ -87,7 +87,7 @@ TEST(RunUnderPolicy, WhoWaitsCostsNothing) {
   }
 }
 
-// Each arrival wakes all who wait, and what they saw is their carry: two looks for each time, and no more.
+// Each arrival wakes all that wait, and what they saw is their carry: two looks for each time, and no more.
 TEST(RunUnderPolicy, WhoIsWokenOftenFallsAsleepAgainAtOnce) {
   const std::string arrive =
       "    _ = atomic_rmw{op=add}(%n.at[0], 1:i32) : i32[];\n    %end = while(init=0:i32) (%v: i32[]) {\n"

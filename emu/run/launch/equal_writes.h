@@ -39,7 +39,7 @@ class EqualWrites final : public run::Watcher {
   // The same for a run that has other observers too, and only for these arrays.
   void Watch(const memory_model::Memory& memory, BufferId array);
 
-  // Did all who wrote an element to which both lines of the kernel's text wrote store the same bytes there, defined
+  // Did all writers of an element to which both lines of the kernel's text wrote store the same bytes there, defined
   // ones? By the user's name, of any array that has it: of the two sides of a finding.
   bool Of(BufferId array, int text_line, int other_line) const {
     return values_.AreEqual(array, text_line, other_line);

@@ -136,7 +136,7 @@ void GridChecks::SweepOperand(const OperandInfo& info, BufferId array) {
   }
 }
 
-// Programs that are under way at the same time have pieces of their own, which come as they begin.
+// Programs that run at the same time have pieces of their own, which come as they begin.
 void GridChecks::After(const Step& step, Frame& frame) {
   if (step.fn != RunBeginProgram) return;
   if (inputs_.watches_scratch()) inputs_.ProgramBegan(frame);

@@ -43,7 +43,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   bool watches_scratch() const { return scratch_; }
   // When operands are bound.
   void Watch(memory_model::Memory& memory, absl::Span<const BufferId> arrays);
-  // After the launch: those of whom nothing more comes leave what they have.
+  // After the launch: blocks that get nothing more leave what they have.
   void Finish();
 
   // A program has begun: its core has its scratch. Asked for where scratch is watched.
@@ -128,7 +128,7 @@ class InputBlocks final : public memory_model::MemoryWatcher {
   std::vector<HandedBlock> handed_;
   AgentId running_;
   Index now_;
-  BufferId filling_;             // the copy under way fills it
+  BufferId filling_;             // the copy in flight fills it
   std::vector<Filling> coming_;  // for programs that have not begun
   std::set<AgentId> copies_;     // fetches beside bodies
 };

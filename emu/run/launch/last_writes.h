@@ -57,7 +57,7 @@ class LastWrites {
   bool cleared_ = false, begun_ = false, fine_ = false;
   std::uint64_t first_ = 0;
   std::vector<std::int64_t> shape_;
-  std::vector<Side> side_, dense_;     // of the pieces, which are all of the buffer; of the access under way
+  std::vector<Side> side_, dense_;     // of the pieces, which are all of the buffer; of the current access
   std::vector<std::uint64_t> writer_;  // of the pieces; where `fine_`, of the elements
 };
 

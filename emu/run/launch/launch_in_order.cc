@@ -23,7 +23,7 @@ absl::Status RunPrograms(agents::LaunchState& state, Frame& frame, agents::Agent
   return status.ok() ? status : state.AtStep(status, frame);
 }
 
-// In program order at most one agent is under way, so they share a frame: each program is one, or the whole walk is. A
+// In program order at most one agent runs, so they share a frame: each program is one, or the whole walk is. A
 // second core has its own, since its blocks and its scratch are.
 absl::Status RunInProgramOrder(agents::LaunchState& state, agents::SoloSpin* solo) {
   const std::int64_t programs = state.walk().programs();

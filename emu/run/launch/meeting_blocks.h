@@ -58,7 +58,7 @@ class MeetingBlocks final : public run::Watcher {
   void Look(const BoxAccess& access, bool flush);
 
   const kernel::PreparedKernelState& kernel_;
-  CoreStates<std::vector<Flush>> cores_;  // those that may be under way
+  CoreStates<std::vector<Flush>> cores_;  // those that may be in flight
   std::vector<Array> arrays_;
   bool meet_ = false;
   std::int64_t copies_ = 0;

@@ -31,7 +31,8 @@ ReadsFrom::Agent& ReadsFrom::Of(const Who& who) {
 
 void ReadsFrom::Issued(const Who& who, const AsyncRequest& request) {
   if (who.at_once) return;
-  Agent& issuer = ThreadOf(machine_->current());  // of a copy of the launch before this one, who goes on with it
+  Agent& issuer =
+      ThreadOf(machine_->current());  // of a copy of the launch before this one, the thread that goes on with it
   // Its parts and copies of blocks have numbers too, and no names here: they do nothing themselves.
   const std::size_t number = memory_model::AgentTable::NumberOf(who.operation);
   operations_.resize(number + request.parts());

@@ -27,7 +27,7 @@ absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::La
 // In program order, copies as late as options.run says, and its budget of operations.
 absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::LaunchOptions& options);
 
-// How many programs of a kernel whose loops may wait for each other are under way at once: at most as many as the chip
+// How many programs of a kernel whose loops may wait for each other run at once: at most as many as the chip
 // has room for, where it is known. Registers and shared memory, which the compiler hands out, are not counted.
 std::size_t ProgramsAtOnce(const Program& program);
 

@@ -213,7 +213,7 @@ TEST(RunExhaustive, SplitUpdatesLoseSome) {
   EXPECT_EQ(Exhaust(kernel, {.reduce = false}).explored.schedules, 6);
 }
 
-// Who waits does not go round and round, so there is an end of schedules; and both orders of the lock are among them.
+// A waiting agent does not loop, so there is an end of schedules; and both orders of the lock are among them.
 TEST(RunExhaustive, ProgramsThatSpinHaveAnEndOfSchedules) {
   TestKernel kernel(WordKernel(2, Take("lock") + kTicket + Give("lock")));
   const Seen seen = Exhaust(kernel);

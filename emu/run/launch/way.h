@@ -18,7 +18,7 @@ using agents::Way;
 enum class Purpose : std::uint8_t {
   kPlainRun,  // one run that comes to its end
   kSchedule,  // one of the schedules that differ: an order of programs where these do not interact
-  kMoves,     // a schedule that says of agents who goes when, or every schedule
+  kMoves,     // a schedule that says which agent goes when, or every schedule
 };
 
 struct WayAsked {

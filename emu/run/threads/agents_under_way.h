@@ -36,7 +36,7 @@ class AgentsUnderWay : public AgentsAround {
   // A thread or warp; `frame`, where its body is kernel text, stays until it ends.
   scheduler::AgentOrdinal AddThread(AgentId thread, const Frame* frame);
   AgentId AgentOf(scheduler::AgentOrdinal ordinal) const { return ordinals_.Of(ordinal); }
-  // Who may signal: a thread or a warp, or anyone who has ended.
+  // The agents that may signal: a thread or a warp, or any that has ended.
   struct Asked {
     AgentId who;
     bool lives = false;

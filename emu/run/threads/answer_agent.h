@@ -1,6 +1,6 @@
 // One answer that a request for work may get, as an agent of the scheduler. A request has several of them; which one a
 // policy lets go first is the answer, so that replay strings and searches have that choice like any other. The others
-// do nothing when their turn comes. Limits: which answers there are is launch_control.h's to say.
+// do nothing when their turn comes. Limits: launch_control.h decides which answers there are.
 #ifndef PALLADION_EMU_RUN_THREADS_ANSWER_AGENT_H_
 #define PALLADION_EMU_RUN_THREADS_ANSWER_AGENT_H_
 

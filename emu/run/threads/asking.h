@@ -20,7 +20,7 @@ class AgentsAround {
   virtual bool MaySignal(AgentId waiter, const WaitTarget& target, scheduler::AgentOrdinal other) const = 0;
   virtual std::string NameOf(scheduler::AgentOrdinal other) const = 0;  // of one that is done too; "": not known
   virtual const AsyncRequest* RequestOf(
-      scheduler::AgentOrdinal engine) const = 0;                   // under way; nullptr: it is no engine's operation
+      scheduler::AgentOrdinal engine) const = 0;                   // in flight; nullptr: it is no engine's operation
   virtual void EngineResumes(scheduler::AgentOrdinal engine) = 0;  // from here on no thread runs
   virtual void EngineEnds(scheduler::AgentOrdinal engine) = 0;
 };
@@ -53,7 +53,7 @@ class EngineAgent final : public scheduler::Agent {
   // Both outlive it.
   EngineAgent(ThreadMachine& machine, AgentId operation, AgentsAround& around);
   scheduler::Operation Next() const;                                                      // what it does next
-  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is under way
+  const AsyncRequest& request() const { return machine_.model().RequestOf(operation_); }  // while it is in flight
   void SetOrdinal(scheduler::AgentOrdinal ordinal) { ordinal_ = ordinal; }
 
   absl::Status Resume(scheduler::Gate& gate) override;

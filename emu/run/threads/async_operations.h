@@ -37,7 +37,7 @@ class AsyncOperations {
   }
   // Memory is about to become undefined: operations take what they have still to read there.
   void ReadAhead(BufferId buffer);
-  // The cluster in which nothing is under way any more, by its number; none: it is not that, or it was so before.
+  // The cluster in which nothing is in flight any more, by its number; none: it is not that, or it was so before.
   std::optional<std::int64_t> Perform(AgentId operation, Half half);
 
  private:
@@ -50,7 +50,7 @@ class AsyncOperations {
   SessionSemaphores& session_;
   std::function<void(AgentId)> spawn_;
   bool ordered_links_ = false;
-  absl::flat_hash_map<std::int32_t, std::int64_t> cluster_of_;  // of who started it, by operation under way
+  absl::flat_hash_map<std::int32_t, std::int64_t> cluster_of_;  // the issuer's, by operation in flight
 };
 
 }  // namespace palladion::threads

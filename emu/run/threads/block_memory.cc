@@ -32,7 +32,7 @@ memory_model::ProxySpace SpaceOf(const AllocationPlace& place) {
   return place.memory == PlaceLevel::kDevice ? memory_model::ProxySpace::kGlobal : memory_model::ProxySpace::kPlain;
 }
 
-// Of a block's two memories, for who gets their bytes next.
+// Of a block's two memories, for the next owner of their bytes.
 std::int32_t ArenaOf(BlockId block, bool tensor) { return 2 * block.value + (tensor ? 1 : 0); }
 
 }  // namespace

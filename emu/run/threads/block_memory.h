@@ -1,8 +1,8 @@
 // What threads allocate: shared memory of their block, global memory of the block or of the grid, and registers; and
 // what of it another block sees. Shared memory is reached by its name before its own block has come to the allocation:
 // the bytes are there from the block's start on.
-// Based on: scopes of Pallas' Mosaic GPU backend. Limits: which bytes of a block's stack an allocation gets is
-// shared_stack.h's to say, what an access to them means the model's.
+// Based on: scopes of Pallas' Mosaic GPU backend. Limits: shared_stack.h decides which bytes of a block's
+// stack an allocation gets, and the model what an access to them means.
 #ifndef PALLADION_EMU_RUN_THREADS_BLOCK_MEMORY_H_
 #define PALLADION_EMU_RUN_THREADS_BLOCK_MEMORY_H_
 
@@ -37,7 +37,7 @@ class BlockMemory {
   BufferId OfPeer(AgentId thread, BufferId buffer, absl::Span<const PeerCoordinate> where, const Site& site);
   void BlockEnds(BlockId block);
 
-  // Operations under way have it in hand.
+  // Operations in flight have it in hand.
   void Use(BufferId buffer) { in_use_.Add(buffer); }
   void EndUse(BufferId buffer) {
     if (in_use_.Remove(buffer)) Free(buffer);

@@ -1,5 +1,5 @@
-// Which buffers operations under way still read or write: the bytes of a scope that has ended stay until no engine has
-// them in hand. Limits: who may still use a buffer of a scope that goes on is not asked here.
+// Which buffers operations in flight still read or write: the bytes of a scope that has ended stay until no engine has
+// them in hand. Limits: uses of a buffer of a scope that goes on are not asked for here.
 #ifndef PALLADION_EMU_RUN_THREADS_BUFFERS_IN_USE_H_
 #define PALLADION_EMU_RUN_THREADS_BUFFERS_IN_USE_H_
 
@@ -21,7 +21,7 @@ class BuffersInUse {
     uses_.erase(at);
     return to_free_.erase(buffer) > 0;
   }
-  // It is to be freed: now (true), or by whom Remove says so.
+  // It is to be freed: now (true), or where Remove returns true.
   bool Free(BufferId buffer) {
     if (!uses_.contains(buffer.value)) return true;
     to_free_.insert(buffer);
@@ -29,7 +29,7 @@ class BuffersInUse {
   }
 
  private:
-  absl::flat_hash_map<std::int32_t, int> uses_;  // operations under way, by buffer
+  absl::flat_hash_map<std::int32_t, int> uses_;  // operations in flight, by buffer
   std::set<BufferId> to_free_;
 };
 

@@ -1,6 +1,6 @@
-// Collective copies of a cluster as a check meets them: who has to issue them, and what a block that ends leaves the
-// others with. What a case of the corpus can announce by its line is there; here are the ends of blocks, which have
-// none.
+// Collective copies of a cluster as a check meets them: which blocks have to issue them, and what a block that ends
+// leaves the others with. What a case of the corpus can announce by its line is there; here are the ends of blocks,
+// which have none.
 #include <gtest/gtest.h>
 
 #include "emu/run/threads/thread_test_util.h"

@@ -6,7 +6,7 @@
 namespace palladion::threads {
 namespace {
 
-// Of a copy of a block. Rows of the array: all others who touch part of a buffer touch all of it.
+// Of a copy of a block. Rows of the array: all others that touch part of a buffer touch all of it.
 scheduler::Touch RowsOf(const BoxAccess& block, bool writes) {
   scheduler::Touch rows{.object = block.buffer.value, .writes = writes};
   if (block.rank == 0) return rows;

@@ -22,13 +22,13 @@ struct SyncObjectRequest {
   SyncElement object;
 };
 
-// A half of an engine's operation that is under way.
+// A phase of an engine's operation in flight.
 struct HalfRequest {
   AgentId operation;
   Half half = Half::kWrite;
 };
 
-// One of the answers to a request for work, which is under way as an operation.
+// One of the answers to a request for work, which is in flight as an operation.
 struct AnswerRequest {
   AgentId operation;
 };

@@ -1,4 +1,4 @@
-// What an arrival or a signal of kernel text touches, seen by who searches all orders: of what touches different
+// What an arrival or a signal of kernel text touches, seen by a search of all orders: of what touches different
 // objects one order stands for all.
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Waits until at most so many groups of a queue of the thread's own are under way: of copies, wgmma, accesses to tensor
+// Waits until at most so many groups of a queue of the thread's own are in flight: of copies, wgmma, accesses to tensor
 // memory (async_queues.h).
 #include <string_view>
 

@@ -3,7 +3,7 @@
 // Based on: clusterlaunchcontrol.try_cancel in PTX and "Work Stealing with Cluster Launch Control" in the CUDA C++
 // Programming Guide, by which a request may also be refused while clusters wait (one of higher priority begins), and
 // asking again after a refusal is undefined. Each device has a grid of its own, whose work only its own clusters take.
-// Limits: when an answer comes, and which, is the schedule's to say (answer_agent.h).
+// Limits: the schedule decides when an answer comes, and which (answer_agent.h).
 #ifndef PALLADION_EMU_RUN_THREADS_LAUNCH_CONTROL_H_
 #define PALLADION_EMU_RUN_THREADS_LAUNCH_CONTROL_H_
 
@@ -68,8 +68,8 @@ class LaunchControl {
 
   // Called for each that gives work, but where a thread reads one again at the same line.
   void OnRead(std::function<void(const AnswerReading&)> tell) { tell_ = std::move(tell); }
-  // The work of an answer is done again: by whom and at which second reading, where it was read first, and which output
-  // says so.
+  // The work of an answer is done again: by which agent and at which second reading, where it was read first, and which
+  // output says so.
   void ReportTwice(const AnswerReading& again, const CodeSite& first, std::string_view output);
 
   void End();  // the kernel has ended: work that no block got is lost
@@ -79,7 +79,7 @@ class LaunchControl {
   struct Given {  // an answer
     WorkChoice work;
     CodeSite asked;
-    std::vector<std::pair<AgentId, int>> readers;  // who has read it, and at which line
+    std::vector<std::pair<AgentId, int>> readers;  // the agents that have read it, and at which line
   };
 
   State StateOf(std::int64_t cluster) const;

@@ -1,9 +1,9 @@
 // The shape of a launch over threads: which blocks and threads it has, which blocks are a cluster, which device each is
-// on, and what messages call them. All of it is known before anybody runs, and nothing of it changes.
+// on, and what messages call them. All of it is known before any agent runs, and nothing of it changes.
 // Several devices that run a kernel together are the first dimensions of its grid. The cores of TPUs are then blocks of
 // one cluster; blocks of GPUs have clusters as on one device, and reach the global memory of other devices alone.
 // Based on: the grids of Pallas' Mosaic GPU backend, threads minor, then the blocks of a cluster. Limits: it does not
-// know who has begun or ended (residents.h).
+// know which agents have begun or ended (residents.h).
 #ifndef PALLADION_EMU_RUN_THREADS_LAUNCH_SHAPE_H_
 #define PALLADION_EMU_RUN_THREADS_LAUNCH_SHAPE_H_
 
@@ -38,7 +38,7 @@ class LaunchShape {
   bool tpus() const { return several_devices() && !gpus(); }
   bool cores() const { return CountsCores(program_); }  // of a TPU, as a mesh
   std::int64_t devices() const { return program_.devices; }
-  // How many numbers of blocks a cluster has. Of several TPUs: all, for anybody may reach for anybody's memory.
+  // How many numbers of blocks a cluster has. Of several TPUs: all, for each may access the memory of all others.
   std::int64_t cluster_size() const { return cluster_size_; }
   std::size_t cluster_first() const { return cluster_first_; }  // the first of its dimensions, before block_dims()
   std::int64_t blocks() const;                                  // of the grid

@@ -1,5 +1,5 @@
 // Waits for a named barrier of the block (memory_model/sync/named_barrier.h), made when an agent first comes to one.
-// Based on: bar.sync and bar.arrive of PTX. Limits: that numbers and counts are right is the operation's to say.
+// Based on: bar.sync and bar.arrive of PTX. Limits: the operation checks numbers and counts.
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -88,7 +88,7 @@ void OperandArrays::LeaveDevices() {
   }
 }
 
-// What is done to a device's arrays, by whom ever, comes after it has entered: before that, they may be another
+// What any agent does to a device's arrays comes after it has entered: before that, they may be another
 // kernel's. The cores of a device enter together.
 void OperandArrays::EnterDevices(bool meet) {
   memory_model::AgentTable& agents = base_.model.agents();

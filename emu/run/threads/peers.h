@@ -1,6 +1,6 @@
 // Another block whose memory, barriers or semaphores a thread reaches for, and the finding where there is none.
 // Based on: distributed shared memory of CUDA's clusters, and device ids of Pallas' TPU copies. Limits: that a peer's
-// block is under way says nothing of what it has allocated by now.
+// block runs says nothing of what it has allocated by now.
 #ifndef PALLADION_EMU_RUN_THREADS_PEERS_H_
 #define PALLADION_EMU_RUN_THREADS_PEERS_H_
 

@@ -1,7 +1,7 @@
-// Who is there in a launch over threads: the blocks that have begun, their threads and the warps that these have
+// The residents of a launch over threads: the blocks that have begun, their threads and the warps that these have
 // forked, by cluster. What has ended is retired when its cluster is, a warp when it is joined.
 // Based on: the execution model of CUDA, where the blocks of a cluster are resident together. Limits: when a cluster
-// may be retired is its caller's to say (ThreadMachine), for what was started there may be under way still.
+// may be retired is decided by its caller (ThreadMachine), for what was started there may be in flight still.
 #ifndef PALLADION_EMU_RUN_THREADS_RESIDENTS_H_
 #define PALLADION_EMU_RUN_THREADS_RESIDENTS_H_
 
@@ -97,7 +97,7 @@ class Residents {
   bool IsOf(AgentId thread, absl::Span<const std::int64_t> index) const {
     return BlockOf(thread).number == shape_.NumberOf(index);
   }
-  // Who has the queues, and the memory, of a thread or of a warp: the thread.
+  // The owner of the queues, and the memory, of a thread or of a warp: the thread.
   const Thread& OwnerOf(const Thread& thread) const { return thread.is_warp() ? Of(thread.parent) : thread; }
   Cluster& ClusterOf(std::int64_t number) { return clusters_.at(number); }
   const Cluster& ClusterOf(std::int64_t number) const { return clusters_.at(number); }

@@ -1,4 +1,4 @@
-// Who is there of a launch, from when and until when.
+// Which agents of a launch are resident, from when and until when.
 #include "emu/run/threads/residents.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ inline constexpr std::int64_t kObjectsOfAKind = std::int64_t{1} << 40;
 
 inline std::int64_t ObjectOf(BarrierId barrier) { return 1 * kObjectsOfAKind + barrier.value; }
 inline std::int64_t ObjectOf(SemaphoreId semaphore) { return 2 * kObjectsOfAKind + semaphore.value; }
-// The queues of a thread and of its warps are one object: who waits for several of them has one footprint.
+// The queues of a thread and of its warps are one object: a wait for several of them has one footprint.
 inline std::int64_t QueueObjectOf(AgentId thread, AsyncQueue queue) {
   constexpr std::int64_t kKinds = 16;
   return 3 * kObjectsOfAKind + kKinds * thread.value + static_cast<std::int64_t>(queue);

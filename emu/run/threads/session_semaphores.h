@@ -1,6 +1,6 @@
 // What a launch finds of those before it, and leaves to those after it: semaphores that are operands, copies that are
-// still under way on them, barrier semaphores of collective ids.
-// Based on: docs/spec/tpu-sessions.md. Limits: who holds all that between launches is the session
+// still in flight on them, barrier semaphores of collective ids.
+// Based on: docs/spec/tpu-sessions.md. Limits: the holder of all that between launches is the session
 // (emu/run/agents/session_state.h).
 #ifndef PALLADION_EMU_RUN_THREADS_SESSION_SEMAPHORES_H_
 #define PALLADION_EMU_RUN_THREADS_SESSION_SEMAPHORES_H_
@@ -32,7 +32,7 @@ class SessionSemaphores {
 
   // The array is there from here on, on that device. Of a barrier semaphore: with what earlier launches left in it.
   void Made(const SyncArray& array, std::int64_t device);
-  // Of an operand: it has what earlier launches left in it, on the array's core; which copies are still under way.
+  // Of an operand: it has what earlier launches left in it, on the array's core; which copies are still in flight.
   // nullopt: none has left anything.
   std::optional<std::vector<const agents::ArrivingCopy*>> Restore(const SyncArray& array, std::int64_t device);
   // Such a copy as a request. Its bytes were read before; it writes them some time from here on, and then signals the

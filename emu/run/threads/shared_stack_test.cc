@@ -1,4 +1,4 @@
-// Which bytes a block's allocations get, and whom a later one replaces.
+// Which bytes a block's allocations get, and which one a later one replaces.
 #include "emu/run/threads/shared_stack.h"
 
 #include <gtest/gtest.h>

@@ -52,10 +52,10 @@ class SyncArrays {
   // Is it the cluster's of the block with this index, which may have been retired, or the grid's?
   bool Sees(absl::Span<const std::int64_t> index, SyncId id) const;
 
-  // The memory of those whose scope is over is given to others, or ends with the block.
+  // The memory of arrays whose scope is over is allocated again, or ends with the block.
   void EndLeft(BlockId block, memory_model::Barrier::Ends ends);
   void BlockEnds(BlockId block);
-  // Nothing of its cluster is under way: who has ended is gone; with the block, all.
+  // Nothing of its cluster is in flight: what has ended is gone; with the block, all.
   void RetireEnded(BlockId block);
   void RetireBlock(BlockId block);
   void ClusterRetires(std::int64_t number);  // the cluster: in global memory, what no agent can reach any more

@@ -1,6 +1,6 @@
 // Where the threads of a launch come from, and the halves of what engines do for them, as agents of the scheduler:
 // clusters begin one after another, as many at a time as the chip can hold, and warps when a thread forks them.
-// Limits: how many fit is residency.h's to say.
+// Limits: residency.h decides how many fit.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_AGENTS_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_AGENTS_H_
 
@@ -22,7 +22,7 @@ namespace palladion::threads {
 
 class ThreadAgents final : public scheduler::AgentSource {
  public:
-  // `residency`: how many clusters may be under way at once, on each device.
+  // `residency`: how many clusters may be resident at once, on each device.
   ThreadAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel, Residency residency);
   ThreadAgents(const ThreadAgents&) = delete;
   ThreadAgents& operator=(const ThreadAgents&) = delete;

@@ -1,7 +1,7 @@
 // The machine of a launch over threads: the port over the launch's memory and a ConcurrencyModel. It knows in whose
 // name something is asked, and what a thread waits for; who is there, what each has allocated and which barriers,
 // queues and operations that stands for are parts of it, which depend on each other in the order of its members. A
-// cluster is retired with all that it had once its blocks have ended and nothing that they started is under way; a warp
+// cluster is retired with all that it had once its blocks have ended and nothing that they started is in flight; a warp
 // when it is joined; barriers and semaphores, where a cluster is one block, soon after their scope. Based on: the
 // execution model of Pallas' Mosaic GPU backend. Limits: those of its parts.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_MACHINE_H_
@@ -70,7 +70,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   AgentId AddBlock(absl::Span<const std::int64_t> index, std::int64_t threads) {
     return residents_.AddBlock(index, threads);
   }
-  void SetCurrent(AgentId thread) {  // who asks, from here on
+  void SetCurrent(AgentId thread) {  // the agent of the requests from here on
     current_ = thread;
     memory_.Acts(thread);
   }
@@ -90,7 +90,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   bool EndThread(AgentId thread);
 
   const Waitables& waitables() const { return waitables_; }  // what threads wait for, by id
-  // What of that the operations under way have changed: whatever is done often says which objects.
+  // What of that the operations in flight have changed: frequent operations say which objects.
   scheduler::Changes& changes() { return changes_; }
 
   // From here on every request reports what it has touched: for exhaustive search. It outlives the machine's requests.
@@ -124,7 +124,7 @@ class ThreadMachine final : public memory_model::OverMemory {
     if (now.begins && touches_ != nullptr) touches_->Peers();
     OverMemory::Running(now);
   }
-  // No hardware writes what is undefined: what is under way reads what was there.
+  // No hardware writes what is undefined: an operation in flight reads what was there.
   void Poison(BufferId buffer) override {
     if (touches_ != nullptr) touches_->Object(buffer.value);
     operations_.ReadAhead(buffer);

@@ -10,7 +10,8 @@ namespace {
 // What may come in any order (Touched::commutes). Meetings have larger numbers.
 constexpr std::int64_t kArrivals = 1, kEnds = 2, kPipeline = 3, kMeetings = 4;
 
-// Of a meeting's object: who has come, and that all have. Of a block's scopes: what there is; then each by its name.
+// Of a meeting's object: which threads have come, and that all have. Of a block's scopes: what there is; then each by
+// its name.
 constexpr std::int64_t kGathering = 0, kMet = 1, kStack = 0;
 
 scheduler::Touched Part(std::int64_t object, std::int64_t part, bool writes = true) {
@@ -55,8 +56,8 @@ void ThreadTouches::Arrives(SyncElement element) {
   log_.Add(touched);
 }
 
-// Those who come to do the same may come in any order; who is the last shows nowhere. Who has left the meeting before
-// is no matter to those who come to the next.
+// Threads that come to do the same may come in any order; the last one shows nowhere. A thread that left the meeting
+// before does not matter to those that come to the next.
 void ThreadTouches::Meets(AgentId thread, const std::string& work, bool last) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
   for (const char c : work) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -127,8 +128,8 @@ void ThreadTouches::Performs(AgentId operation, Half half) {
   }
 }
 
-// Threads may end in any order, and who is the last of its cluster shows nowhere: what ends with that does so in the
-// name of all (BlockMemory::BlockEnds). But where operations are under way, a thread may end before one of them while
+// Threads may end in any order, and which is the last of its cluster shows nowhere: what ends with that does so in the
+// name of all (BlockMemory::BlockEnds). But where operations are in flight, a thread may end before one of them while
 // the memory is still there after it, because another one has not ended: then the last one is distinguished.
 void ThreadTouches::EndsThread(AgentId thread) {
   scheduler::Touched ends{{.object = kPeersObject}};
@@ -138,7 +139,7 @@ void ThreadTouches::EndsThread(AgentId thread) {
   const Residents& residents = machine_.residents();
   const Block& block = residents.BlockOf(thread);
   if (block.threads.size() > 1) {
-    scheduler::Touched misses = Part(ObjectOf(block.meeting), kGathering);  // those who gather
+    scheduler::Touched misses = Part(ObjectOf(block.meeting), kGathering);  // those that gather
     misses.commutes = kEnds;
     log_.Add(misses);
   }
@@ -192,7 +193,7 @@ std::vector<std::int64_t> ThreadTouches::EndedFor(AgentId thread) {
   return objects;
 }
 
-// Several devices find each other's, under way or not. Of several TPUs, what is a core's own is found as that of a
+// Several devices find each other's, in flight or not. Of several TPUs, what is a core's own is found as that of a
 // cluster's block is (FindsPeers).
 void ThreadTouches::Makes(AgentId thread, bool of_grid, const std::vector<std::int64_t>& ended, std::int64_t name) {
   const LaunchShape& shape = machine_.shape();

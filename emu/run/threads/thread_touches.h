@@ -47,8 +47,8 @@ class ThreadTouches {
   void LeavesScope(AgentId thread);
   void Peers();  // depends on which blocks are there
 
-  // A request for memory, or for barriers or semaphores, that others may have made already. Who makes them ends what
-  // had their place before. `of_grid`: others than the thread's block find them.
+  // A request for memory, or for barriers or semaphores, that others may have made already. The request that makes them
+  // ends what had their place before. `of_grid`: others than the thread's block find them.
   template <class Request>
   auto Allocates(AgentId thread, bool of_grid, const Request& request) {
     const std::vector<std::int64_t> ended = EndedFor(thread);

@@ -17,16 +17,16 @@ class MarkWalk {
   struct Level {
     const Instr* instr;
     std::array<std::int64_t, 2> entered{};  // how often, of a loop's condition and body; of a scan the body is first
-    std::size_t region = 0;                 // under way
+    std::size_t region = 0;                 // the current one
   };
 
-  // Every mark, in order. A finished instruction is under way no more.
+  // Every mark, in order. A finished instruction is not current any more.
   void Pass(const Mark& mark);
 
-  // The instructions under way, outermost first.
+  // The current instructions, outermost first.
   const std::vector<Level>& levels() const { return levels_; }
 
-  // "2.0": the iterations of the loops under way, outermost first, counted from 0; "" outside loops.
+  // "2.0": the iterations of the current loops, outermost first, counted from 0; "" outside loops.
   std::string Iterations() const;
 
  private:

@@ -69,7 +69,7 @@ class Trap final : public run::Watcher {
     std::string agent, iterations;
     bool read_holds = false;
   };
-  // An instruction under way.
+  // A current instruction.
   struct Open {
     bool reads = false;       // memory at all
     bool read_holds = false;  // memory that may hold one
@@ -94,7 +94,7 @@ class Trap final : public run::Watcher {
   memory_model::Memory* memory_ = nullptr;
   AgentStates<Agent> agents_;
   std::map<std::int32_t, bool> holds_;   // by buffer: may have one in it that did not come from nothing
-  std::map<AgentId, Product> products_;  // by operation under way
+  std::map<AgentId, Product> products_;  // by operation in flight
   std::optional<TrapHit> hit_, undefined_;
   absl::Status status_;
 };

@@ -1,5 +1,5 @@
-// Who each event of a run is of: copies of blocks, which are carried out where they are asked for, beside DMAs, which a
-// schedule lets happen.
+// The agent of each event of a run: copies of blocks, which are carried out where they are asked for, beside DMAs,
+// which a schedule lets happen.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -24,7 +24,7 @@ struct Dimension {
   std::string name;  // "m", or "0"
 };
 
-// Empty where the order of the dimensions is not the text's to say.
+// Empty where the text does not determine the order of the dimensions.
 std::vector<Dimension> DimensionsOf(Kernel& kernel) {
   std::vector<Dimension> dims;
   Launch& launch = kernel.launch;

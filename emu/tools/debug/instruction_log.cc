@@ -114,7 +114,7 @@ class LogWriter final : public run::Watcher {
   struct Agent {
     watch::MarkWalk walk;
     std::vector<KnownHash> hashes;                   // by ValueId
-    std::vector<std::vector<std::string>> accesses;  // of each instruction under way
+    std::vector<std::vector<std::string>> accesses;  // of each current instruction
   };
 
   // Those of the innermost instruction; nullptr: none.

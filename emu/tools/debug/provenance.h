@@ -139,7 +139,7 @@ class Provenance final : public run::Watcher {
   void HalfDone(const Who& who) override;
 
  private:
-  // An instruction under way.
+  // A current instruction.
   struct Open {
     std::int32_t node = -1;
     std::vector<ValueSource> returned;            // by the region that was left last
@@ -179,14 +179,14 @@ class Provenance final : public run::Watcher {
   watch::AgentStates<Agent> agents_;
   std::vector<ProgramRecord> programs_;
   std::map<std::vector<std::int64_t>, RecordId> program_at_;  // by index in the grid
-  // By whom, and what it has read so far.
+  // Its agent, and what it has read so far.
   struct Started {
     RecordId program;
     std::int32_t node = -1;
     std::vector<std::int64_t> reads;
     std::optional<RecordedAccess> block;  // it copies one
   };
-  std::map<AgentId, Started> started_;  // by operation under way
+  std::map<AgentId, Started> started_;  // by operation in flight
   std::vector<RecordedAccess> accesses_;
   std::vector<RecordedMemory> memories_;
   std::map<std::int32_t, std::size_t> current_;  // buffer -> memory

@@ -18,8 +18,9 @@ namespace palladion::golden {
 namespace {
 
 constexpr std::size_t kMostShown = 8;
-constexpr std::int64_t kLeastShare = 4;  // who explains less than one in so many is no explanation
-// Noise meets half of what a hypothesis gives at the most, as it has both signs: who is right less often is none.
+constexpr std::int64_t kLeastShare = 4;  // what explains less than one in so many is no explanation
+// Noise meets half of what a hypothesis gives at the most, as it has both signs: a hypothesis that is right less often
+// is none.
 constexpr double kLeastMet = 0.7;
 // An error that no single element shows is there where it and the backend's go together by so many standard errors, and
 // are of one size. Noise and other orders of summation know nothing of it.

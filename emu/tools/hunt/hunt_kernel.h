@@ -37,7 +37,7 @@ enum class What : std::uint8_t {
   kFence,         // commit_smem
   kCopyIn,        // row `row` of x to row `to` of shared memory, arriving at barrier `object`
   kCopyOut,       // row `row` of shared memory to row `to` of m
-  kAwait,         // at most `amount` copies out under way; `flag`: their reading alone
+  kAwait,         // at most `amount` copies out in flight; `flag`: their reading alone
   kSignal,        // `amount`
   kSemWait,       // `amount`; `flag`: without taking it
   kSemRead,       // sum = 3 * sum + count

@@ -184,7 +184,7 @@ class TpuGenerator {
     Put(Below(2) == 0 ? next_ : at_, {Wait(semaphore), Load(row, AnyPart())});
   }
 
-  // Two copies under way, with a semaphore each or one for both.
+  // Two copies in flight, with a semaphore each or one for both.
   void TwoSlots() {
     const int first = DmaSemaphore(), second = Below(2) == 0 ? first : DmaSemaphore();
     Put(at_, {Copy(Array::kX, 0, Array::kShared, 0, first), Copy(Array::kX, 1, Array::kShared, 1, second)});

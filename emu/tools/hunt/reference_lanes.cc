@@ -21,7 +21,7 @@ std::uint64_t NumberOf(const std::string& spread, int layouts) {
   return number;
 }
 
-// Who has element i of a value: of several lanes the first one stores it, or each does.
+// The lanes that have element i of a value: of several the first one stores it, or each does.
 using Layout = std::vector<std::vector<int>>;
 Layout LayoutOf(const LaneStep& step, int layouts, int all) {
   const int n = step.op->elements;

@@ -112,7 +112,7 @@ class ReferenceMachine {
   const Instr* Next(int agent) const;
   bool CanGo(int agent) const;
   bool Done() const;
-  const std::vector<Copy>& copies() const { return copies_; }  // under way, oldest first
+  const std::vector<Copy>& copies() const { return copies_; }  // in flight, oldest first
   int agents() const { return static_cast<int>(sums_.size()); }
 
   // All that later steps depend on.
@@ -135,8 +135,8 @@ class ReferenceMachine {
   struct BarrierState {
     int arrivals = 1, arrived = 0, completed = 0;
     std::vector<int> seen;     // by agent
-    std::vector<Issues> told;  // by phase, the one under way last
-    std::int64_t bytes = 0;    // that the phase under way expects and that have not landed
+    std::vector<Issues> told;  // by phase, the current one last
+    std::int64_t bytes = 0;    // that the current phase expects and that have not landed
   };
   struct Value {
     std::int64_t number = 0;
@@ -217,7 +217,7 @@ class ReferenceMachine {
   // ---- reference_tensor.cc: tensor memory, and named barriers
   struct NamedState {
     int of = 1, arrived = 0, completed = 0;
-    std::vector<int> here, joined;  // by agent: it has arrived at the phase under way; at which it arrived last
+    std::vector<int> here, joined;  // by agent: it has arrived at the current phase; at which it arrived last
   };
   struct TensorOp {
     int copy = 0;  // its number

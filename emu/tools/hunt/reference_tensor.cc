@@ -196,7 +196,7 @@ bool ReferenceMachine::TensorMayGo(const Copy& copy) const {
   });
 }
 
-// Of what is known only that matters which is under way.
+// Of what is known, only operations in flight matter.
 void ReferenceMachine::AddTensorState(std::string* state) const {
   const auto add = [&](const Issues& issues) {
     for (const Copy& copy : copies_) {

@@ -47,7 +47,7 @@ class SimpleRaces final : public Listener {
   std::set<LinePair> PlainlyOrdered() const;  // ordered, but by nothing that orders the tensor core
 
  private:
-  using Clock = std::map<int, int>;  // who: the time that is known
+  using Clock = std::map<int, int>;  // agent: the time that is known
   struct Known {
     Clock all, fenced, tensor;
   };

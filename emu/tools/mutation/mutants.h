@@ -30,7 +30,7 @@ enum class Mutation : std::uint8_t {
   kNextSlot,      // one index of an array of barriers, semaphores or slots, plus one modulo the array
   kArrivals,      // the arrivals that complete a barrier, plus or minus one
   kOtherBarrier,  // another barrier, or semaphore, of the same type
-  kWaitCount,     // how many operations a wait leaves under way, plus or minus one
+  kWaitCount,     // how many operations a wait leaves in flight, plus or minus one
   kOtherDevice,   // a device that is named, plus one modulo the mesh
 };
 std::string_view Name(Mutation mutation);         // "drop_mask"

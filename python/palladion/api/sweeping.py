@@ -106,7 +106,7 @@ class TaskReport:
 
 @dataclasses.dataclass
 class SweepReport:
-    """What came of all tasks, in the order in which they were given. It does not depend on who ran what, nor when."""
+    """The reports of all tasks, in the order of the tasks. They do not depend on which worker ran what, nor when."""
 
     tasks: list[TaskReport]
 
@@ -218,7 +218,7 @@ class OneEach(concurrent.futures.Executor):
             pool.shutdown(wait, cancel_futures=cancel_futures)
 
 
-# ---- who asks for what
+# ---- the jobs of each task
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Signals while kernels run: who wants to know of them, for as long as a `with` lasts."""
+"""Handlers of signals while kernels run, for as long as a `with` lasts."""
 
 from palladion import _library
 

@@ -1,5 +1,5 @@
 """Where JAX asks how a kernel call is compiled for platform cpu: one rule for each primitive,
-shared by all who want to answer.
+shared by all that answer.
 
 A thread that exports or records (`answering`) answers for itself alone; then a claim on kernels for the whole process
 (palladion.bridge); then the rule that was there before. The rules are in JAX's table while an answerer holds them.

@@ -16,7 +16,7 @@ def refused(
         return error
     message = f"{error}\nits target refuses it as well:\n{render([KernelReport(found)], 'findings')}".rstrip("\n")
     both = _library.PalladionError(message, error.code, found)
-    both.reason = str(error)  # for those who show the findings themselves
+    both.reason = str(error)  # for callers that show the findings themselves
     return both
 
 

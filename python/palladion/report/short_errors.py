@@ -4,7 +4,7 @@ which repeat the message.
 So are refusals of arguments (TypeError, ValueError) and files that cannot be read.
 What goes wrong in Palladion itself keeps its frames.
 
-PALLADION_TRACEBACK=full keeps them, for those who work on Palladion.
+PALLADION_TRACEBACK=full keeps them, for work on Palladion itself.
 """
 
 import dis

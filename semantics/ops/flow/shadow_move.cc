@@ -132,7 +132,7 @@ MergeBox SpreadOfGather(const Instr& op, const ValueTypes& types) {
   return MergeBox(dims);
 }
 
-// What is outside is filled with a value that everybody knows.
+// What is outside is filled with a defined value.
 Instr WithDefinedFill(const Instr& op) {
   Instr filled;
   filled.dialect = op.dialect;

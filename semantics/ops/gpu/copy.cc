@@ -290,7 +290,7 @@ WaitTarget WaitsForStores(const void* params, const Step&, Frame& frame) {
           .queue = AsyncQueue::kStores};
 }
 
-// gpu-copies.md#wait_smem_to_gmem: until at most n of the thread's groups are under way, the latest; with
+// gpu-copies.md#wait_smem_to_gmem: until at most n of the thread's groups are in flight, the latest; with
 // wait_read_only, until all but those have read their sources.
 absl::Status RunWaitStores(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WaitParams*>(params);

@@ -1,7 +1,7 @@
-// Barriers that need no allocation: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a cluster
-// (barrier.cluster.arrive, .wait), which kernels write as inline_mgpu. Spec: docs/spec/gpu-named-barriers.md. What is
-// ordered is the machine's (memory_model/sync/named_barrier.h). Not here: barriers that the compiler itself uses
-// (warpgroup_barrier takes the number of the warpgroup, plus one).
+// Barriers that need no allocation: named barriers of a block (bar.sync, bar.arrive of PTX) and the barrier of a
+// cluster (barrier.cluster.arrive, .wait), which kernels write as inline_mgpu. Spec: docs/spec/gpu-named-barriers.md.
+// What is ordered is the machine's (memory_model/sync/named_barrier.h). Not here: barriers that the compiler itself
+// uses (warpgroup_barrier takes the number of the warpgroup, plus one).
 #include <utility>
 
 #include "semantics/base/cat.h"
@@ -45,8 +45,8 @@ WaitTarget Named(std::int64_t number) {
   return {.kind = WaitTarget::Kind::kNamedBarrier, .object = {}, .value = number};
 }
 
-// gpu-named-barriers.md#named_barrier_arrive, and the first half of #named_barrier_sync: what the thread did before is
-// known to those whose phase this is.
+// gpu-named-barriers.md#named_barrier_arrive, and the first half of #named_barrier_sync: the thread releases what
+// it did before to the lanes of this phase.
 absl::Status RunArrive(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const NamedParams*>(params);
   if (frame.shadow() != nullptr) frame.shadow()->Use(p.number, "the number of a barrier", step, frame);

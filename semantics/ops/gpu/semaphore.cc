@@ -336,7 +336,7 @@ constexpr OpRow Row(std::string_view name, std::string_view spec, VerifyFn verif
   return Named(Synchronising(Signalling(GpuRow(name, spec, verify, lower, Unit::kControl))));
 }
 
-// Who sees a count may see another where others came first, and so may who takes from it.
+// The count that an agent reads, or takes from, may be another one where other agents came first.
 constexpr OpRow Looks(OpRow row, Waits waits) {
   row.waits = waits;
   row.signals = Signals::kNever;

@@ -1,7 +1,7 @@
 // Hopper's matrix products: asynchronous, into an accumulator in registers. Spec: docs/spec/gpu-wgmma.md. What a chip
 // refuses (shapes, swizzles, types) is emu/check' business; here any matrix product has its meaning.
 // Based on: wgmma of JAX's Mosaic GPU backend, whose documentation promises that at most the last product issued is
-// under way when a call returns; DESIGN's fence policies say which promise is relied on.
+// in flight when a call returns; DESIGN's fence policies say which promise is relied on.
 #include "semantics/ops/gpu/wgmma.h"
 
 #include <algorithm>
@@ -140,7 +140,7 @@ WaitTarget WaitsForWgmma(const void* params, const Step&, Frame& frame) {
   return WaitsForMma(std::max<std::int64_t>(0, remain));
 }
 
-// gpu-wgmma.md#wgmma_wait: until at most n of the warpgroup's products are under way, the latest.
+// gpu-wgmma.md#wgmma_wait: until at most n of the warpgroup's products are in flight, the latest.
 absl::Status RunWgmmaWait(const void* params, const Step& step, Frame& frame) {
   const auto& p = *static_cast<const WgmmaWaitParams*>(params);
   if (frame.shadow() != nullptr && p.count.valid()) frame.shadow()->Use(p.count, "a number of groups", step, frame);

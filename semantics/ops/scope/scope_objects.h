@@ -18,7 +18,7 @@ absl::StatusOr<RefId> DefineSync(ValueId value, PlaceLevel owner, Builder& build
 // A scope around the region, whose parameters it makes for each thread by itself.
 Instr ScopeOf(Region region);
 
-// Who has what a scope makes, where its collective_axes are these: the block, or each thread its own.
+// The owner of what a scope allocates, where its collective_axes are these: the block, or each thread.
 absl::StatusOr<PlaceLevel> OwnerOf(const Instr& op, const Builder& builder);
 
 // The dimension of the grid that a cluster axis is. InvalidArgument where the name is none of the cluster's.

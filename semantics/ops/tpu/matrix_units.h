@@ -18,7 +18,7 @@ struct UnitMatrix {
   std::shared_ptr<const AsyncValue> value;
   std::int64_t rows = 0, columns = 0;
   DType dtype = DType::kF32;
-  CodeSite site;  // of who put it there
+  CodeSite site;  // of the operation that put it there
 };
 
 struct MatrixUnit {

@@ -12,7 +12,7 @@ _RUNNERS = tuple(f"{os.sep}{package}{os.sep}" for package in ("_pytest", "pluggy
 
 
 def _is_outside(path: str) -> bool:
-    """Who called palladion.export, or runs the program as a test, is not part of the kernel's story."""
+    """Callers of palladion.export, or the runner of a test, are not among the frames of a kernel."""
     return path == ENTRY_FUNCTIONS_FILE or any(runner in path for runner in _RUNNERS)
 
 

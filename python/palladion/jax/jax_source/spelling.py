@@ -89,7 +89,7 @@ def tuple_text(texts) -> str:
 
 
 def attribute_text(value) -> str:
-    """An attribute as Python source: words are element types, or strings for who knows what they are."""
+    """An attribute as Python source: words are element types, or strings for a caller that knows what they are."""
     if isinstance(value, Word):
         return dtype_text(value.text) if value.text in NUMPY_NAMES else repr(value.text)
     if isinstance(value, tuple):
