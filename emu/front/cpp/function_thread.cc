@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 
+#include "emu/kernel/out_of_memory.h"
 #include "semantics/base/cat.h"
 
 namespace palladion {
@@ -16,7 +17,7 @@ void FunctionThread::Main(scheduler::AgentContext& agent) {
   } catch (const KernelError& error) {
     machine_.Fail(absl::InvalidArgumentError(error.what()));  // of a handle; others have told it before
   } catch (const std::bad_alloc&) {
-    machine_.Fail(absl::ResourceExhaustedError(Cat("out of memory in ", machine_.gpu().NameOf(id()))));
+    machine_.Fail(kernel::OutOfMemory(Cat("out of memory in ", machine_.gpu().NameOf(id()))));
   } catch (const std::exception& error) {
     const std::string last =
         last_place().valid() ? Cat("; its last request was ", machine_.places().TextOf(last_place())) : "";

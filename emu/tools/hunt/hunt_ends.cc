@@ -51,7 +51,7 @@ class Comparison {
       : kernel_(kernel), inputs_(inputs), ends_(ends) {}
 
   absl::Status Run(const EndsOptions& options) {
-    PALLADION_ASSIGN_OR_RETURN(const check::TrialRunner runner, check::TrialRunner::Create(kernel_, inputs_, check_));
+    const check::TrialRunner runner = check::TrialRunner::Create(kernel_, inputs_, check_);
     runner_ = &runner;
     PALLADION_ASSIGN_OR_RETURN(outputs_, kernel::NewOutputs(kernel_));
     launch_ = runner.OptionsOfSearch(kernel_.state().program().grid_in_agent ? 2 : 0);
