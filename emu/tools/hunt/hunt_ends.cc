@@ -10,6 +10,7 @@
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"
 #include "emu/tools/hunt/hunt_oracle.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"

@@ -13,6 +13,7 @@
 #include "emu/run/launch/interaction.h"
 #include "emu/tools/hunt/hunt_related.h"
 #include "emu/tools/hunt/hunt_trace.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "semantics/base/cat.h"
 

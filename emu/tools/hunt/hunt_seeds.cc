@@ -8,6 +8,7 @@
 #include "emu/check/check_trial.h"
 #include "emu/kernel/arrays.h"
 #include "emu/tools/hunt/hunt_oracle.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
