@@ -62,8 +62,8 @@ std::string RequestLine(const BackendRequest& request) {
                {"target", request.test->target}, {"inputs", inputs},         {"outputs", outputs}};
   if (request.test->schedules.has_value()) json["schedules"] = *request.test->schedules;
   if (request.test->budget.has_value()) json["budget"] = *request.test->budget;
-  if (!request.test->proxy.empty()) json["proxy"] = request.test->proxy;
-  if (!request.test->links.empty()) json["links"] = request.test->links;
+  if (request.test->proxy.has_value()) json["proxy"] = std::string(Name(*request.test->proxy));
+  if (request.test->links.has_value()) json["links"] = std::string(Name(*request.test->links));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

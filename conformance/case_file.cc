@@ -123,12 +123,12 @@ class CaseParser {
                                           : Error("# budget: takes a positive number of loop iterations");
     }
     if (Eat(&line, "proxy:")) {
-      if (line != "pallas" && line != "strict" && line != "lax") return Error("# proxy: takes pallas, strict or lax");
-      return case_.proxy = line, absl::OkStatus();
+      case_.proxy = ProxyRuleFromName(line);
+      return case_.proxy.has_value() ? absl::OkStatus() : Error("# proxy: takes pallas, strict or lax");
     }
     if (Eat(&line, "links:")) {
-      if (line != "unordered" && line != "ordered") return Error("# links: takes unordered or ordered");
-      return case_.links = line, absl::OkStatus();
+      case_.links = LinkOrderFromName(line);
+      return case_.links.has_value() ? absl::OkStatus() : Error("# links: takes unordered or ordered");
     }
     if (Eat(&line, "launches:")) {
       case_.launches = ParseWhole<std::int64_t>(line).value_or(0);
@@ -267,9 +267,9 @@ class CaseParser {
     if (case_.exit_code >= 3 && (!case_.outputs.empty() || !case_.guilty.empty() || !case_.printed.empty())) {
       return Error("a run that ends with an exit code from 3 on has no outputs and no findings");
     }
-    if (!case_.proxy.empty() && !case_.schedules.has_value())
+    if (case_.proxy.has_value() && !case_.schedules.has_value())
       return Error("# proxy: goes with # schedules:, because only a check asks for fences");
-    if (!case_.links.empty() && !case_.schedules.has_value())
+    if (case_.links.has_value() && !case_.schedules.has_value())
       return Error("# links: goes with # schedules:, because only a check tries orders");
     for (const GuiltyLine& line : case_.guilty) {
       const auto whole = [&](const GuiltyLine& g) { return !g.first && g.code == line.code; };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "emu/check.h"
 
 namespace palladion::conformance {
 
@@ -58,8 +59,8 @@ struct Case {
   std::optional<std::int64_t> budget;     // loop iterations
   std::optional<std::int64_t> schedules;  // the kernel is checked, with so many seeds; else it runs once
   std::int64_t launches = 1;              // of the kernel, in a row
-  std::string proxy;                      // the fence policy of the check; "": the default
-  std::string links;                      // the order of links of the check; "": the default
+  std::optional<ProxyRule> proxy;         // of the check; nullopt: the default
+  std::optional<LinkOrder> links;         // the same
   std::string kernel;
   std::vector<GuiltyLine> guilty;
   std::vector<CaseInput> inputs;

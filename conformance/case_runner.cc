@@ -51,8 +51,8 @@ Ran CheckKernel(const Case& test, const PreparedKernel& kernel, absl::Span<const
                 const RunOptions& options) {
   Ran ran{.described = kernel.outputs()};
   CheckOptions check{.seeds = *test.schedules, .run = options};
-  if (!test.proxy.empty()) check.proxy = test.proxy;
-  if (!test.links.empty()) check.links = test.links;
+  if (test.proxy.has_value()) check.proxy = *test.proxy;
+  if (test.links.has_value()) check.links = *test.links;
   if (test.budget.has_value()) check.SetBudget(*test.budget);
   absl::StatusOr<Report> report = Check(kernel, inputs, check, &ran.outputs);
   if (!report.ok()) return Refused(report.status());

@@ -42,7 +42,7 @@ void VisitCheckedCases(const Visit& visit) {
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
     ASSERT_TRUE(inputs.ok()) << inputs.status();
     CheckOptions options{.seeds = 13, .all_seeds = true, .threads = 1, .step_budget = std::int64_t{1} << 16};
-    if (!test->proxy.empty()) options.proxy = test->proxy;
+    if (test->proxy.has_value()) options.proxy = *test->proxy;
     visit(CheckedCase{selected.name, test->kernel, *kernel, *inputs, options});
   }
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "conformance/checked_cases_test_util.h"
+#include "emu/testing/for_tests.h"
 
 namespace palladion::conformance {
 namespace {
@@ -16,10 +17,10 @@ TEST(Elision, NoReportOfACaseChanges) {
   std::int64_t kernels = 0, some = 0;
   VisitCheckedCases([&](const CheckedCase& test) {
     CheckOptions options = test.options;
-    options.elide = false;
+    check::ForTests how{.elide = false, .elided = &elided};
+    options.for_tests = &how;
     const std::string full = test.Report(options);
-    options.elide = true;
-    options.elided = &elided;
+    how.elide = true;
     const std::int64_t before = elided;
     EXPECT_EQ(test.Report(options), full) << test.name;
     ++kernels;

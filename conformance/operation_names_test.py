@@ -25,7 +25,7 @@ ALLOWED = [
     ("emu/front/bridge/bridge_options.cc", "check", "an option of the Python bridge"),
     ("emu/front/command/command.cc", "check log", "commands"),
     ("emu/front/command/command_table.cc", "check log", "commands"),
-    ("emu/front/cpp/function_thread_sync.cc", "barrier", "a word of a message"),
+    ("emu/front/cpp/function_syncs.cc", "barrier", "a word of a message"),
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
     ("emu/run/threads/group_waits.cc", "wgmma", "a word of a message"),
     ("emu/check/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),

@@ -39,8 +39,9 @@ typedef enum palladion_code {
  * call: the error is not wanted. */
 typedef struct palladion_error {
   palladion_code code;
-  int interrupted; /* by a signal or the caller */
-  char* message;   /* for people, printable; palladion_free_string */
+  int interrupted;   /* by a signal or the caller */
+  int out_of_memory; /* of this host: another one may have more */
+  char* message;     /* for people, printable; palladion_free_string */
 } palladion_error;
 
 /* What a run or a check found; palladion_free_report. */

@@ -5,18 +5,19 @@
 #ifndef PALLADION_EMU_CHECK_H_
 #define PALLADION_EMU_CHECK_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/emulate.h"
 #include "emu/report.h"
+#include "semantics/tensor/fill.h"
 
 namespace palladion {
 
@@ -30,14 +31,28 @@ struct CheckPart {
   bool stopped = false;              // after the last that ran: a schedule that does not end, or an error
 };
 
+// Where a GPU needs a fence for asynchronous accesses (docs/memory-model.md).
+enum class ProxyRule : std::uint8_t { kPallas, kStrict, kLax };
+PALLADION_EXPORT std::string_view Name(ProxyRule rule);  // "pallas", "strict", "lax"
+PALLADION_EXPORT std::optional<ProxyRule> ProxyRuleFromName(std::string_view name);
+
+// In which order copies from one TPU device to another land: in any, or in that in which they were started.
+enum class LinkOrder : std::uint8_t { kUnordered, kOrdered };
+PALLADION_EXPORT std::string_view Name(LinkOrder order);  // "unordered", "ordered"
+PALLADION_EXPORT std::optional<LinkOrder> LinkOrderFromName(std::string_view name);
+
+namespace check {
+struct ForTests;
+}
+
 struct CheckOptions {
-  std::int64_t seeds = 64;          // schedules to try where there is a choice; at least 1
-  bool all_seeds = false;           // go on after a proof
-  bool exhaustive = false;          // every schedule, where they are few
-  std::string replay;               // one schedule, as a finding names it; "" for the seeds
-  std::string fill = "nan";         // contents of unwritten memory: nan, zero, random:SEED, intmax
-  std::string proxy = "pallas";     // where a GPU needs a fence for asynchronous accesses: pallas, strict, lax
-  std::string links = "unordered";  // do copies from one TPU device to another land in their order: unordered, ordered
+  std::int64_t seeds = 64;  // schedules to try where there is a choice; at least 1
+  bool all_seeds = false;   // go on after a proof
+  bool exhaustive = false;  // every schedule, where they are few
+  std::string replay;       // one schedule, as a finding names it; "" for the seeds
+  Fill fill;                // contents of unwritten memory
+  ProxyRule proxy = ProxyRule::kPallas;
+  LinkOrder links = LinkOrder::kUnordered;
   bool races = true, definedness = true, contracts = true;
   bool strict = false;                               // warnings count as defects
   int threads = 0;                                   // host threads; 0: all. The report does not depend on it.
@@ -48,22 +63,9 @@ struct CheckOptions {
   // Of the seeds but 0 these ran elsewhere: only those with news run again, and the report is that of a check that ran
   // them all. What no part has is said to be interrupted. nullopt: all seeds run here.
   std::optional<std::vector<CheckPart>> parts;
-  // For tests. Schedules of which only the order can be news run without values (docs/checks.md), and the report is the
-  // same; false: all in full. `elided` counts those that did; nullptr: not requested.
-  bool elide = true;
-  // For tests: programs run under a policy, and seeds, also where they cannot see each other's effects.
-  bool by_policy = false;
-  std::atomic<std::int64_t>* elided = nullptr;
-  std::function<bool()> interrupted;  // asked between schedules, beside run.control; may be empty
+  std::function<bool()> interrupted;           // asked between schedules, beside run.control; may be empty
+  const check::ForTests* for_tests = nullptr;  // Palladion's own (emu/check/for_tests.h); outlives the check
 };
-
-// For tests: the second way to run a kernel that has no say in what is found.
-enum class OtherWay : std::uint8_t {
-  kNone,      // there is one way
-  kByPolicy,  // programs: CheckOptions::by_policy
-  kAsCores,   // tasks of a TPU: a semaphore in the kernel makes them run as cores
-};
-PALLADION_EXPORT OtherWay OtherWayOf(const PreparedKernel& kernel);
 
 // InvalidArgument: inputs that do not fit, seeds below 1, a replay string of another kernel or other inputs.
 // ResourceExhausted: memory or the budget. What the kernel does wrong is in the report. An error after something was

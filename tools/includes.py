@@ -125,7 +125,7 @@ ALLOWED = {
     "emu/front/command": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/options", "emu/front/bridge"},
     "emu/testing": _CHECKED,
     "python": {"semantics/base", "emu.h"},
-    "conformance": {"semantics/base", "semantics/tensor", "emu.h"},
+    "conformance": {"semantics/base", "semantics/tensor", "emu.h", "emu/testing"},
     "bench": _MEMORY | _WHO | {"semantics/simd", "emu.h"},
 }
 ALLOWED = {part: parts - {part} for part, parts in ALLOWED.items()}

@@ -12,6 +12,7 @@
 #include "conformance/metamorphic/insertion.h"
 #include "emu/check.h"
 #include "emu/emulate.h"
+#include "emu/testing/for_tests.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::conformance {
@@ -90,10 +91,10 @@ BothWays RunBothWays(const Case& test) {
   if (!text.ok() || test.launches > 1) return both;
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(*text, {.target = test.target});
   if (!kernel.ok()) return both;
-  const OtherWay way = OtherWayOf(*kernel);
-  if (way == OtherWay::kNone) return both;
+  const check::OtherWay way = check::OtherWayOf(*kernel);
+  if (way == check::OtherWay::kNone) return both;
   std::string other = *text;
-  const bool cores = way == OtherWay::kAsCores;
+  const bool cores = way == check::OtherWay::kAsCores;
   if (cores) {
     const absl::Span<const Harmless> all = AllHarmless();
     const auto semaphore =

@@ -10,6 +10,7 @@
 #include "emu/check.h"
 #include "emu/emulate.h"
 #include "emu/session.h"
+#include "emu/testing/for_tests.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::conformance {
@@ -149,9 +150,11 @@ CheckedText CheckText(const Case& test, const std::string& text, std::int64_t fa
   const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(test, *kernel);
   if (!inputs.ok()) return Refused(ErrorReport(inputs.status(), kernel->name(), kernel->target()));
   CheckOptions options{.seeds = test.schedules.value_or(kSeeds) * factor, .threads = 1};
-  options.by_policy = options.all_seeds = by_policy;
-  if (!test.proxy.empty()) options.proxy = test.proxy;
-  if (!test.links.empty()) options.links = test.links;
+  const check::ForTests how{.by_policy = by_policy};
+  options.for_tests = &how;
+  options.all_seeds = by_policy;
+  if (test.proxy.has_value()) options.proxy = *test.proxy;
+  if (test.links.has_value()) options.links = *test.links;
   if (test.budget.has_value()) options.SetBudget(*test.budget * kBudgets);
   CheckedText checked;
   absl::StatusOr<Report> report = Check(*kernel, *inputs, options, &checked.outputs);

@@ -20,7 +20,7 @@ struct CheckedText {
 };
 
 // Checks `text` as the case's kernel, with `factor` times as many schedules as the case asks for where it needs some.
-// `by_policy`: CheckOptions'.
+// `by_policy`: check::ForTests'.
 CheckedText CheckText(const Case& test, const std::string& text, std::int64_t factor, bool by_policy = false);
 
 // Two accesses without an order meet, or an output depends on the schedule.

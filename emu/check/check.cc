@@ -17,6 +17,7 @@
 #include "emu/check/coverage.h"
 #include "emu/check/elided_trials.h"
 #include "emu/check/evidence.h"
+#include "emu/check/for_tests.h"
 #include "emu/check/not_finite.h"
 #include "emu/check/orders.h"
 #include "emu/check/other_operands.h"
@@ -27,6 +28,7 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
+#include "emu/kernel/out_of_memory.h"
 #include "emu/run/agents/host_memory.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/meeting_blocks.h"
@@ -111,7 +113,7 @@ class Checker {
     if (part_ != nullptr && options_.exhaustive) return absl::OkStatus();
     if (part_ != nullptr && !runner_.interact()) return runner_.blocks_may_meet() ? RunOrders() : absl::OkStatus();
     if (!options_.replay.empty()) return Replay();
-    if (!options_.exhaustive && !options_.by_policy && !runner_.interact()) return RunOrders();
+    if (!options_.exhaustive && !check::ForTestsOf(options_).by_policy && !runner_.interact()) return RunOrders();
     PALLADION_RETURN_IF_ERROR(RunBaseline(check::Watch::kEverything));
     if (options_.exhaustive) return RunAll();
     return shown_.livelock() ? absl::OkStatus() : RunSeeds();
@@ -361,15 +363,14 @@ absl::Status WithChecker(const PreparedKernel& kernel, absl::Span<const Tensor> 
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(kernel, arrays));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::MemoryLimitOf(options.run)));
   try {
-    PALLADION_ASSIGN_OR_RETURN(const check::TrialRunner runner, check::TrialRunner::Create(kernel, arrays, options));
+    const check::TrialRunner runner = check::TrialRunner::Create(kernel, arrays, options);
     PALLADION_RETURN_IF_ERROR(check::ExpectParts(options, runner));
     const absl::Status status = work(Checker(kernel, arrays, options, runner));
     if (!launch::HaveMet(status)) return status;
     PALLADION_ASSIGN_OR_RETURN(const PreparedKernel pipelined, launch::WithPipeline(kernel));
     return WithChecker(pipelined, inputs, options, work);
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(
-        Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
+    return kernel::OutOfMemory(Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
   }
 }
 

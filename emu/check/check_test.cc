@@ -342,7 +342,8 @@ TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
       " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
       "  %left = get(%tr.at[0]) : i32[];\n  %zero = eq(%left, 0:i32) : bool[];\n"
       "  cond(%zero) { return; } { %n = atomic_rmw{op=add}(%or.at[0], 1:i32) : i32[]; return; };\n  return; } }\n";
-  const Report zero = CheckOk(text, "", {.exhaustive = true, .fill = "zero", .definedness = false});
+  const Report zero =
+      CheckOk(text, "", {.exhaustive = true, .fill = {.kind = Fill::Kind::kZero}, .definedness = false});
   EXPECT_EQ(Verdict::kClean, zero.verdict) << "what nobody wrote decides: " << ToText(zero);
   EXPECT_EQ(3, zero.schedules) << "program order, and both orders of two updates";
   EXPECT_EQ(2, CheckOk(text, "", {.exhaustive = true, .definedness = false}).schedules);

@@ -7,6 +7,7 @@
 
 #include "emu/check/check_options.h"
 #include "emu/check/checkers.h"
+#include "emu/check/for_tests.h"
 #include "emu/check/orders.h"
 #include "emu/check/replay_origin.h"
 #include "emu/kernel/arrays.h"
@@ -41,14 +42,13 @@ std::string InWords(const scheduler::Schedule& schedule) {
   return Cat("seed ", schedule.seed, " (", RowOf(schedule.policy).name, ")");
 }
 
-absl::StatusOr<TrialRunner> TrialRunner::Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                                const CheckOptions& options) {
+TrialRunner TrialRunner::Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                const CheckOptions& options) {
   TrialRunner runner(kernel, inputs, options);
-  PALLADION_ASSIGN_OR_RETURN(runner.fill_, ParseFill(options.fill));
   runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
   runner.interact_ = runner.way_ != launch::Way::kInOrder;
   runner.may_meet_ = launch::MeetingBlocks::MayMeet(kernel.state());
-  if (options.by_policy && !kernel.state().program().grid_in_agent)
+  if (ForTestsOf(options).by_policy && !kernel.state().program().grid_in_agent)
     runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
@@ -81,8 +81,7 @@ std::string TrialRunner::NameOf(scheduler::Schedule schedule) const {
 
 absl::StatusOr<std::unique_ptr<Trials>> TrialRunner::With(absl::Span<const ConstArray> inputs,
                                                           const CheckOptions& options) const {
-  PALLADION_ASSIGN_OR_RETURN(TrialRunner runner, Create(kernel_, inputs, options));
-  return std::unique_ptr<Trials>(std::make_unique<TrialRunner>(std::move(runner)));
+  return std::unique_ptr<Trials>(std::make_unique<TrialRunner>(Create(kernel_, inputs, options)));
 }
 
 std::vector<std::size_t> TrialRunner::InputsOfNumbers() const {
@@ -107,7 +106,7 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, kernel::NewOutputs(kernel_));
   agents::LaunchOptions launch = extra == nullptr ? agents::LaunchOptions{} : *extra;
   launch.run = options_.run;
-  launch.fill = fill_;
+  launch.fill = options_.fill;
   launch.found_before_error = &trial.findings;
   const bool everything = watch == Watch::kEverything;
   const absl::Status ran = RunAs(launch, lengths, trial,
@@ -137,13 +136,13 @@ agents::LaunchOptions TrialRunner::OptionsOfSearch(std::int64_t programs) const 
   const Program& program = kernel_.state().program();
   const bool cores = program.grid_in_agent;
   options.run = options_.run;
-  options.fill = fill_;                                           // branches may look at it
+  options.fill = options_.fill;                                   // branches may look at it
   options.tasks_apart = options_.races && (cores || !threads());  // as what it finds runs
   // Every task has a core of its own, and all are there from the start.
   const bool tasks = std::count(program.dim_order.begin(), program.dim_order.end(), DimOrder::kParallel) > 0;
   if (cores && tasks && threads() && options_.races) options.clusters_at_once = programs;
-  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
-  options.ordered_links = HasOrderedLinks(options_);
+  options.fences = PolicyOf(options_.proxy);
+  options.ordered_links = options_.links == LinkOrder::kOrdered;
   options.loop.budget = options_.step_budget;
   return options;
 }
@@ -160,7 +159,8 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
                                              launch::ReadsFrom& reads) const {
   Trial trial{.schedule = schedule};
   PALLADION_ASSIGN_OR_RETURN(trial.outputs, kernel::NewOutputs(kernel_));
-  const agents::LaunchOptions launch{.run = options_.run, .observers = {&reads}, .fill = fill_, .moves_nothing = true};
+  const agents::LaunchOptions launch{
+      .run = options_.run, .observers = {&reads}, .fill = options_.fill, .moves_nothing = true};
   PALLADION_RETURN_IF_ERROR(RunChecked(launch, lengths, trial,
                                        {.program = elided.program(),
                                         .kernel = &elided,
@@ -180,7 +180,7 @@ absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, kernel::NewOutputs(kernel_));
   const std::vector<MutableArray> outputs = kernel::MutableArraysOf(unused);
-  const agents::LaunchOptions options{.run = options_.run, .fill = fill_, .loop = LoopOf()};
+  const agents::LaunchOptions options{.run = options_.run, .fill = options_.fill, .loop = LoopOf()};
   PALLADION_ASSIGN_OR_RETURN(std::optional<Finding> note,
                              launch::StartOrderNote({kernel_.state(), inputs_, outputs}, options));
   if (note.has_value()) trial.findings.push_back(*std::move(note));
@@ -197,8 +197,8 @@ agents::LaunchOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch
   agents::LaunchOptions options = launch;
   options.way = WayOf(schedule);
   options.loop = LoopOf();
-  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
-  options.ordered_links = HasOrderedLinks(options_);
+  options.fences = PolicyOf(options_.proxy);
+  options.ordered_links = options_.links == LinkOrder::kOrdered;
   options.together = schedule.moves.has_value() && schedule.at_once == 0;
   options.clusters_at_once = schedule.at_once;
   if (schedule.at_once > 0) options.loop.patience = std::numeric_limits<std::int64_t>::max();
@@ -279,16 +279,12 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
                                                        const scheduler::Schedule& schedule,
                                                        const scheduler::RunLengths& lengths) const {
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, kernel::NewOutputs(kernel));
-  const agents::LaunchOptions options = OptionsOf({.run = options_.run, .fill = fill_}, schedule);
+  const agents::LaunchOptions options = OptionsOf({.run = options_.run, .fill = options_.fill}, schedule);
   const std::vector<MutableArray> arrays = kernel::MutableArraysOf(outputs);
   PALLADION_RETURN_IF_ERROR(
       launch::Run({kernel.state(), inputs, arrays}, options, *scheduler::MakePolicy(schedule, lengths)).status());
   return outputs;
 }
-
-}  // namespace palladion::check
-
-namespace palladion {
 
 OtherWay OtherWayOf(const PreparedKernel& kernel) {
   const Program& program = kernel.state().program();
@@ -297,4 +293,4 @@ OtherWay OtherWayOf(const PreparedKernel& kernel) {
   return OtherWay::kByPolicy;
 }
 
-}  // namespace palladion
+}  // namespace palladion::check

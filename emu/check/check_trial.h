@@ -29,9 +29,9 @@ namespace palladion::check {
 
 class TrialRunner final : public Trials {
  public:
-  // All outlive the runner. InvalidArgument: a fill that is none.
-  static absl::StatusOr<TrialRunner> Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                                            const CheckOptions& options);
+  // All outlive the runner.
+  static TrialRunner Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                            const CheckOptions& options);
 
   const PreparedKernel& kernel() const { return kernel_; }
   absl::Span<const ConstArray> inputs() const override { return inputs_; }
@@ -45,7 +45,7 @@ class TrialRunner final : public Trials {
   const std::string& schedule_choice() const { return schedule_choice_; }
   // What the kernel adds to what its trials showed, or takes from it.
   FactSet WithFactsOfKernel(FactSet facts) const;
-  Fill fill() const { return fill_; }
+  const Fill& fill() const { return options_.fill; }
   // Of a search whose schedules this runner runs once more, of a launch of so many programs: as its trials, with no
   // more operations than a step budget.
   agents::LaunchOptions OptionsOfSearch(std::int64_t programs) const;
@@ -96,7 +96,6 @@ class TrialRunner final : public Trials {
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
-  Fill fill_;
   launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
   bool interact_ = false, may_meet_ = false;
   std::string schedule_choice_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "emu/check/for_tests.h"
 #include "emu/run/launch/elided_program.h"
 #include "emu/run/launch/reads_from.h"
 
@@ -13,7 +14,7 @@ ElidedTrials::ElidedTrials(const TrialRunner& runner, const CheckOptions& option
   constexpr std::int64_t kLeast = 4;  // fewer schedules do not pay for one more of program order
   const bool random = runner.fill().kind == Fill::Kind::kRandom;  // unwritten memory depends on the schedule
   const bool resumes = options.run.session != nullptr;            // copies of earlier launches have no operation here
-  if (!options.elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
+  if (!ForTestsOf(options).elide || options.seeds < kLeast || !runner.threads() || random || resumes) return;
   if (!first.trouble.ok() || first.run.outcome != scheduler::Outcome::kFinished || !first.findings.empty()) return;
   kernel_ = launch::ElidedKernel(runner.kernel().state());
   if (kernel_ == nullptr) return;
@@ -47,7 +48,7 @@ std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
     ++failed_;
     return std::nullopt;
   }
-  if (options_.elided != nullptr) ++*options_.elided;
+  if (std::atomic<std::int64_t>* const elided_so_far = ForTestsOf(options_).elided) ++*elided_so_far;
   Trial trial = std::move(elided->trial);
   trial.outputs.clear();
   trial.values_of_first = true;

@@ -9,6 +9,7 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
+#include "emu/kernel/out_of_memory.h"
 #include "emu/run/agents/host_memory.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
@@ -74,8 +75,7 @@ absl::StatusOr<Report> RunInto(const PreparedKernel& kernel, absl::Span<const Co
   try {
     return RunPlain({kernel.state(), inputs, outputs}, options);
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(
-        Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
+    return kernel::OutOfMemory(Cat("kernel @", kernel.name(), ": out of memory; use smaller shapes or a larger host"));
   }
 }
 

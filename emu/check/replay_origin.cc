@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "emu/check/check_options.h"
 #include "emu/kernel/arrays.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"
@@ -105,9 +106,10 @@ std::string OriginWord(std::string text) {
 std::string OptionsText(const CheckOptions& options) {
   const CheckOptions defaults;
   std::string text;
-  if (options.fill != defaults.fill) Append(&text, "fill=", OriginWord(options.fill));
-  if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", OriginWord(options.proxy));
-  if (options.links != defaults.links) Append(&text, text.empty() ? "" : ",", "links=", OriginWord(options.links));
+  const std::string fill = NameOf(options.fill);
+  if (fill != NameOf(defaults.fill)) Append(&text, "fill=", OriginWord(fill));
+  if (options.proxy != defaults.proxy) Append(&text, text.empty() ? "" : ",", "proxy=", Name(options.proxy));
+  if (options.links != defaults.links) Append(&text, text.empty() ? "" : ",", "links=", Name(options.links));
   if (options.run.padded_bounds) Append(&text, text.empty() ? "" : ",", "bounds=padded");
   return text.empty() ? "-" : text;
 }

@@ -66,7 +66,8 @@ TEST(ReplayOrigin, WhatHasChangedIsSaid) {
   expect("for the target triton/h100, and this one is generic", Origin(text, "generic"));
   expect("the inputs have other values", Origin(text, "triton/h100", "full(1)"));
   expect("recorded with the default options, and this is with fill=zero,proxy=strict,links=ordered",
-         Origin(text, "triton/h100", "iota", {.fill = "zero", .proxy = "strict", .links = "ordered"}));
+         Origin(text, "triton/h100", "iota",
+                {.fill = {.kind = Fill::Kind::kZero}, .proxy = ProxyRule::kStrict, .links = LinkOrder::kOrdered}));
   expect("recorded with the default options, and this is with bounds=padded",
          Origin(text, "triton/h100", "iota", {.run = {.padded_bounds = true}}));
   EXPECT_EQ(WhyNot(origin, Origin(text, "triton/h100", "full(1)")).find("operations"), std::string::npos);

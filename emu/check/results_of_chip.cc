@@ -40,10 +40,9 @@ std::optional<Trial> ResultsOfChip(const PreparedKernel& kernel, absl::Span<cons
   const Program& program = kernel.state().program();
   if (!options.races || !program.grid_in_agent || !HasParallelDimension(program, inputs)) return std::nullopt;
   absl::StatusOr<std::vector<Tensor>> outputs = kernel::NewOutputs(kernel);
-  const absl::StatusOr<Fill> fill = ParseFill(options.fill);
-  if (!outputs.ok() || !fill.ok()) return std::nullopt;
+  if (!outputs.ok()) return std::nullopt;
   Trial plain{.schedule = trial.schedule, .outputs = *std::move(outputs)};
-  const agents::LaunchOptions launch{.run = options.run, .definedness = HasUndefined(trial), .fill = *fill};
+  const agents::LaunchOptions launch{.run = options.run, .definedness = HasUndefined(trial), .fill = options.fill};
   const std::vector<MutableArray> arrays = kernel::MutableArraysOf(plain.outputs);
   absl::StatusOr<agents::Ran> ran = launch::Run({kernel.state(), inputs, arrays}, launch);
   if (!ran.ok() || (SameOutputs(trial, plain) && !DependsOnCores(*ran, trial))) return std::nullopt;

@@ -181,7 +181,7 @@ TEST(SeedParts, AreRefusedWhereTheyAreOfAnotherCheck) {
   changed = parts;
   changed[1].last = 41;
   EXPECT_NE(std::string::npos, refused(changed).find("some of the seeds 1 to 39; found the seeds 21 to 40"));
-  sides.options().fill = "zero";
+  sides.options().fill = {.kind = Fill::Kind::kZero};
   EXPECT_NE(std::string::npos, refused(parts).find("run it again for this kernel, target, inputs and options"));
   sides.options().parts = parts;
   EXPECT_EQ("a part runs its seeds itself: it takes no parts", sides.Part(1, 3).status().message());

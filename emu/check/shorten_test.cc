@@ -75,7 +75,7 @@ class Shortening : public ::testing::Test {
     const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, "zeros")};
     const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs);
     const CheckOptions options;
-    const TrialRunner runner = *TrialRunner::Create(kernel, arrays, options);
+    const TrialRunner runner = TrialRunner::Create(kernel, arrays, options);
     const scheduler::RunLengths lengths{.steps = 16, .operations = {4, 4, 4, 4}, .work = 16};
     const Trial trial = *runner.Run(runner.ScheduleOfSeed(seed), Watch::kEverything, lengths);
     findings_ = trial.findings.size();
@@ -124,7 +124,7 @@ TEST_F(Shortening, AScheduleThatDoesNotEndIsNotWaitedFor) {
   const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, "zeros")};
   const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs);
   const CheckOptions options;
-  const TrialRunner runner = *TrialRunner::Create(kernel, arrays, options);
+  const TrialRunner runner = TrialRunner::Create(kernel, arrays, options);
   const scheduler::RunLengths lengths{.steps = 4, .operations = {2, 2}, .work = 4};
   Trial trial = *runner.Run(runner.ScheduleOfSeed(1), Watch::kEverything, lengths);
   for (std::int64_t seed = 2; trial.run.outcome != scheduler::Outcome::kFinished; ++seed)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emu/check.h"
+#include "emu/check/for_tests.h"
 #include "emu/values.h"
 #include "semantics/base/cat.h"
 
@@ -47,13 +48,14 @@ std::string Sum(const std::string& grid, const std::string& semantics, const std
              "]) : i32[];\n    %w = add(%v, 1:i32) : i32[];\n    _ = swap(%or.at[", at,
              "], %w) : i32[];\n    return;\n  }\n}\n");
 }
+constexpr ForTests kByPolicy{.by_policy = true};
 const std::string kTicket = "    %t = atomic_rmw{op=xchg}(%n.at[0], 1:i32) : i32[];\n";
 
 TEST(TwoWays, ATaskKeepsTheOrderOfItsPrograms) {
   const std::string one = Sum("4", "\"arbitrary\"", "1", "0");
   EXPECT_EQ(CheckText(one, {}).verdict, Verdict::kProved);
   EXPECT_EQ(CheckText(one, {.exhaustive = true}).verdict, Verdict::kProved);
-  EXPECT_EQ(CheckText(one, {.seeds = 16, .all_seeds = true, .by_policy = true}).verdict, Verdict::kProved);
+  EXPECT_EQ(CheckText(one, {.seeds = 16, .all_seeds = true, .for_tests = &kByPolicy}).verdict, Verdict::kProved);
 
   const std::string column = "    %q = program_id{axis=1}() : i32[];\n";
   for (const std::string& ticket : {std::string(), kTicket}) {
@@ -78,11 +80,11 @@ std::string Scratch(const std::string& first, const std::string& ticket) {
 
 TEST(TwoWays, ScratchGoesFromProgramToProgram) {
   EXPECT_EQ(Codes(CheckText(Scratch("%p", ""), {})), "GRID_ORDER UNINIT");  // in reverse nothing is there first
-  EXPECT_EQ(Codes(CheckText(Scratch("%p", ""), {.seeds = 1, .by_policy = true})), "GRID_ORDER");
+  EXPECT_EQ(Codes(CheckText(Scratch("%p", ""), {.seeds = 1, .for_tests = &kByPolicy})), "GRID_ORDER");
   EXPECT_EQ(Codes(CheckText(Scratch("%p", kTicket), {.seeds = 1})), "GRID_ORDER");
   for (const std::string& ticket : {std::string(), kTicket}) {
     EXPECT_EQ(Codes(CheckText(Scratch("0:i32", ticket), {.seeds = 16})), "") << ticket;
-    EXPECT_EQ(Codes(CheckText(Scratch("0:i32", ticket), {.seeds = 16, .by_policy = true})), "") << ticket;
+    EXPECT_EQ(Codes(CheckText(Scratch("0:i32", ticket), {.seeds = 16, .for_tests = &kByPolicy})), "") << ticket;
     EXPECT_EQ(Codes(CheckText(Scratch("0:i32", ticket), {.exhaustive = true})), "") << ticket;
   }
 }

@@ -30,7 +30,7 @@ FORMS = {"text": 0, "findings": 1, "end": 2, "parts": 3}
 class PalladionError(RuntimeError):
     """The library refused a kernel or its inputs. `code` is the exit code of the command, `report` its JSON or None.
 
-    interrupted: by a signal, or by the caller.
+    interrupted: by a signal, or by the caller. out_of_memory: of this host; another one may have more.
     """
 
     __module__ = "palladion"  # where users find it
@@ -40,12 +40,18 @@ class PalladionError(RuntimeError):
         self.code = code
         self.report = report
         self.interrupted = interrupted
+        self.out_of_memory = False
 
 
 class _Error(ctypes.Structure):
     """palladion_error: filled where a function fails."""
 
-    _fields_ = [("code", ctypes.c_int), ("interrupted", ctypes.c_int), ("message", ctypes.c_void_p)]
+    _fields_ = [
+        ("code", ctypes.c_int),
+        ("interrupted", ctypes.c_int),
+        ("out_of_memory", ctypes.c_int),
+        ("message", ctypes.c_void_p),
+    ]
 
 
 class _Array(ctypes.Structure):

@@ -48,7 +48,9 @@ def _expect(error: _Error, done: object, otherwise: str = "the library failed wi
     """PalladionError where a function failed: `done` is its result, nothing then. `error` is what it was given."""
     message = _take_text(load(), ctypes.c_void_p(error.message))
     if not done:
-        raise PalladionError(message or otherwise, error.code or INTERNAL, interrupted=bool(error.interrupted))
+        failed = PalladionError(message or otherwise, error.code or INTERNAL, interrupted=bool(error.interrupted))
+        failed.out_of_memory = bool(error.out_of_memory)
+        raise failed
 
 
 class Handle:

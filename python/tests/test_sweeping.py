@@ -231,6 +231,24 @@ def test_a_kernel_that_is_refused_is_reported_once():
     assert not found.lost
 
 
+def test_memory_is_a_matter_of_the_host(monkeypatch):
+    """Another worker may have more; any other refusal is the same everywhere, whatever its words."""
+    for out_of_memory in (True, False):
+        error = palladion.PalladionError("out of memory", 6)
+        error.out_of_memory = out_of_memory
+
+        def check(*_, error=error, **__):
+            raise error
+
+        monkeypatch.setattr(_library.Program, "check", check)
+        task = palladion.Task(OWN, [np.zeros(8, np.int32)], target="triton/h100")
+        if out_of_memory:
+            with pytest.raises(MemoryError, match="out of memory"):
+                sweeping.run_job(task, None, None, None)
+        else:
+            assert sweeping.run_job(task, None, None, None) == {"refused": "out of memory"}
+
+
 def test_wrong_tasks_are_refused_at_once(tmp_path):
     with pytest.raises(TypeError, match="a check has no option 'sed'"):
         palladion.Task(OWN, sed=3)

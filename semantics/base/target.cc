@@ -1,37 +1,47 @@
 #include "semantics/base/target.h"
 
 #include <algorithm>
-#include <array>
 
 #include "absl/strings/str_join.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/target_chips.h"
 #include "semantics/base/target_names.h"
 
 namespace palladion {
 namespace {
 
 struct KnownTarget {
-  std::string_view name;
-  TargetBackend backend;
+  TargetBackend backend = TargetBackend::kGeneric;
+  std::string_view backend_name;
   std::string_view chip;
+
+  std::string name() const { return chip.empty() ? std::string(backend_name) : Cat(backend_name, "/", chip); }
 };
 
-constexpr std::array<KnownTarget, 12> kTargets = {{
-    {"generic", TargetBackend::kGeneric, ""},
-    {"triton/h100", TargetBackend::kTriton, "h100"},
-    {"triton/h200", TargetBackend::kTriton, "h200"},
-    {"triton/b200", TargetBackend::kTriton, "b200"},
-    {"mosaic_gpu/h100", TargetBackend::kMosaicGpu, "h100"},
-    {"mosaic_gpu/h200", TargetBackend::kMosaicGpu, "h200"},
-    {"mosaic_gpu/b200", TargetBackend::kMosaicGpu, "b200"},
-    {"mosaic_tpu/v4", TargetBackend::kMosaicTpu, "v4"},
-    {"mosaic_tpu/v5e", TargetBackend::kMosaicTpu, "v5e"},
-    {"mosaic_tpu/v5p", TargetBackend::kMosaicTpu, "v5p"},
-    {"mosaic_tpu/v6e", TargetBackend::kMosaicTpu, "v6e"},
-    {"mosaic_tpu/v7x", TargetBackend::kMosaicTpu, "v7x"},
-}};
+struct Backend {
+  TargetBackend backend;
+  std::string_view name;
+  bool of_tpus;
+};
+constexpr Backend kBackends[] = {{TargetBackend::kTriton, "triton", false},
+                                 {TargetBackend::kMosaicGpu, "mosaic_gpu", false},
+                                 {TargetBackend::kMosaicTpu, "mosaic_tpu", true}};
 
-std::string_view BackendOf(const KnownTarget& known) { return known.name.substr(0, known.name.find('/')); }
+// The backends of a chip are in the order of preference.
+std::vector<KnownTarget> AllTargets() {
+  std::vector<KnownTarget> targets = {{TargetBackend::kGeneric, "generic", ""}};
+  for (const Backend& backend : kBackends) {
+    for (const TargetChip& chip : TargetChips()) {
+      if (chip.is_tpu == backend.of_tpus) targets.push_back({backend.backend, backend.name, chip.name});
+    }
+  }
+  return targets;
+}
+
+const std::vector<KnownTarget>& Targets() {
+  static const std::vector<KnownTarget>* const targets = new std::vector<KnownTarget>(AllTargets());
+  return *targets;
+}
 
 std::string_view WrittenFor(std::string_view backend) {
   if (backend == "mosaic_tpu") return "TPUs";
@@ -42,8 +52,8 @@ std::string_view WrittenFor(std::string_view backend) {
 // The chips of a backend, or all where it is "".
 std::vector<std::string> Chips(std::string_view backend) {
   std::vector<std::string> chips;
-  for (const KnownTarget& known : kTargets) {
-    if (known.chip.empty() || (!backend.empty() && BackendOf(known) != backend)) continue;
+  for (const KnownTarget& known : Targets()) {
+    if (known.chip.empty() || (!backend.empty() && known.backend_name != backend)) continue;
     if (std::find(chips.begin(), chips.end(), known.chip) == chips.end()) chips.emplace_back(known.chip);
   }
   return chips;
@@ -52,15 +62,15 @@ std::vector<std::string> Chips(std::string_view backend) {
 }  // namespace
 
 std::string ToString(const Target& target) {
-  for (const KnownTarget& known : kTargets) {
-    if (known.backend == target.backend && known.chip == target.chip) return std::string(known.name);
+  for (const KnownTarget& known : Targets()) {
+    if (known.backend == target.backend && known.chip == target.chip) return known.name();
   }
   return "generic";
 }
 
 absl::StatusOr<Target> TargetFromName(std::string_view name) {
-  for (const KnownTarget& known : kTargets) {
-    if (known.name == name) return Target{known.backend, std::string(known.chip)};
+  for (const KnownTarget& known : Targets()) {
+    if (known.name() == name) return Target{known.backend, std::string(known.chip)};
   }
   return absl::InvalidArgumentError(Cat("unknown target '", name, "'; give a chip (", absl::StrJoin(Chips(""), ", "),
                                         "), which takes the backend that the kernel says, or a full name (",
@@ -74,9 +84,9 @@ absl::StatusOr<Target> ResolveTarget(std::string_view name, const TargetHints& h
     return TargetFromName(Cat(hints.backend, "/", hints.chip.empty() ? usual : hints.chip));
   }
   const KnownTarget* first = nullptr;  // of a chip: its backends are in the order of preference
-  for (const KnownTarget& known : kTargets) {
-    if (known.name != name && known.chip != name) continue;
-    if (known.chip.empty() || hints.backend.empty() || BackendOf(known) == hints.backend)
+  for (const KnownTarget& known : Targets()) {
+    if (known.name() != name && known.chip != name) continue;
+    if (known.chip.empty() || hints.backend.empty() || known.backend_name == hints.backend)
       return Target{known.backend, std::string(known.chip)};
     if (first == nullptr) first = &known;
   }
@@ -90,15 +100,15 @@ absl::StatusOr<Target> ResolveTarget(std::string_view name, const TargetHints& h
 
 std::vector<std::string> TargetNamesOfChip(std::string_view name) {
   std::vector<std::string> names;
-  for (const KnownTarget& known : kTargets) {
-    if (!known.chip.empty() && known.chip == name) names.emplace_back(known.name);
+  for (const KnownTarget& known : Targets()) {
+    if (!known.chip.empty() && known.chip == name) names.push_back(known.name());
   }
   return names;
 }
 
 std::vector<std::string> TargetNames() {
   std::vector<std::string> names;
-  for (const KnownTarget& known : kTargets) names.emplace_back(known.name);
+  for (const KnownTarget& known : Targets()) names.push_back(known.name());
   return names;
 }
 

@@ -44,8 +44,9 @@ TEST(Bridge, OptionsAreReadAndWrongOnesNamed) {
   EXPECT_TRUE(how->check);
   EXPECT_EQ(3, how->options.seeds);
   EXPECT_FALSE(how->options.races);
-  EXPECT_EQ("random:4", how->options.fill);
-  EXPECT_EQ("ordered", how->options.links);
+  EXPECT_EQ(Fill::Kind::kRandom, how->options.fill.kind);
+  EXPECT_EQ(4u, how->options.fill.seed);
+  EXPECT_EQ(LinkOrder::kOrdered, how->options.links);
   EXPECT_TRUE(how->options.strict);
   EXPECT_EQ(2, how->options.threads);
   EXPECT_EQ(9, how->options.run.loop_budget);

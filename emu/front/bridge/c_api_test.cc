@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <iterator>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,17 @@ std::string PrepareError(const std::string& text, const char* kernel = nullptr, 
   palladion_error error = {};
   EXPECT_EQ(nullptr, palladion_prepare(text.data(), text.size(), kernel, target, &error));
   return Taken(error);
+}
+
+TEST(CApi, WhatAnotherHostMayHaveMemoryForIsMarked) {
+  palladion_error error = {};
+  const auto thrown = []() -> absl::Status { throw std::bad_alloc(); };
+  EXPECT_EQ(PALLADION_BUDGET, SetError(Guarded(thrown), &error));
+  EXPECT_EQ(1, error.out_of_memory);
+  EXPECT_EQ("6: out of memory", Taken(error));
+  EXPECT_EQ(PALLADION_BUDGET, SetError(absl::ResourceExhaustedError("out of memory, says a kernel"), &error));
+  EXPECT_EQ(0, error.out_of_memory);
+  Taken(error);
 }
 
 struct AddArrays {
@@ -107,7 +119,8 @@ TEST(CApi, ChecksAKernel) {
     EXPECT_EQ(nullptr, report);
     return Taken(error);
   };
-  EXPECT_NE(std::string::npos, refused("seeds=0").find("seeds must be 1 or more, below 2^63; found '0'"));
+  EXPECT_NE(std::string::npos,
+            refused("seeds=0").find("seeds must be 1 or more, below 2^63: a check that runs nothing"));
   EXPECT_NE(std::string::npos, refused("proxy=lenient").find("proxy must be pallas, strict or lax; found 'lenient'"));
   EXPECT_NE(std::string::npos, refused("sedes=4").find("a check has no option 'sedes'; it has seeds, exhaustive"));
   EXPECT_NE(std::string::npos, refused("races").find("races must be 0 or 1; found ''"));

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "emu/kernel/out_of_memory.h"
 #include "semantics/base/dtype.h"
 #include "semantics/base/printable.h"
 #include "semantics/base/status.h"
@@ -64,6 +65,7 @@ palladion_code SetError(const absl::Status& status, palladion_error* error) {
                                   : Cat(absl::StatusCodeToString(status.code()), ": ", status.message());
   *error = {.code = code,
             .interrupted = status.code() == absl::StatusCode::kCancelled ? 1 : 0,
+            .out_of_memory = kernel::IsOutOfMemory(status) ? 1 : 0,
             .message = CopyText(PrintableLines(message))};
   return code;
 }

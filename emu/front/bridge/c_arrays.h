@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "emu/c_api.h"
 #include "emu/emulate.h"
+#include "emu/kernel/out_of_memory.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::bridge {
@@ -39,7 +40,7 @@ absl::Status Guarded(const F& f) {
   try {
     return f();
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("out of memory");
+    return kernel::OutOfMemory("out of memory");
   } catch (const std::exception& e) {
     return absl::InternalError(Cat("exception: ", e.what()));
   }

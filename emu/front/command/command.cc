@@ -13,6 +13,7 @@
 #include "emu/front/command/command_table.h"
 #include "emu/front/command/command_why.h"
 #include "emu/front/command/help.h"
+#include "emu/kernel/out_of_memory.h"
 #include "emu/operations.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/edit_distance.h"
@@ -183,7 +184,7 @@ absl::StatusOr<ExitCode> Guarded(const std::vector<std::string>& arguments, cons
   try {
     return Dispatch(arguments, console);
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("out of memory; use smaller shapes or a larger host");
+    return kernel::OutOfMemory("out of memory; use smaller shapes or a larger host");
   } catch (const std::exception& e) {
     return absl::InternalError(Cat("internal error: ", e.what()));
   }

@@ -22,9 +22,8 @@ namespace palladion {
 class FunctionCheck {
  public:
   // All outlive it; the kernel, the inputs and the options have been looked at.
-  FunctionCheck(const FunctionKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options,
-                Fill fill)
-      : kernel_(kernel), options_(options), trials_({kernel, fill, places_}, inputs, options) {}
+  FunctionCheck(const FunctionKernel& kernel, absl::Span<const ConstArray> inputs, const CheckOptions& options)
+      : kernel_(kernel), options_(options), trials_({kernel, places_}, inputs, options) {}
 
   absl::Status Run();
   Report TakeReport() { return std::move(report_); }

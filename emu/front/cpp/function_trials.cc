@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emu/check/check_options.h"
 #include "emu/check/checkers.h"
 #include "emu/check/replay_origin.h"
 #include "emu/front/cpp/function_machine.h"
@@ -83,9 +84,9 @@ absl::StatusOr<check::Trial> FunctionTrials::RunOnce(const scheduler::Schedule& 
   agents::LaunchOptions options;
   if (extra != nullptr) options = *extra;
   options.loop.budget = std::min(options_.step_budget, lengths.most_work);
-  options.fences = *memory_model::FencePolicyFromName(options_.proxy);
+  options.fences = check::PolicyOf(options_.proxy);
   options.run = options_.run;
-  options.fill = of_.fill;
+  options.fill = options_.fill;
   const auto run = [&](std::vector<Tensor>& outputs, const agents::LaunchOptions& with) {
     const std::vector<MutableArray> arrays = kernel::MutableArraysOf(outputs);
     return RunFunctions({of_.kernel, inputs_, arrays, with}, of_.places, *scheduler::MakePolicy(schedule, lengths));

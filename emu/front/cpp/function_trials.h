@@ -15,16 +15,14 @@
 #include "emu/kernel.h"
 #include "scheduler/policies/schedule.h"
 #include "semantics/program/agent_naming.h"
-#include "semantics/tensor/fill.h"
 
 namespace palladion {
 
 class FunctionTrials final : public check::Trials {
  public:
-  // What a trial is of: the kernel's memory before the first write, and its places in the source.
+  // What a trial is of: a kernel, and its places in the source.
   struct Of {
     const FunctionKernel& kernel;
-    Fill fill;
     CodePlaces& places;
   };
   // All outlive it; the kernel, the inputs and the options have been looked at.

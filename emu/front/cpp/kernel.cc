@@ -11,6 +11,7 @@
 #include "emu/front/cpp/function_launch.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
+#include "emu/kernel/out_of_memory.h"
 #include "emu/run/launch/launch.h"
 #include "scheduler/policies/policies.h"
 #include "semantics/base/cat.h"
@@ -96,7 +97,7 @@ absl::StatusOr<RunResult> RunKernel(const FunctionKernel& kernel, absl::Span<con
     result.report.verdict = VerdictOf(result.report);
     return result;
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(Cat("kernel @", kernel.name, ": out of memory"));
+    return kernel::OutOfMemory(Cat("kernel @", kernel.name, ": out of memory"));
   }
 }
 
@@ -108,16 +109,15 @@ absl::StatusOr<Report> CheckKernel(const FunctionKernel& kernel, absl::Span<cons
   if (options.exhaustive)
     return absl::InvalidArgumentError("exhaustive is for kernels in text: take more seeds for a C++ function");
   PALLADION_RETURN_IF_ERROR(CheckFits(kernel, inputs));
-  PALLADION_ASSIGN_OR_RETURN(const Fill fill, ParseFill(options.fill));
   const kernel::FloatEnvironment environment;
   try {
     const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs);
-    FunctionCheck check(kernel, arrays, options, fill);
+    FunctionCheck check(kernel, arrays, options);
     PALLADION_RETURN_IF_ERROR(check.Run());
     if (outputs != nullptr) *outputs = check.TakeOutputs();
     return check.TakeReport();
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError(Cat("kernel @", kernel.name, ": out of memory"));
+    return kernel::OutOfMemory(Cat("kernel @", kernel.name, ": out of memory"));
   }
 }
 

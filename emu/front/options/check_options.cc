@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "absl/strings/numbers.h"
@@ -32,9 +33,8 @@ absl::Status SetSwitch(CheckOptions& options, std::string_view value) {
   return absl::OkStatus();
 }
 
-template <std::string CheckOptions::*member>
-absl::Status SetText(CheckOptions& options, std::string_view value) {
-  options.*member = std::string(value);
+absl::Status SetReplay(CheckOptions& options, std::string_view value) {
+  options.replay = std::string(value);
   return absl::OkStatus();
 }
 
@@ -66,8 +66,14 @@ absl::Status SetLegality(CheckOptions& options, std::string_view value) {
 }
 
 absl::Status SetFill(CheckOptions& options, std::string_view value) {
-  PALLADION_RETURN_IF_ERROR(ParseFill(value).status());
-  options.fill = std::string(value);
+  PALLADION_ASSIGN_OR_RETURN(options.fill, ParseFill(value));
+  return absl::OkStatus();
+}
+
+// Of a choice that fits.
+template <auto member, auto from_name>
+absl::Status SetChoice(CheckOptions& options, std::string_view value) {
+  options.*member = *from_name(value);
   return absl::OkStatus();
 }
 
@@ -89,13 +95,13 @@ constexpr CheckOption kTable[] = {
     {"seeds", "seeds", kNumber, "N", "64", kFlag | kKeyword,
      "How many schedules to try where the kernel leaves a choice (default 64, at least 1). Where nothing else can "
      "happen fewer run, and the report says why they suffice.",
-     SetSeeds},
+     SetSeeds, std::numeric_limits<std::int64_t>::max(), "a check that runs nothing is no pass"},
     {"exhaustive", "exhaustive", kSwitch, "", "0", kFlag | kKeyword, "Every schedule, where they are few.",
      SetSwitch<&CheckOptions::exhaustive>},
     {"replay", "replay", kText, "SCHEDULE", "", kFlag | kKeyword,
      "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
      "message says what has changed.",
-     SetText<&CheckOptions::replay>},
+     SetReplay},
     {"fill", "fill", kText, "FILL", "nan", kFlag | kKeyword | kReplays,
      "What unwritten memory holds: `nan` (the default), `zero`, `random:SEED` or `intmax`.", SetFill},
     {"races", "races", kSwitch, "", "1", kKeyword | kReplays, "Whether accesses without an order are looked for.",
@@ -109,11 +115,11 @@ constexpr CheckOption kTable[] = {
      SetSwitch<&CheckOptions::strict>},
     {"proxy", "proxy", kChoice, "pallas|strict|lax", "pallas", kFlag | kKeyword | kReplays,
      "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md)).",
-     SetText<&CheckOptions::proxy>},
+     SetChoice<&CheckOptions::proxy, ProxyRuleFromName>},
     {"links", "links", kChoice, "unordered|ordered", "unordered", kFlag | kKeyword | kReplays,
      "Of several TPU devices, do copies from one device to another land in the order they were started "
      "([devices](spec/tpu-copies.md#devices))? `unordered` is the default.",
-     SetText<&CheckOptions::links>},
+     SetChoice<&CheckOptions::links, LinkOrderFromName>},
     {"bounds", "bounds", kChoice, "logical|padded", "logical", kFlag | kKeyword | kReplays,
      "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond the tiles that hold it, "
      "as "
@@ -149,6 +155,8 @@ std::optional<std::string> Wanted(const CheckOption& option, std::string_view va
     case kNumber:
       if (const std::int64_t number = NumberFrom<std::int64_t>(value).value_or(0); number >= 1)
         return number <= option.most ? std::nullopt : std::optional(Cat(option.most, " or less"));
+      if (!option.why_some.empty() && NumberFrom<std::int64_t>(value).has_value())
+        return Cat("1 or more, below 2^63: ", option.why_some);
       return "1 or more, below 2^63";
     case kSeconds:
       if (const std::optional<double> seconds = NumberFrom<double>(value); seconds >= 0.0 && std::isfinite(*seconds))

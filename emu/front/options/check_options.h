@@ -47,6 +47,7 @@ struct CheckOption {
   std::string_view help;  // Markdown of one paragraph, as docs/command.md has it
   absl::Status (*set)(CheckOptions& options, std::string_view value);  // of a value that fits the kind
   std::int64_t most = std::numeric_limits<std::int64_t>::max();        // of a number
+  std::string_view why_some = "";                                      // why a number must not be 0 or less
 
   bool on(Surface surface) const { return (surfaces & surface) != 0; }
   std::vector<std::string_view> Choices() const;

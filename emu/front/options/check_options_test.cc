@@ -13,11 +13,11 @@ namespace {
 
 // What the members of CheckOptions are that rows set, as text.
 std::string Members(const CheckOptions& options) {
-  return Cat(options.seeds, " ", options.exhaustive, " ", options.replay, " ", options.fill, " ", options.races, " ",
-             options.definedness, " ", options.contracts, " ", options.strict, " ", options.proxy, " ", options.links,
-             " ", options.run.padded_bounds, " ", options.all_seeds, " ", options.run.loop_budget, " ",
-             options.step_budget, " ", static_cast<int>(options.run.legality), " ", options.threads, " ",
-             options.parts.has_value(), " ", static_cast<bool>(options.interrupted));
+  return Cat(options.seeds, " ", options.exhaustive, " ", options.replay, " ", static_cast<int>(options.fill.kind), " ",
+             options.races, " ", options.definedness, " ", options.contracts, " ", options.strict, " ",
+             Name(options.proxy), " ", Name(options.links), " ", options.run.padded_bounds, " ", options.all_seeds, " ",
+             options.run.loop_budget, " ", options.step_budget, " ", static_cast<int>(options.run.legality), " ",
+             options.threads, " ", options.parts.has_value(), " ", static_cast<bool>(options.interrupted));
 }
 
 // Values that fit and are not the default.
@@ -65,7 +65,9 @@ TEST(CheckOptionTable, AFlagIsTheNameWithDashes) {
 }
 
 TEST(CheckOptionTable, ValuesThatAreNoneAreRefusedWithWhatTheyMustBe) {
-  EXPECT_EQ("seeds must be 1 or more, below 2^63; found '0'", RefusalOf("seeds=0"));
+  EXPECT_EQ("seeds must be 1 or more, below 2^63: a check that runs nothing is no pass; found '0'",
+            RefusalOf("seeds=0"));
+  EXPECT_EQ("budget must be 1 or more, below 2^63; found '0'", RefusalOf("budget=0"));
   EXPECT_EQ("seeds must be 1 or more, below 2^63; found '4 '", RefusalOf("seeds=4 "));
   EXPECT_EQ("threads must be 4096 or less; found '5000'", RefusalOf("threads=5000"));
   EXPECT_EQ("races must be 0 or 1; found 'yes'", RefusalOf("races=yes"));
@@ -75,6 +77,25 @@ TEST(CheckOptionTable, ValuesThatAreNoneAreRefusedWithWhatTheyMustBe) {
     EXPECT_NE("", RefusalOf(seconds)) << seconds;
   EXPECT_NE(std::string::npos, RefusalOf("fill=ones").find("fill must be nan, zero, intmax or random:SEED"));
   EXPECT_EQ(0u, RefusalOf("sedes=4").find("a check has no option 'sedes'; it has seeds, exhaustive, "));
+}
+
+// The choices that help lists are the names of the values.
+template <class Choice>
+void ExpectChoices(std::string_view option, const std::vector<Choice>& values) {
+  std::vector<std::string_view> names;
+  for (const Choice value : values) names.push_back(Name(value));
+  EXPECT_EQ(FindCheckOption(option)->Choices(), names);
+  EXPECT_EQ(FindCheckOption(option)->fallback, names[0]);
+}
+
+TEST(CheckOptionTable, ChoicesAreTheNamesOfWhatTheyStandFor) {
+  ExpectChoices<ProxyRule>("proxy", {ProxyRule::kPallas, ProxyRule::kStrict, ProxyRule::kLax});
+  ExpectChoices<LinkOrder>("links", {LinkOrder::kUnordered, LinkOrder::kOrdered});
+  for (const std::string_view name : FindCheckOption("proxy")->Choices()) {
+    const std::string named = Cat("proxy=", name);
+    const std::string_view list[] = {named};
+    EXPECT_EQ(name, Name(CheckOptionsOf(list)->proxy));
+  }
 }
 
 TEST(CheckOptionTable, ARunHasTwo) {

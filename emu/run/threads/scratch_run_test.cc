@@ -214,12 +214,13 @@ TEST(NeverWritten, IsEqualToNothing) {
   for (const std::string& mesh : {Grid(2), Cluster(2)}) {
     for (const std::string& store : {plain, copy}) {
       const std::string never = Scratch(mesh, "", shared, store);
-      for (const std::string fill_name : {"nan", "zero", "random:3"}) {
+      for (const Fill fill_of :
+           {Fill{}, Fill{.kind = Fill::Kind::kZero}, Fill{.kind = Fill::Kind::kRandom, .seed = 3}}) {
         for (const bool definedness : {false, true}) {
-          CheckOptions options = {.seeds = 4, .fill = fill_name, .definedness = definedness, .threads = 1};
+          CheckOptions options = {.seeds = 4, .fill = fill_of, .definedness = definedness, .threads = 1};
           const Codes codes = CodesOf(CheckThreads(never, options));
-          EXPECT_TRUE(codes.contains("RACE_WW")) << never << fill_name;
-          EXPECT_FALSE(codes.contains("SAME_VALUE")) << never << fill_name;
+          EXPECT_TRUE(codes.contains("RACE_WW")) << never << static_cast<int>(fill_of.kind);
+          EXPECT_FALSE(codes.contains("SAME_VALUE")) << never << static_cast<int>(fill_of.kind);
         }
       }
       EXPECT_FALSE(CodesOf(CheckThreads(Scratch(mesh, "", shared, fill + store))).empty());

@@ -10,6 +10,7 @@
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"
 #include "emu/tools/hunt/hunt_oracle.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -51,7 +52,7 @@ class Comparison {
       : kernel_(kernel), inputs_(inputs), ends_(ends) {}
 
   absl::Status Run(const EndsOptions& options) {
-    PALLADION_ASSIGN_OR_RETURN(const check::TrialRunner runner, check::TrialRunner::Create(kernel_, inputs_, check_));
+    const check::TrialRunner runner = check::TrialRunner::Create(kernel_, inputs_, check_);
     runner_ = &runner;
     PALLADION_ASSIGN_OR_RETURN(outputs_, kernel::NewOutputs(kernel_));
     launch_ = runner.OptionsOfSearch(kernel_.state().program().grid_in_agent ? 2 : 0);

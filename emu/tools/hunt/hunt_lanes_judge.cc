@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emu/check.h"
+#include "emu/check/for_tests.h"
 #include "emu/tools/hunt/hunt_lanes.h"
 #include "emu/tools/hunt/hunt_related.h"
 #include "emu/tools/hunt/reference_lanes.h"
@@ -154,7 +155,8 @@ class Judgement {
   }
 
   void CompareByPolicy(const PreparedKernel& prepared, CheckOptions check, const Report& report) {
-    check.by_policy = true;
+    const check::ForTests how{.by_policy = true};
+    check.for_tests = &how;
     const absl::StatusOr<Report> again = Check(prepared, inputs_, check);
     ++result_.again;
     if (!again.ok()) return result_.Contradict("error", again.status().ToString());

@@ -8,10 +8,12 @@
 
 #include "emu/check.h"
 #include "emu/check/check_trial.h"
+#include "emu/check/for_tests.h"
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/interaction.h"
 #include "emu/tools/hunt/hunt_related.h"
 #include "emu/tools/hunt/hunt_trace.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "semantics/base/cat.h"
 
@@ -139,9 +141,10 @@ class Judgement {
   void CompareWithElided() {
     std::atomic<std::int64_t> elided = 0;
     CheckOptions options{.seeds = options_.elided_seeds, .all_seeds = true, .contracts = false, .threads = 1};
-    options.elided = &elided;
+    check::ForTests how{.elided = &elided};
+    options.for_tests = &how;
     const std::optional<Report> without = RunCheck(options);
-    options.elide = false;
+    how.elide = false;
     const std::optional<Report> full = RunCheck(options);
     result_.elided = elided;
     if (!without.has_value() || !full.has_value() || ToJson(*without) == ToJson(*full)) return;
@@ -210,12 +213,11 @@ class Judgement {
   }
 
   void CompareWithMoreSeeds() {
-    const absl::StatusOr<check::TrialRunner> runner =
+    const check::TrialRunner runner =
         check::TrialRunner::Create(*prepared_, arrays_ = kernel::ArraysOf(inputs_), trial_options_);
-    if (!runner.ok()) return Contradict("error", runner.status().ToString());
     std::optional<check::Trial> first;
     for (std::int64_t seed = 0; seed < options_.more_seeds; ++seed) {
-      absl::StatusOr<check::Trial> trial = runner->Run(runner->ScheduleOfSeed(seed), check::Watch::kOutputs, lengths_);
+      absl::StatusOr<check::Trial> trial = runner.Run(runner.ScheduleOfSeed(seed), check::Watch::kOutputs, lengths_);
       if (!trial.ok()) return Contradict("error", trial.status().ToString());
       if (!first.has_value()) {
         first = *std::move(trial);
@@ -231,15 +233,14 @@ class Judgement {
   }
 
   void CompareTrials() {
-    const absl::StatusOr<check::TrialRunner> runner =
+    const check::TrialRunner runner =
         check::TrialRunner::Create(*prepared_, arrays_ = kernel::ArraysOf(inputs_), trial_options_);
-    if (!runner.ok()) return Contradict("error", runner.status().ToString());
     for (std::int64_t seed = 0; seed < options_.trials; ++seed) {
       TraceRecorder recorder(written_, kernel_);
       agents::LaunchOptions launch;
       recorder.Attach(launch);
       const absl::StatusOr<check::Trial> trial =
-          runner->Run(runner->ScheduleOfSeed(seed), check::Watch::kEverything, lengths_, &launch);
+          runner.Run(runner.ScheduleOfSeed(seed), check::Watch::kEverything, lengths_, &launch);
       if (!trial.ok()) return Contradict("error", trial.status().ToString());
       if (!trial->trouble.ok()) return Contradict("error", trial->trouble.ToString());
       if (seed == 0)

@@ -8,6 +8,7 @@
 #include "emu/check/check_trial.h"
 #include "emu/kernel/arrays.h"
 #include "emu/tools/hunt/hunt_oracle.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -36,14 +37,13 @@ std::string SeedsNeeded(std::uint64_t number, Kernels which, std::int64_t seeds)
   const std::vector<Tensor> inputs = InputsOf(kernel);
   const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs);
   const CheckOptions options{.contracts = false, .threads = 1};
-  const absl::StatusOr<check::TrialRunner> runner = check::TrialRunner::Create(*prepared, arrays, options);
-  if (!runner.ok()) return "";
+  const check::TrialRunner runner = check::TrialRunner::Create(*prepared, arrays, options);
   scheduler::RunLengths lengths;
   // A digit: 0, 1: a deadlock, 2: a race, 3: both.
   const auto run = [&](scheduler::PolicyKind policy, std::uint64_t seed) -> int {
     const check::Watch watch = deadlocks && number % kEvery != 0 ? check::Watch::kOutputs : check::Watch::kEverything;
     const absl::StatusOr<check::Trial> trial =
-        runner->Run({.policy = policy, .seed = seed, .moves = {}}, watch, lengths);
+        runner.Run({.policy = policy, .seed = seed, .moves = {}}, watch, lengths);
     if (!trial.ok()) return 0;
     if (lengths.operations.empty())
       lengths = {.steps = std::max<std::int64_t>(1, trial->run.steps), .operations = trial->run.operations};

@@ -15,6 +15,7 @@
 #include "emu/tools/hunt/hunt_random.h"
 #include "emu/tools/hunt/hunt_record.h"
 #include "emu/tools/hunt/hunt_related.h"
+#include "emu/tools/hunt/reference_explore.h"
 #include "emu/tools/hunt/reference_machine.h"
 
 namespace palladion::hunt {

@@ -2,92 +2,28 @@
 
 #include <algorithm>
 
+#include "emu/tools/hunt/reference_dma.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
 namespace {
 
-constexpr int kCellsOfRow = 4, kCellsOfUnion = 8;
-
-// Arithmetic of i32.
-std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
+// Of each thread: where its warps begin, and where they have ended.
+constexpr int kForks = kMeshes, kJoins = 2 * kMeshes;
 
 }  // namespace
 
-// The cells: m, x, then of each block its shared memory, that of the second scope, the union; and where there is tensor
-// memory, the operands of products and it.
 ReferenceMachine::ReferenceMachine(const HuntKernel& kernel, const Written& written, Mutation mutation)
-    : written_(written), mutation_(mutation) {
-  const std::size_t agents = written.code.size();
-  tpu_ = kernel.family == Family::kTpu;
-  programs_ = kernel.family == Family::kPrograms;
-  shares_ = kernel.cores != Cores::kDevices;
-  blocks_ = kernel.blocks;
-  threads_ = static_cast<int>(tpu_ ? agents : kernel.agents.size()) / blocks_;
-  rows_ = kernel.rows;
-  barriers_per_ = static_cast<int>(kernel.arrivals.size());
-  pc_.assign(agents, 0);
-  sums_.assign(agents, {});
-  results_.assign(kernel.agents.size(), 0);
-  copies_out_.assign(agents, 0);
-  together_.resize(agents);
-  begun_.assign(agents, false);
-  met_.assign(static_cast<std::size_t>(blocks_), 0);
-  semaphores_per_ = kernel.semaphores;
-  sems_per_ = semaphores_per_ + kernel.dmas;
-  semaphores_.assign(static_cast<std::size_t>(sems_per_ * (tpu_ ? blocks_ : 1)), 0);
-  if (tpu_) {
-    AddTpuCells();
-    return;
-  }
-  for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfM(row), false});
-  for (int row = 0; row < rows_; ++row) cells_.insert(cells_.end(), kCellsOfRow, {InputOfX(row), false});
-  tensor_ = kernel.tensor;
-  cells_of_block_ = (tensor_ ? 4 : 2) * rows_ * kCellsOfRow + kCellsOfUnion;
-  named_per_ = static_cast<int>(kernel.named.size());
-  for (std::size_t i = 0; i < kernel.arrivals.size(); ++i) orders_.push_back(hunt::OrdersTensorCore(kernel, i));
-  issues_.resize(agents);
-  loads_.resize(agents);
-  stores_.resize(agents);
-  core_.resize(agents);
-  for (int block = 0; block < blocks_; ++block) {
-    cells_.insert(cells_.end(), static_cast<std::size_t>(cells_of_block_), {0, true});
-    for (const int arrivals : kernel.arrivals)
-      barriers_.push_back({arrivals == 0 ? blocks_ : arrivals, 0, 0, std::vector<int>(agents, 0), {Issues()}});
-    for (const int of : kernel.named)
-      named_.push_back({of, 0, 0, std::vector<int>(agents, 0), std::vector<int>(agents, -1)});
-  }
-  for (const int arrivals : kernel.arrivals) of_cluster_.push_back(arrivals == 0);
-  for (int i = 0; i < this->agents(); ++i) Settle(i);
-}
-
-CellSpan ReferenceMachine::CellsOf(const Scoped& where, Array array, int row, Part part) const {
-  if (tpu_) return TpuCellsOf(where.agent, array, row, part);
-  const int matrix = rows_ * kCellsOfRow, own = Instance(where.agent);
-  const int block = array == Array::kPeer ? (own + 1) % blocks_ : own;
-  int first = row * kCellsOfRow;
-  if (array == Array::kX) first += matrix;
-  if (array != Array::kM && array != Array::kX) first += 2 * matrix + block * cells_of_block_;
-  if (array == Array::kOperands || array == Array::kTensor) first += 2 * matrix + kCellsOfUnion;
-  if (array == Array::kTensor) first += matrix;
-  if ((array == Array::kShared || array == Array::kPeer) && where.later) first += matrix;
-  if (array == Array::kUnion) first += 2 * matrix + row * 2 - row * kCellsOfRow;  // members begin half a row apart
-  const bool low = part != Part::kMiddle && part != Part::kHigh, high = part != Part::kFirst && part != Part::kLow;
-  const bool whole = part == Part::kLow || part == Part::kHigh || part == Part::kRow;
-  CellSpan span;
-  for (int half = 0; half < 2; ++half) {
-    if (!(half == 0 ? low : high)) continue;
-    span.cells[span.count++] = first + 2 * half;
-    if (whole) span.cells[span.count++] = first + 2 * half + 1;
-  }
-  return span;
-}
-
-CellSpan ReferenceMachine::CellsOf(const Scoped& where, const Op& op) {
-  if (!op.dynamic || op.array == Array::kUnion) return CellsOf(where, op.array, op.row, op.part);
-  const Value& sum = sums_[static_cast<std::size_t>(where.agent)];
-  leaked_ |= sum.undefined;
-  return CellsOf(where, op.array, static_cast<int>((op.row + (sum.number & 1)) % rows_), op.part);
+    : written_(written),
+      mutation_(mutation),
+      state_(kernel, written),
+      bulk_(state_.layout->agents()),
+      multicasts_(state_.layout->agents()),
+      tensor_(state_.layout->agents()),
+      pc_(written.code.size(), 0),
+      begun_(written.code.size(), false),
+      results_(kernel.agents.size(), 0) {
+  for (int i = 0; i < agents(); ++i) Settle(i);
 }
 
 // On to the next operation that others can see.
@@ -97,8 +33,8 @@ void ReferenceMachine::Settle(int agent) {
   for (; pc < static_cast<int>(code.size()); ++pc) {
     const Instr& instr = code[static_cast<std::size_t>(pc)];
     if (instr.what != What::kIf && instr.what != What::kJump) return;
-    const Value& sum = sums_[static_cast<std::size_t>(agent)];
-    if (instr.what == What::kIf) leaked_ |= sum.undefined;
+    const CellValue& sum = state_.SumOf(agent);
+    if (instr.what == What::kIf) state_.faults.leaked |= sum.undefined;
     if (instr.what == What::kJump || (sum.number & 1) == 0) pc += instr.skip;
   }
 }
@@ -109,61 +45,51 @@ const Instr* ReferenceMachine::Next(int agent) const {
   return pc < code.size() ? &code[pc] : nullptr;
 }
 
-bool ReferenceMachine::AwaitDone(int agent, const Op& op) const {
-  const std::vector<int> queues = QueuesOf(agent);
-  return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& copy) {
-    return copy.op->what == What::kCopyOut && copy.halves < (op.flag ? 1 : 2) &&
-           std::find(queues.begin(), queues.end(), copy.queue) != queues.end() &&
-           copy.sequence < copies_out_[static_cast<std::size_t>(copy.queue)] - op.amount;
-  });
-}
-
 bool ReferenceMachine::CanGo(int agent) const {
   const Instr* next = Next(agent);
   if (next == nullptr || !HasBegun(agent)) return false;
-  if (next->what == What::kJoin) return WarpsEnded(agent);
-  if (next->what == What::kWait) {
-    const BarrierState& barrier = barriers_[static_cast<std::size_t>(BarrierOf(agent, next->op->object))];
-    return barrier.completed > barrier.seen[static_cast<std::size_t>(agent)];
+  switch (next->what) {
+    case What::kJoin:
+      return WarpsEnded(agent);
+    case What::kWait:
+      return state_.barriers.CanTake(agent, layout().BarrierOf(agent, next->op->object));
+    case What::kSemWait:
+      return state_.CountOf(layout().SemaphoreOf(agent, *next->op)) >= next->op->amount;
+    case What::kFetchWait:
+      return !IsInFlight(What::kFetchStart, next->slot, state_);
+    case What::kFlushWait:
+      return !IsInFlight(What::kFlushStart, next->slot, state_);
+    case What::kSpin:
+      return SpinEnds(agent, *next->op);
+    case What::kDmaWait:
+      return state_.CountOf(layout().DmaSemaphoreOf(agent, next->op->object)) >= BytesOf(next->op->part);
+    case What::kEnter:
+      return state_.barriers.HaveMet(layout().BlockOf(agent));
+    case What::kAwait:
+      return bulk_.AwaitDone(agent, *next->op, state_);
+    case What::kNamedWait:
+      return state_.barriers.CanGoNamed(agent, next->op->object);
+    case What::kTensorSettle:
+      return TensorCores::AreStoresDone(agent, state_);
+    default:
+      return true;
   }
-  if (next->what == What::kSemWait)
-    return semaphores_[static_cast<std::size_t>(SemaphoreOf(agent, *next->op))] >= next->op->amount;
-  if (next->what == What::kFetchWait) return !InFlight(What::kFetchStart, next->slot);
-  if (next->what == What::kFlushWait) return !InFlight(What::kFlushStart, next->slot);
-  if (next->what == What::kSpin) return SpinEnds(agent, *next->op);
-  if (next->what == What::kDmaWait)
-    return semaphores_[static_cast<std::size_t>(DmaSemaphoreOf(agent, next->op->object))] >= BytesOf(next->op->part);
-  if (next->what == What::kEnter) return met_[static_cast<std::size_t>(Instance(agent))] == threads_;
-  if (next->what == What::kAwait) return AwaitDone(agent, *next->op);
-  if (next->what == What::kNamedWait) {
-    const NamedState& named = named_[static_cast<std::size_t>(NamedOf(agent, next->op->object))];
-    return named.completed > named.joined[static_cast<std::size_t>(agent)];
-  }
-  if (next->what == What::kTensorSettle)
-    return std::none_of(copies_.begin(), copies_.end(),
-                        [&](const Copy& copy) { return copy.what == What::kTensorStore && copy.issuer == agent; });
-  return true;
 }
 
-// Copies out of one agent read in the order of issue, and write in it; copies in have no order.
 bool ReferenceMachine::MayGo(const Copy& copy) const {
-  if (copy.what == What::kCopyIn || copy.what == What::kMulticast || copy.what == What::kDma || OfPipeline(copy.what))
-    return true;
-  if (copy.what != What::kCopyOut) return TensorMayGo(copy);
-  return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
-    return other.op->what == What::kCopyOut && other.queue == copy.queue && other.sequence < copy.sequence &&
-           other.halves <= copy.halves;
-  });
+  if (copy.what == What::kMulticast || copy.what == What::kDma || IsOfPipeline(copy.what)) return true;
+  if (copy.what == What::kCopyIn || copy.what == What::kCopyOut) return BulkCopies::MayGo(copy, state_);
+  return TensorCores::MayGo(copy, state_);
 }
 
 std::vector<Choice> ReferenceMachine::Choices() const {
   std::vector<Choice> choices;
-  if (broken_) return choices;
+  if (broken()) return choices;
   for (int i = 0; i < agents(); ++i) {
     if (CanGo(i)) choices.push_back({i, -1});
   }
-  for (std::size_t i = 0; i < copies_.size(); ++i) {
-    if (MayGo(copies_[i])) choices.push_back({copies_[i].issuer, static_cast<int>(i)});
+  for (std::size_t i = 0; i < copies().size(); ++i) {
+    if (MayGo(copies()[i])) choices.push_back({copies()[i].issuer, static_cast<int>(i)});
   }
   return choices;
 }
@@ -175,168 +101,185 @@ bool ReferenceMachine::Done() const {
   return true;
 }
 
-void ReferenceMachine::Add(int agent, const Value& value) {
-  Value& sum = sums_[static_cast<std::size_t>(agent)];
-  sum = {Wrap(3 * sum.number + value.number), sum.undefined || value.undefined};
-}
-
-ReferenceMachine::Value ReferenceMachine::Read(const CellSpan& cells) const {
-  Value value;
-  for (int i = 0; i < cells.count; ++i) {
-    const Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
-    const std::int64_t elements = cells.cells[i] % 2 == 0 ? 1 : 63;
-    value = {Wrap(value.number + elements * cell.number), value.undefined || cell.undefined};
-  }
-  return value;
+bool ReferenceMachine::BlockHasEnded(int block) const {
+  bool ended = true;
+  for (int i = block * layout().threads(); i < (block + 1) * layout().threads(); ++i)
+    ended = ended && Next(i) == nullptr;
+  return ended;
 }
 
 void ReferenceMachine::Memory(int agent, const Instr& instr) {
   const Op& op = *instr.op;
-  const CellSpan cells = CellsOf({agent, instr.later}, op);
+  const CellSpan cells = state_.CellsOf({agent, instr.later}, op);
   const bool reads = op.what != What::kStore && op.what != What::kAtomicAdd, writes = op.what != What::kLoad;
   const bool updates = writes && op.what != What::kStore;
-  if (listener_ != nullptr) {
-    const CellSpan bytes = CellsOf({agent, false}, op);  // both scopes have the same
-    if (updates) listener_->Acquire(agent, bytes);
-    listener_->Touch(agent, updates ? Access::kUpdate : writes ? Access::kWrite : Access::kRead, bytes, instr.line);
-    if (updates) listener_->Release(agent, bytes);
+  if (Listener* const listener = state_.listener) {
+    const CellSpan bytes = state_.CellsOf({agent, false}, op);  // both scopes have the same
+    if (updates) listener->Acquire(agent, bytes);
+    listener->Touch(agent, updates ? Access::kUpdate : writes ? Access::kWrite : Access::kRead, bytes, instr.line);
+    if (updates) listener->Release(agent, bytes);
   }
-  const Value sum = sums_[static_cast<std::size_t>(agent)];
-  if (reads) Add(agent, Read(cells));
-  const Value stored = op.amount == 0 ? sum : Value{op.amount, false};
+  const CellValue sum = state_.SumOf(agent);
+  if (reads) state_.Add(agent, state_.memory.Read(cells));
+  const CellValue stored = op.amount == 0 ? sum : CellValue{op.amount, false};
   for (int i = 0; i < cells.count && writes; ++i) {
-    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
+    CellValue& cell = state_.memory.At(cells.cells[i]);
     const bool adds = op.what == What::kAtomicAdd || op.what == What::kAtomicSee;
-    cell = {adds ? Wrap(cell.number + stored.number) : stored.number, stored.undefined || (adds && cell.undefined)};
+    cell = {adds ? WrapI32(cell.number + stored.number) : stored.number, stored.undefined || (adds && cell.undefined)};
   }
 }
 
+void ReferenceMachine::TakePhase(int agent, int barrier) { tensor_.Learn(agent, state_.barriers.Take(agent, barrier)); }
+
 void ReferenceMachine::Sync(int agent, const Op& op) {
-  const int barrier = BarrierOf(agent, op.object), semaphore = SemaphoreOf(agent, op);
-  std::int64_t* const count = sems_per_ == 0 ? nullptr : &semaphores_[static_cast<std::size_t>(semaphore)];
+  const int barrier = layout().BarrierOf(agent, op.object), semaphore = layout().SemaphoreOf(agent, op);
+  Listener* const listener = state_.listener;
   switch (op.what) {
     case What::kArrive:
-      return ArriveFrom(agent, op.object);
+      return state_.barriers.ArriveFrom(agent, op.object, tensor_.KnownOf(agent));
     case What::kWait:
       CheckUneven(agent, barrier);
       return TakePhase(agent, barrier);
     case What::kTest: {
       CheckUneven(agent, barrier);
-      const BarrierState& state = barriers_[static_cast<std::size_t>(barrier)];
-      const bool can = state.completed > state.seen[static_cast<std::size_t>(agent)];
+      const bool can = state_.barriers.CanTake(agent, barrier);
       if (can) TakePhase(agent, barrier);
-      return Add(agent, {can ? 1 : 0, false});
+      return state_.Add(agent, {can ? 1 : 0, false});
     }
     case What::kFence:
-      if (listener_ != nullptr) listener_->Fence(agent);
+      if (listener != nullptr) listener->Fence(agent);
       return;
     case What::kSignal:
-      if (listener_ != nullptr) listener_->Signal(agent, semaphore, op.amount);
-      *count += op.amount;
+      if (listener != nullptr) listener->Signal(agent, semaphore, op.amount);
+      state_.CountOf(semaphore) += op.amount;
       return;
     case What::kSemWait:
     case What::kDmaWait: {
       const std::int64_t amount = op.what == What::kDmaWait ? BytesOf(op.part) : op.amount;
-      if (listener_ != nullptr) listener_->SemWait(agent, semaphore, amount, !op.flag);
-      if (!op.flag && mutation_ != Mutation::kCreditsStay) *count -= amount;
+      if (listener != nullptr) listener->SemWait(agent, semaphore, amount, !op.flag);
+      if (!op.flag && mutation_ != Mutation::kCreditsStay) state_.CountOf(semaphore) -= amount;
       return;
     }
     case What::kSemRead:
-      if (listener_ != nullptr) listener_->SemRead(agent, semaphore);
-      return Add(agent, {*count, false});
+      if (listener != nullptr) listener->SemRead(agent, semaphore);
+      return state_.Add(agent, {state_.CountOf(semaphore), false});
     default:
       return;
   }
 }
 
-void ReferenceMachine::StartCopy(int agent, const Instr& instr) {
-  Copy copy{.issuer = agent,
-            .op = instr.op,
-            .what = instr.what,
-            .line = instr.line,
-            .number = copy_count_++,
-            .later = instr.later};
-  const bool in = instr.what == What::kCopyIn;
-  if (!in) copy.queue = QueuesOf(agent).front();
-  if (!in) copy.sequence = copies_out_[static_cast<std::size_t>(copy.queue)]++;
-  if (listener_ != nullptr) {
-    const int who = agents() + copy.number;
-    const Scoped where{agent, false};  // both scopes have the same bytes
-    listener_->Issue(agent, copy.number, copy.queue);
-    listener_->Touch(who, Access::kRead, CellsOf(where, in ? Array::kX : Array::kShared, copy.op->row, Part::kRow),
-                     copy.line);
-    listener_->Touch(who, Access::kWrite, CellsOf(where, in ? Array::kShared : Array::kM, copy.op->to, Part::kRow),
-                     copy.line);
-  }
-  copies_.push_back(copy);
+bool ReferenceMachine::SpinEnds(int agent, const Op& op) const {
+  if (!layout().is_of_programs()) return state_.CountOf(layout().SemaphoreOf(agent, op)) >= op.amount;
+  const CellSpan cells = state_.CellsOf({agent, false}, Array::kM, op.row, Part::kFirst);
+  return state_.memory.At(cells.cells[0]).number == op.amount;
 }
 
-void ReferenceMachine::MoveHalf(Copy* copy, const CellSpan& cells, bool reads) {
-  for (int i = 0; i < cells.count; ++i) {
-    Value& cell = cells_[static_cast<std::size_t>(cells.cells[i])];
-    const unsigned bit = 1u << i;
-    if (reads) {
-      copy->values[i] = cell.number;
-      copy->undefined |= cell.undefined ? bit : 0u;
-    } else {
-      cell = {copy->values[i], (copy->undefined & bit) != 0};
-    }
+// An atomic update by nothing, or a look at a semaphore.
+void ReferenceMachine::Look(int agent) {
+  const Instr& instr = *Next(agent);
+  const Op& op = *instr.op;
+  const bool ends = SpinEnds(agent, op), programs = layout().is_of_programs();
+  const int semaphore = programs ? 0 : layout().SemaphoreOf(agent, op);
+  const CellSpan cells = state_.CellsOf({agent, false}, Array::kM, op.row, Part::kFirst);
+  Listener* const listener = state_.listener;
+  if (listener != nullptr && programs) {
+    listener->Acquire(agent, cells);
+    listener->Touch(agent, Access::kUpdate, cells, instr.line);
+    listener->Release(agent, cells);
+  } else if (listener != nullptr) {
+    listener->SemRead(agent, semaphore);
+  }
+  if (!ends) return;
+  state_.Add(agent, programs ? state_.memory.Read(cells) : CellValue{state_.CountOf(semaphore), false});
+  ++pc_[static_cast<std::size_t>(agent)];
+  Settle(agent);
+}
+
+// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
+// second's, and no copy may have it in hand.
+void ReferenceMachine::Enter(int agent) {
+  state_.barriers.Enter(agent);
+  for (const Copy& copy : copies()) {
+    const bool reads_it = copy.what == What::kCopyOut || copy.what == What::kTensorCopy;
+    const int halves = reads_it ? 1 : copy.what == What::kCopyIn ? 2 : 0;
+    state_.faults.stale |= !copy.later && SameBlock(copy.issuer, agent) && copy.halves < halves;
   }
 }
+
+// ---- warps of a thread (docs/spec/gpu-warps.md)
+
+bool ReferenceMachine::WarpsEnded(int thread) const {
+  for (int w = 0; w < kWarpsOfThread; ++w) {
+    if (Next(layout().WarpOf(thread, w)) != nullptr) return false;
+  }
+  return true;
+}
+
+// Warps begin with what their thread knows and has seen.
+void ReferenceMachine::Fork(int thread) {
+  begun_[static_cast<std::size_t>(thread)] = true;
+  Listener* const listener = state_.listener;
+  if (listener != nullptr) listener->Arrive(thread, {kForks + thread, 0}, true);
+  for (int w = 0; w < kWarpsOfThread; ++w) {
+    const int warp = layout().WarpOf(thread, w);
+    if (listener != nullptr) listener->Wait(warp, {kForks + thread, 0});
+    state_.SumOf(warp) = state_.SumOf(thread);
+    state_.barriers.Fork(thread, warp);
+    Settle(warp);
+  }
+}
+
+void ReferenceMachine::Join(int thread) {
+  Listener* const listener = state_.listener;
+  if (listener == nullptr) return;
+  for (int w = 0; w < kWarpsOfThread; ++w) listener->Arrive(layout().WarpOf(thread, w), {kJoins + thread, 0}, true);
+  listener->Wait(thread, {kJoins + thread, 0});
+}
+
+void ReferenceMachine::CheckUneven(int agent, int barrier) {
+  if (layout().IsWarp(agent) || !begun_[static_cast<std::size_t>(agent)]) return;
+  if (layout().WarpOf(agent, 0) < agents()) state_.barriers.CheckUneven(agent, barrier);
+}
+
+// ---- one step
 
 void ReferenceMachine::DoHalf(std::size_t at) {
-  Copy& copy = copies_[at];
-  if (copy.what == What::kDma) return DoDmaHalf(at);
-  if (copy.what == What::kMulticast) return DoMulticastHalf(at);
-  if (OfPipeline(copy.what)) return DoPipelineHalf(at);
-  if (copy.what != What::kCopyIn && copy.what != What::kCopyOut) return DoTensorHalf(at);
-  const bool in = copy.op->what == What::kCopyIn;
-  const bool reads = copy.halves++ == 0;
-  const Array from = in ? Array::kX : Array::kShared, to = in ? Array::kShared : Array::kM;
-  const CellSpan cells =
-      CellsOf({copy.issuer, copy.later}, reads ? from : to, reads ? copy.op->row : copy.op->to, Part::kRow);
-  MoveHalf(&copy, cells, reads);
-  if (reads) return;
-  const int who = agents() + copy.number, barrier = BarrierOf(copy.issuer, copy.op->object);
-  copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
-  if (in) ArriveAt(who, barrier, nullptr);
-}
-
-void ReferenceMachine::NotifyAwaited(int agent, const Op& op) {
-  for (const int queue : QueuesOf(agent)) {
-    const int count = copies_out_[static_cast<std::size_t>(queue)] - static_cast<int>(op.amount);
-    if (listener_ != nullptr) listener_->Await(agent, queue, count, op.flag ? 1 : 2);
-  }
+  const Copy& copy = copies()[at];
+  if (copy.what == What::kDma) return DoDmaHalf(at, state_);
+  if (copy.what == What::kMulticast) return multicasts_.DoHalf(at, BlockHasEnded(copy.into), state_);
+  if (IsOfPipeline(copy.what)) return DoPipelineHalf(at, state_);
+  if (copy.what == What::kCopyIn || copy.what == What::kCopyOut) return BulkCopies::DoHalf(at, state_);
+  TensorCores::DoHalf(at, state_);
 }
 
 void ReferenceMachine::Do(const Choice& choice) {
   if (choice.copy >= 0) return DoHalf(static_cast<std::size_t>(choice.copy));
-  const Instr& instr = *Next(choice.agent);
-  const auto agent = static_cast<std::size_t>(choice.agent);
+  const int agent = choice.agent;
+  const Instr& instr = *Next(agent);
   switch (instr.what) {
     case What::kResult:
-      results_[static_cast<std::size_t>(instr.place)] = sums_[agent].number;
-      leaked_ |= sums_[agent].undefined;
-      sums_[agent] = {};
+      results_[static_cast<std::size_t>(instr.place)] = state_.SumOf(agent).number;
+      state_.faults.leaked |= state_.SumOf(agent).undefined;
+      state_.SumOf(agent) = {};
       break;
     case What::kLoad:
     case What::kStore:
     case What::kAtomicAdd:
     case What::kAtomicSee:
     case What::kExchange:
-      Memory(choice.agent, instr);
+      Memory(agent, instr);
       break;
     case What::kSpin:
-      return Look(choice.agent);
+      return Look(agent);
     case What::kMulticast:
-      StartMulticast(choice.agent, instr);
+      multicasts_.Start(agent, instr, state_);
       break;
     case What::kDma:
-      StartDma(choice.agent, instr);
+      StartDma(agent, instr, state_);
       break;
     case What::kCopyIn:
     case What::kCopyOut:
-      StartCopy(choice.agent, instr);
+      bulk_.Start(agent, instr, state_);
       break;
     case What::kTensorLoad:
     case What::kTensorStore:
@@ -345,26 +288,83 @@ void ReferenceMachine::Do(const Choice& choice) {
     case What::kTensorCopy:
     case What::kProduct:
     case What::kTensorCommit:
+      tensor_.Do(agent, instr, state_);
+      break;
     case What::kNamedArrive:
     case What::kNamedWait:
-      Tensor(choice.agent, instr);
+      instr.what == What::kNamedArrive ? state_.barriers.ArriveNamed(agent, instr.op->object)
+                                       : state_.barriers.WaitNamed(agent, instr.op->object);
       break;
     case What::kMeet:
     case What::kEnter:
-      Meet(choice.agent, instr.what == What::kEnter);
+      instr.what == What::kMeet ? state_.barriers.Meet(agent) : Enter(agent);
       break;
     case What::kAwait:
-      NotifyAwaited(choice.agent, *instr.op);
+      bulk_.NotifyAwaited(agent, *instr.op, state_);
       break;
     case What::kFork:
     case What::kJoin:
-      instr.what == What::kFork ? Fork(choice.agent) : Join(choice.agent);
+      instr.what == What::kFork ? Fork(agent) : Join(agent);
       break;
     default:
-      OfPipeline(instr.what) ? Pipeline(instr) : Sync(choice.agent, *instr.op);
+      IsOfPipeline(instr.what) ? DoPipeline(instr, state_) : Sync(agent, *instr.op);
   }
-  ++pc_[agent];
-  Settle(choice.agent);
+  ++pc_[static_cast<std::size_t>(agent)];
+  Settle(agent);
+}
+
+// ---- how it stands, and how it ended
+
+std::string ReferenceMachine::State() const {
+  std::string state;
+  const auto add = [&](std::int64_t number) { Append(&state, number, ","); };
+  for (const int pc : pc_) add(pc);
+  for (const CellValue& sum : state_.sums) add(2 * sum.number + (sum.undefined ? 1 : 0));
+  for (const std::int64_t result : results_) add(result);
+  for (const CellValue& cell : state_.memory.cells()) add(2 * cell.number + (cell.undefined ? 1 : 0));
+  state_.barriers.AddState(&state);
+  for (const std::int64_t count : state_.semaphores) add(count);
+  for (const Copy& copy : copies()) {
+    for (const std::int64_t part :
+         {static_cast<std::int64_t>(copy.issuer), static_cast<std::int64_t>(copy.line),
+          static_cast<std::int64_t>(copy.halves), static_cast<std::int64_t>(copy.into), copy.values[0], copy.values[1],
+          copy.values[2], copy.values[3], static_cast<std::int64_t>(copy.undefined)})
+      add(part);
+  }
+  if (layout().has_tensor_memory()) tensor_.AddState(state_, &state);
+  state_.barriers.AddBytesState(&state);
+  multicasts_.AddState(layout().blocks(), &state);
+  for (const bool begun : begun_) Append(&state, begun ? "1" : "0");
+  return Cat(state, state_.faults.leaked ? "u" : "", state_.faults.stale ? "s" : "");
+}
+
+// m comes first, of each device that has one.
+std::vector<std::int64_t> ReferenceMachine::CellsOfM() const {
+  std::vector<std::int64_t> numbers;
+  const int matrices = layout().is_tpu() && !layout().shares() ? layout().blocks() : 1;
+  for (int i = 0; i < layout().rows() * kCellsOfRow * matrices; ++i) numbers.push_back(state_.memory.At(i).number);
+  return numbers;
+}
+
+std::string ReferenceMachine::Outcome() const {
+  const std::vector<std::int64_t> cells = CellsOfM();
+  bool undefined = state_.faults.leaked;
+  for (std::size_t i = 0; i < cells.size(); ++i) undefined |= state_.memory.At(static_cast<int>(i)).undefined;
+  if (broken()) return "broken";
+  if (state_.faults.stale) return "stale";
+  if (!Done()) return "deadlock";
+  if (undefined) return "undefined";
+  std::string outcome;
+  for (const std::int64_t result : results_) Append(&outcome, result, ",");
+  for (const std::int64_t number : cells) Append(&outcome, number, ",");
+  return outcome;
+}
+
+bool ReferenceMachine::LeavesSemaphores() const {
+  for (const std::int64_t count : state_.semaphores) {
+    if (count != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace palladion::hunt

@@ -1,194 +1,154 @@
-// The reference machine's tensor memory and named barriers. Rules: docs/spec/gpu-order.md#tmem, gpu-tmem.md,
-// gpu-tcgen05.md, gpu-named-barriers.md. A product is of one row of operands: its first element times each of them.
+#include "emu/tools/hunt/reference_tensor.h"
+
 #include <algorithm>
 
-#include "emu/tools/hunt/reference_machine.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::hunt {
 namespace {
 
-constexpr int kCellsOfRow = 4;
-
-std::int64_t Wrap(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
-
 bool OfCore(What what) { return what == What::kProduct || what == What::kTensorCopy || what == What::kTensorCommit; }
+
+void Complete(int agent, const std::vector<int>& copies, const ReferenceState& state) {
+  for (const int copy : copies) {
+    if (state.listener != nullptr) state.listener->Complete(agent, copy);
+  }
+}
+
+void TellTouches(const Copy& copy, ReferenceState& state) {
+  const Scoped where{copy.issuer, false};  // both scopes have the same bytes
+  const Op& op = *copy.op;
+  const auto touch = [&](Access access, const CellSpan& cells) {
+    state.listener->Touch(state.WhoOf(copy), access, cells, copy.line);
+  };
+  if (copy.what == What::kTensorStore) return touch(Access::kWrite, state.CellsOf(where, op));
+  if (copy.what == What::kTensorCopy) {
+    touch(Access::kRead, state.CellsOf(where, Array::kShared, op.row, Part::kRow));
+  } else {
+    if (op.flag) touch(Access::kRead, state.CellsOf(where, Array::kTensor, op.to, Part::kRow));
+    touch(Access::kRead, state.CellsOf(where, Array::kOperands, op.row, Part::kRow));
+  }
+  touch(Access::kWrite, state.CellsOf(where, Array::kTensor, op.to, Part::kRow));
+}
 
 }  // namespace
 
-std::set<int> ReferenceMachine::CellsOfTensor() const {
-  std::set<int> cells;
-  for (int block = 0; tensor_ && block < blocks_; ++block) {
-    for (int row = 0; row < rows_; ++row) {
-      const CellSpan span = CellsOf({block * threads_, false}, Array::kTensor, row, Part::kRow);
-      cells.insert(span.cells, span.cells + span.count);
-    }
-  }
-  return cells;
-}
-
-int ReferenceMachine::NamedOf(int agent, int object) const { return Instance(agent) * named_per_ + object; }
-
-// To come a second time before the phase is over, or one more than are counted, is not specified.
-void ReferenceMachine::ArriveNamed(int agent, int object) {
-  const int named = NamedOf(agent, object), barrier = static_cast<int>(barriers_.size()) + blocks_ + named;
-  NamedState& state = named_[static_cast<std::size_t>(named)];
-  int& here = state.here[static_cast<std::size_t>(agent)];
-  broken_ |= here != 0;
-  here = 1;
-  state.joined[static_cast<std::size_t>(agent)] = state.completed;
-  if (listener_ != nullptr) listener_->Arrive(agent, {barrier, state.completed}, false);
-  if (++state.arrived < state.of) return;
-  state.arrived = 0;
-  ++state.completed;
-  state.here.assign(state.here.size(), 0);
-}
-
-void ReferenceMachine::WaitNamed(int agent, int object) {
-  const int named = NamedOf(agent, object), barrier = static_cast<int>(barriers_.size()) + blocks_ + named;
-  const int joined = named_[static_cast<std::size_t>(named)].joined[static_cast<std::size_t>(agent)];
-  if (listener_ != nullptr) listener_->Wait(agent, {barrier, joined});
-}
-
-void ReferenceMachine::Tensor(int agent, const Instr& instr) {
-  const auto tell = [&](const std::vector<int>& copies) {
-    for (const int copy : copies) {
-      if (listener_ != nullptr) listener_->Complete(agent, copy);
-    }
-  };
+void TensorCores::Do(int agent, const Instr& instr, ReferenceState& state) {
   switch (instr.what) {
     case What::kTensorLoad:
-      return LoadTensor(agent, instr);
+      return Load(agent, instr, state);
     case What::kTensorAwait:
-      return tell(loads_[static_cast<std::size_t>(agent)]);
+      return Complete(agent, loads_[static_cast<std::size_t>(agent)], state);
     case What::kTensorSettle:
-      return tell(stores_[static_cast<std::size_t>(agent)]);
-    case What::kNamedArrive:
-      return ArriveNamed(agent, instr.op->object);
-    case What::kNamedWait:
-      return WaitNamed(agent, instr.op->object);
+      return Complete(agent, stores_[static_cast<std::size_t>(agent)], state);
     case What::kTensorCommit:
-      return StartCommit(agent, instr);
+      return StartCommit(agent, instr, state);
     default:
-      StartTensor(agent, instr);
-      if (instr.what == What::kProduct && instr.op->amount != 0) StartCommit(agent, instr);
+      Start(agent, instr, state);
+      if (instr.what == What::kProduct && instr.op->amount != 0) StartCommit(agent, instr, state);
   }
+}
+
+bool TensorCores::AreStoresDone(int agent, const ReferenceState& state) {
+  return std::none_of(state.copies.begin(), state.copies.end(),
+                      [&](const Copy& copy) { return copy.what == What::kTensorStore && copy.issuer == agent; });
 }
 
 // The value is what is there now; that another operation still reads it matters to races only.
-void ReferenceMachine::LoadTensor(int agent, const Instr& instr) {
-  const CellSpan cells = CellsOf({agent, instr.later}, *instr.op);
-  const int copy = copy_count_++;
+void TensorCores::Load(int agent, const Instr& instr, ReferenceState& state) {
+  const CellSpan cells = state.CellsOf({agent, instr.later}, *instr.op);
+  const int copy = state.copy_count++;
   loads_[static_cast<std::size_t>(agent)].push_back(copy);
-  if (listener_ != nullptr) {
-    listener_->Issue(agent, copy, -1);
-    listener_->Touch(agents() + copy, Access::kRead, cells, instr.line);
+  if (state.listener != nullptr) {
+    state.listener->Issue(agent, copy, -1);
+    state.listener->Touch(state.layout->agents() + copy, Access::kRead, cells, instr.line);
   }
-  Add(agent, Read(cells));
+  state.Add(agent, state.memory.Read(cells));
 }
 
-void ReferenceMachine::StartTensor(int agent, const Instr& instr) {
+void TensorCores::Start(int agent, const Instr& instr, ReferenceState& state) {
   const Op& op = *instr.op;
   Copy copy{.issuer = agent,
             .op = &op,
             .what = instr.what,
             .line = instr.line,
-            .number = copy_count_++,
+            .number = state.copy_count++,
             .later = instr.later,
             .halves = instr.what == What::kTensorStore ? 1 : 0};
-  if (listener_ != nullptr) listener_->Issue(agent, copy.number, -1);
+  if (state.listener != nullptr) state.listener->Issue(agent, copy.number, -1);
   if (instr.what == What::kTensorStore) {
-    const Value stored = op.amount == 0 ? sums_[static_cast<std::size_t>(agent)] : Value{op.amount, false};
+    const CellValue stored = op.amount == 0 ? state.SumOf(agent) : CellValue{op.amount, false};
     for (std::int64_t& value : copy.values) value = stored.number;
     copy.undefined = stored.undefined ? 0xfu : 0u;
     stores_[static_cast<std::size_t>(agent)].push_back(copy.number);
   } else {
-    if (instr.what == What::kProduct) FollowEarlier(&copy);
-    copy.tensor = static_cast<int>(tensor_ops_.size());
-    tensor_ops_.push_back({copy.number, instr.what, op.to});
-    issues_[static_cast<std::size_t>(agent)].set(static_cast<std::size_t>(copy.tensor));
-    core_[static_cast<std::size_t>(agent)].push_back(copy.number);
+    if (instr.what == What::kProduct) FollowEarlier(&copy, state);
+    copy.tensor = static_cast<int>(ops_.size());
+    ops_.push_back({copy.number, instr.what, op.to});
+    known_[static_cast<std::size_t>(agent)].set(static_cast<std::size_t>(copy.tensor));
+    given_[static_cast<std::size_t>(agent)].push_back(copy.number);
   }
-  if (listener_ != nullptr) TellTouches(copy);
-  copies_.push_back(copy);
+  if (state.listener != nullptr) TellTouches(copy, state);
+  state.copies.push_back(copy);
 }
 
 // gpu-order.md#tmem.4
-void ReferenceMachine::FollowEarlier(Copy* product) {
-  const Issues& known = issues_[static_cast<std::size_t>(product->issuer)];
-  for (std::size_t i = 0; i < tensor_ops_.size(); ++i) {
-    const TensorOp& earlier = tensor_ops_[i];
+void TensorCores::FollowEarlier(Copy* product, const ReferenceState& state) const {
+  const Issues& known = KnownOf(product->issuer);
+  for (std::size_t i = 0; i < ops_.size(); ++i) {
+    const TensorOp& earlier = ops_[i];
     if (!known.test(i) || (earlier.what == What::kProduct && earlier.row != product->op->to)) continue;
     product->known.set(i);
-    if (listener_ != nullptr) listener_->Follow(product->number, earlier.copy);
+    if (state.listener != nullptr) state.listener->Follow(product->number, earlier.copy);
   }
 }
 
-void ReferenceMachine::StartCommit(int agent, const Instr& instr) {
+void TensorCores::StartCommit(int agent, const Instr& instr, ReferenceState& state) {
   Copy copy{.issuer = agent,
             .op = instr.op,
             .what = What::kTensorCommit,
-            .known = issues_[static_cast<std::size_t>(agent)],
+            .known = KnownOf(agent),
             .line = instr.line,
-            .number = copy_count_++,
+            .number = state.copy_count++,
             .later = instr.later,
             .halves = 1};
-  std::vector<int>& earlier = core_[static_cast<std::size_t>(agent)];
-  if (listener_ != nullptr) {
-    listener_->Issue(agent, copy.number, -1);
-    for (const int other : earlier) listener_->Follow(copy.number, other);
+  std::vector<int>& earlier = given_[static_cast<std::size_t>(agent)];
+  if (state.listener != nullptr) {
+    state.listener->Issue(agent, copy.number, -1);
+    for (const int other : earlier) state.listener->Follow(copy.number, other);
   }
   earlier.push_back(copy.number);
-  copies_.push_back(copy);
+  state.copies.push_back(copy);
 }
 
-void ReferenceMachine::TellTouches(const Copy& copy) {
-  const Scoped where{copy.issuer, false};  // both scopes have the same bytes
-  const Op& op = *copy.op;
-  const auto touch = [&](Access access, const CellSpan& cells) {
-    listener_->Touch(agents() + copy.number, access, cells, copy.line);
-  };
-  if (copy.what == What::kTensorStore) return touch(Access::kWrite, CellsOf(where, op));
-  if (copy.what == What::kTensorCopy) {
-    touch(Access::kRead, CellsOf(where, Array::kShared, op.row, Part::kRow));
-  } else {
-    if (op.flag) touch(Access::kRead, CellsOf(where, Array::kTensor, op.to, Part::kRow));
-    touch(Access::kRead, CellsOf(where, Array::kOperands, op.row, Part::kRow));
-  }
-  touch(Access::kWrite, CellsOf(where, Array::kTensor, op.to, Part::kRow));
-}
-
-void ReferenceMachine::DoTensorHalf(std::size_t at) {
-  Copy& copy = copies_[at];
+void TensorCores::DoHalf(std::size_t at, ReferenceState& state) {
+  Copy& copy = state.copies[at];
   const Op& op = *copy.op;
   const Scoped where{copy.issuer, copy.later};
-  const auto cell = [&](const CellSpan& span, int i) -> Value& {
-    return cells_[static_cast<std::size_t>(span.cells[i])];
-  };
+  const auto cell = [&](const CellSpan& span, int i) -> CellValue& { return state.memory.At(span.cells[i]); };
   if (copy.halves++ == 0) {
     const bool product = copy.what == What::kProduct;
-    const CellSpan from = CellsOf(where, product ? Array::kOperands : Array::kShared, op.row, Part::kRow);
-    const CellSpan to = CellsOf(where, Array::kTensor, op.to, Part::kRow);
+    const CellSpan from = state.CellsOf(where, product ? Array::kOperands : Array::kShared, op.row, Part::kRow);
+    const CellSpan to = state.CellsOf(where, Array::kTensor, op.to, Part::kRow);
     for (int i = 0; i < kCellsOfRow; ++i) {
-      Value value = cell(from, i);
+      CellValue value = cell(from, i);
       if (product) value = {value.number * cell(from, 0).number, value.undefined || cell(from, 0).undefined};
       if (product && op.flag) value = {value.number + cell(to, i).number, value.undefined || cell(to, i).undefined};
-      copy.values[i] = Wrap(value.number);
+      copy.values[i] = WrapI32(value.number);
       copy.undefined |= value.undefined ? 1u << i : 0u;
     }
     return;
   }
-  Copy done = copy;
-  copies_.erase(copies_.begin() + static_cast<std::ptrdiff_t>(at));
+  Copy done = state.Take(at);
   if (done.what == What::kTensorCommit)
-    return ArriveAt(agents() + done.number, BarrierOf(done.issuer, op.object), &done.known);
+    return state.barriers.Arrive(state.WhoOf(done), state.layout->BarrierOf(done.issuer, op.object), &done.known);
   const bool store = done.what == What::kTensorStore;
-  const CellSpan to = store ? CellsOf(where, op) : CellsOf(where, Array::kTensor, op.to, Part::kRow);
-  MoveHalf(&done, to, /*reads=*/false);
+  const CellSpan to = store ? state.CellsOf(where, op) : state.CellsOf(where, Array::kTensor, op.to, Part::kRow);
+  state.MoveHalf(&done, to, /*reads=*/false);
 }
 
-bool ReferenceMachine::TensorMayGo(const Copy& copy) const {
-  return std::none_of(copies_.begin(), copies_.end(), [&](const Copy& other) {
+bool TensorCores::MayGo(const Copy& copy, const ReferenceState& state) {
+  return std::none_of(state.copies.begin(), state.copies.end(), [&](const Copy& other) {
     if (copy.what == What::kProduct)
       return other.tensor >= 0 && copy.known.test(static_cast<std::size_t>(other.tensor));
     return copy.what == What::kTensorCommit && OfCore(other.what) && other.issuer == copy.issuer &&
@@ -196,27 +156,21 @@ bool ReferenceMachine::TensorMayGo(const Copy& copy) const {
   });
 }
 
-// Of what is known, only operations in flight matter.
-void ReferenceMachine::AddTensorState(std::string* state) const {
+// Of what is known only that matters which is under way.
+void TensorCores::AddState(const ReferenceState& state, std::string* text) const {
   const auto add = [&](const Issues& issues) {
-    for (const Copy& copy : copies_) {
-      if (copy.tensor >= 0) Append(state, issues.test(static_cast<std::size_t>(copy.tensor)) ? "1" : "0");
+    for (const Copy& copy : state.copies) {
+      if (copy.tensor >= 0) Append(text, issues.test(static_cast<std::size_t>(copy.tensor)) ? "1" : "0");
     }
-    Append(state, ",");
+    Append(text, ",");
   };
-  for (const Issues& issues : issues_) add(issues);
-  for (const BarrierState& barrier : barriers_) {
-    for (const Issues& told : barrier.told) add(told);
-  }
-  for (const Copy& copy : copies_) {
-    Append(state, static_cast<int>(copy.what), ":");
+  for (const Issues& issues : known_) add(issues);
+  state.barriers.VisitTold(add);
+  for (const Copy& copy : state.copies) {
+    Append(text, static_cast<int>(copy.what), ":");
     add(copy.known);
   }
-  for (const NamedState& named : named_) {
-    Append(state, named.arrived, ",", named.completed, ",");
-    for (const int here : named.here) Append(state, here);
-    for (const int joined : named.joined) Append(state, ",", joined);
-  }
+  state.barriers.AddNamedState(text);
 }
 
 }  // namespace palladion::hunt

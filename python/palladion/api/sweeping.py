@@ -174,7 +174,7 @@ def run_job(
         _raise_if_late(start, seconds)
         if error.interrupted:
             raise InterruptedError("a signal ended it") from None
-        if "out of memory" in str(error):  # of this host; another one may have more
+        if error.out_of_memory:
             raise MemoryError(str(error)) from None
         return {"refused": str(error)}
     if report.get("interrupted"):

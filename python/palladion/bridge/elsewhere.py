@@ -8,7 +8,6 @@ either; that is JAX's error.
 
 import collections
 import dataclasses
-import json
 import threading
 
 import jax
@@ -22,6 +21,7 @@ from palladion.base.errors import ExportError
 from palladion.jax import jax_programs, jax_versions
 from palladion.jax.carriers import from_carrier, is_key, storage
 from palladion.jax.exporter.types import semaphore_name
+from palladion.report.refusals import Refusal, refusal_of
 
 JAX, SKIPPED, REFUSED = "jax", "skipped", "refused"
 
@@ -31,14 +31,14 @@ class Elsewhere:
     """A kernel that Palladion did not run: `where` is "jax" (JAX's interpreter ran it) or "skipped" (its results are
     poison).
 
-    report: JSON of a report with what its target refuses, which is reported in any case; "" where that is nothing.
+    refusal: what its target refuses, which is reported in any case; None where that is nothing.
     """
 
     kernel: str
     where: str
     reason: str
     count: int = 1
-    report: str = dataclasses.field(default="", repr=False)
+    refusal: Refusal | None = dataclasses.field(default=None, repr=False)
 
     def __str__(self) -> str:
         times = f" ({self.count} calls)" if self.count > 1 else ""
@@ -70,19 +70,13 @@ _notes = _Notes()
 
 def refused(session: int, kernel: str, error: Exception) -> None:
     """The kernel's call fails; what its target refuses of it is the session's all the same."""
-    if report := report_text(error):
-        _notes.add(session, Elsewhere(kernel, REFUSED, reason_of(error), report=report))
+    if refusal := refusal_of(error):
+        _notes.add(session, Elsewhere(kernel, REFUSED, reason_of(error), refusal=refusal))
 
 
 def reason_of(error: Exception) -> str:
     """Why a kernel does not run, without what its target refuses."""
     return getattr(error, "reason", str(error))
-
-
-def report_text(error: Exception) -> str:
-    """Of an error that has a report (report/refusals.py), as JSON, without the reason."""
-    report = getattr(error, "report", None)
-    return json.dumps(report | {"error": None}) if report else ""
 
 
 def take(session: int) -> list:

@@ -177,7 +177,7 @@ def _name_of(params) -> str:
 def _elsewhere(context, nodes, params, how: Params, error, fallback):
     """A kernel that Palladion cannot run, as `on_unsupported` says."""
     where = elsewhere.JAX if how.on_unsupported == "jax" else elsewhere.SKIPPED
-    note = elsewhere.Elsewhere(_name_of(params), where, elsewhere.reason_of(error), report=elsewhere.report_text(error))
+    note = elsewhere.Elsewhere(_name_of(params), where, elsewhere.reason_of(error), refusal=refusals.refusal_of(error))
     elsewhere.add_note(context, how.session, note)
     if where == elsewhere.SKIPPED:
         return elsewhere.skipped(context, nodes)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import html
-import json
 from collections.abc import Iterable
 
 from palladion import _library
@@ -41,10 +40,10 @@ class SessionReport:
 
     def _add_refused(self, one: Elsewhere) -> None:
         """What the target refuses of a kernel that did not run, once."""
-        if not one.report or one.report in self._refused:
+        if one.refusal is None or one.refusal in self._refused:
             return
-        self._refused.add(one.report)
-        call = KernelReport(json.loads(one.report))
+        self._refused.add(one.refusal)
+        call = one.refusal.report
         call.count, call.grid = 0, ()
         self.calls.append(call)
 

@@ -1,7 +1,11 @@
-// Operands, launch, blocks and bodies: what pallas_call's GridMapping and BlockMapping require of each other.
+#include "semantics/registry/launch_verifier.h"
+
+#include <vector>
+
 #include "semantics/base/cat.h"
 #include "semantics/ir/view_type.h"
-#include "semantics/registry/verifier_state.h"
+#include "semantics/registry/operand_types.h"
+#include "semantics/registry/value_scopes.h"
 
 namespace palladion {
 namespace {
@@ -35,33 +39,33 @@ absl::Status CheckRevisit(const BlockSpec& block) {
 
 }  // namespace
 
-std::string KernelVerifier::NameOf(const Operand& operand) const {
+std::string LaunchVerifier::NameOf(const Operand& operand) const {
   const ValueInfo& info = kernel_.values[operand.value.index()];
   return Cat(Name(operand.role), " %", info.name, operand.label.empty() ? "" : Cat(" (", operand.label, ")"));
 }
 
-const Operand* KernelVerifier::FindOperand(ValueId value) const {
+const Operand* LaunchVerifier::FindOperand(ValueId value) const {
   for (const Operand& operand : kernel_.operands) {
     if (operand.value == value) return &operand;
   }
   return nullptr;
 }
 
-absl::Status KernelVerifier::CheckValues() const {
+absl::Status LaunchVerifier::CheckValues() const {
   for (const ValueInfo& info : kernel_.values) {
     for (const DynamicDim& dim : info.type.dynamic) {
       const Operand* bound = FindOperand(dim.operand);
       if (bound == nullptr || bound->role != Role::kBound) {
-        return At(kernel_.text_line, {}, Cat("%", info.name),
-                  Invalid("expected a dimension that names a `bound` operand, found another value"));
+        return places_.At(kernel_.text_line, {}, Cat("%", info.name),
+                          Invalid("expected a dimension that names a `bound` operand, found another value"));
       }
     }
-    PALLADION_RETURN_IF_ERROR(At(kernel_.text_line, {}, Cat("%", info.name), CheckType(info.type)));
+    PALLADION_RETURN_IF_ERROR(places_.At(kernel_.text_line, {}, Cat("%", info.name), CheckType(info.type)));
   }
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckOperandType(const Operand& operand) const {
+absl::Status LaunchVerifier::CheckOperandType(const Operand& operand) const {
   const Type& type = TypeOf(operand.value);
   switch (operand.role) {
     case Role::kBound:
@@ -85,7 +89,7 @@ absl::Status KernelVerifier::CheckOperandType(const Operand& operand) const {
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckAlias(const Operand& operand) const {
+absl::Status LaunchVerifier::CheckAlias(const Operand& operand) const {
   if (!operand.alias.valid()) return absl::OkStatus();
   const Operand* input = FindOperand(operand.alias);
   if (operand.role != Role::kOut || input == nullptr || (input->role != Role::kIn && input->role != Role::kPrefetch)) {
@@ -107,7 +111,7 @@ absl::Status KernelVerifier::CheckAlias(const Operand& operand) const {
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckLaunch() const {
+absl::Status LaunchVerifier::CheckLaunch() const {
   const Launch& launch = kernel_.launch;
   if (launch.grid.size() > static_cast<std::size_t>(kMaxRank)) {
     return absl::ResourceExhaustedError(Cat("the grid has more than ", kMaxRank, " dimensions"));
@@ -134,7 +138,7 @@ absl::Status KernelVerifier::CheckLaunch() const {
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckBlockDims(const Operand& operand) const {
+absl::Status LaunchVerifier::CheckBlockDims(const Operand& operand) const {
   const Type& array = TypeOf(operand.value);
   const std::vector<BlockDim>& dims = operand.block->dims;
   if (dims.size() != array.shape.size()) {
@@ -154,7 +158,7 @@ absl::Status KernelVerifier::CheckBlockDims(const Operand& operand) const {
   return CheckLimits(WindowShape(operand, array)).status();
 }
 
-absl::Status KernelVerifier::CheckMapParams(const Region& map) const {
+absl::Status LaunchVerifier::CheckMapParams(const Region& map) const {
   const std::size_t rank = kernel_.launch.grid.size();
   std::vector<const Operand*> prefetch;
   for (const Operand& operand : kernel_.operands) {
@@ -166,7 +170,7 @@ absl::Status KernelVerifier::CheckMapParams(const Region& map) const {
   }
   for (std::size_t i = 0; i < map.params.size(); ++i) {
     const ValueId value = map.params[i].value;
-    if (!InRange(value)) return Invalid("expected a value of this kernel, found an id out of range");
+    if (!InRange(kernel_, value)) return Invalid("expected a value of this kernel, found an id out of range");
     const Type& type = TypeOf(value);
     if (i < rank) {
       if (!IsIntegerScalar(type) || type.dtype != DType::kI32)
@@ -178,7 +182,7 @@ absl::Status KernelVerifier::CheckMapParams(const Region& map) const {
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckMapResults(const Operand& operand) const {
+absl::Status LaunchVerifier::CheckMapResults(const Operand& operand) const {
   const Region& map = operand.block->map;
   if (map.results.size() != operand.block->dims.size()) {
     return Invalid(Cat("expected an index map with ", operand.block->dims.size(),
@@ -193,7 +197,7 @@ absl::Status KernelVerifier::CheckMapResults(const Operand& operand) const {
   return absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckBlock(const Operand& operand) {
+absl::Status LaunchVerifier::CheckBlock(const Operand& operand) const {
   if (operand.role != Role::kIn && operand.role != Role::kOut)
     return Invalid("expected `block` on an in or out operand only");
   if (TypeOf(operand.value).is_ref())
@@ -208,15 +212,15 @@ absl::Status KernelVerifier::CheckBlock(const Operand& operand) {
   return CheckMapParams(operand.block->map);
 }
 
-absl::Status KernelVerifier::CheckOperand(const Operand& operand) {
-  PALLADION_RETURN_IF_ERROR(CheckLoc(operand.loc));
+absl::Status LaunchVerifier::CheckOperand(const Operand& operand) const {
+  PALLADION_RETURN_IF_ERROR(places_.CheckLoc(operand.loc));
   PALLADION_RETURN_IF_ERROR(CheckOperandType(operand));
   PALLADION_RETURN_IF_ERROR(CheckAlias(operand));
   return operand.block.has_value() ? CheckBlock(operand) : absl::OkStatus();
 }
 
-absl::Status KernelVerifier::CheckBodyParam(const Operand& operand, const Param& param) const {
-  if (!InRange(param.value)) return Invalid("expected a value of this kernel, found an id out of range");
+absl::Status LaunchVerifier::CheckBodyParam(const Operand& operand, const Param& param) const {
+  if (!InRange(kernel_, param.value)) return Invalid("expected a value of this kernel, found an id out of range");
   const Type& found = TypeOf(param.value);
   const Type& array = TypeOf(operand.value);
   Type expected = array;
@@ -229,53 +233,6 @@ absl::Status KernelVerifier::CheckBodyParam(const Operand& operand, const Param&
   return Invalid(Cat("expected ", ToString(expected), " as parameter %", kernel_.values[param.value.index()].name,
                      ", which stands for ", NameOf(operand), operand.block.has_value() ? " and its block" : "",
                      ", found ", ToString(found)));
-}
-
-absl::Status KernelVerifier::CheckBodies() {
-  if (kernel_.bodies.empty()) {
-    return At(kernel_.text_line, {}, "", Invalid("expected a `body`, found none; write body @name () { return; }"));
-  }
-  for (Body& body : kernel_.bodies) {
-    std::size_t next = 0;
-    const int line = body.region.text_line;
-    const std::string what = Cat("body @", body.name);
-    std::size_t refs = 0;
-    for (const Operand& operand : kernel_.operands) refs += operand.role == Role::kBound ? 0 : 1;
-    if (body.region.params.size() != refs) {
-      return At(
-          line, {}, what,
-          Invalid(Cat("expected ", refs, " parameters, one for each prefetch, in, out and scratch operand, found ",
-                      body.region.params.size())));
-    }
-    for (const Operand& operand : kernel_.operands) {
-      if (operand.role == Role::kBound) continue;
-      PALLADION_RETURN_IF_ERROR(At(line, {}, what, CheckBodyParam(operand, body.region.params[next++])));
-    }
-    PALLADION_RETURN_IF_ERROR(CheckRegion(body.region, {}));
-    if (!body.region.results.empty()) {
-      return At(line, {}, what,
-                Invalid(Cat("expected `return;` without values, found ", body.region.results.size(),
-                            "; outputs are written with swap")));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status KernelVerifier::Run() {
-  for (const Operand& operand : kernel_.operands) {
-    PALLADION_RETURN_IF_ERROR(At(operand.text_line, {}, "", Define(operand.value)));
-    state_[operand.value.index()] = State::kOperand;
-  }
-  scope_.clear();
-  PALLADION_RETURN_IF_ERROR(CheckValues());
-  PALLADION_RETURN_IF_ERROR(At(kernel_.text_line, {}, "launch", CheckLaunch()));
-  for (Operand& operand : kernel_.operands) {
-    PALLADION_RETURN_IF_ERROR(At(operand.text_line, operand.loc, NameOf(operand), CheckOperand(operand)));
-    if (!operand.block.has_value()) continue;
-    PALLADION_RETURN_IF_ERROR(CheckRegion(operand.block->map, operand.loc));
-    PALLADION_RETURN_IF_ERROR(At(operand.text_line, operand.loc, NameOf(operand), CheckMapResults(operand)));
-  }
-  return CheckBodies();
 }
 
 }  // namespace palladion

@@ -1,0 +1,36 @@
+// How Palladion's own tests have a kernel checked in a second way, to hold it against the first: ways that have no say
+// in what is found. No user has a reason for them, so they are no public options.
+#ifndef PALLADION_EMU_CHECK_FOR_TESTS_H_
+#define PALLADION_EMU_CHECK_FOR_TESTS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "emu/check.h"
+
+namespace palladion::check {
+
+struct ForTests {
+  // Schedules of which only the order can be news run without values (docs/checks.md), and the report is the same;
+  // false: all in full. `elided` counts those that did; nullptr: not requested.
+  bool elide = true;
+  std::atomic<std::int64_t>* elided = nullptr;
+  // Programs run under a policy, and seeds, also where they cannot see each other's effects.
+  bool by_policy = false;
+};
+
+inline ForTests ForTestsOf(const CheckOptions& options) {
+  return options.for_tests == nullptr ? ForTests() : *options.for_tests;
+}
+
+// The second way to run a kernel.
+enum class OtherWay : std::uint8_t {
+  kNone,      // there is one way
+  kByPolicy,  // programs: ForTests::by_policy
+  kAsCores,   // tasks of a TPU: a semaphore in the kernel makes them run as cores
+};
+OtherWay OtherWayOf(const PreparedKernel& kernel);
+
+}  // namespace palladion::check
+
+#endif  // PALLADION_EMU_CHECK_FOR_TESTS_H_
