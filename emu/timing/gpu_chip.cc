@@ -138,7 +138,10 @@ Ticks GpuChip::Take(Ticks at, const GlobalBox& box) {
 }
 
 Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks asked = AskPort(sm, at, Bytes(static_cast<double>(box.bytes())));
+  return Read(at, AskPort(sm, at, Bytes(static_cast<double>(box.bytes()))), box);
+}
+
+Ticks GpuChip::Read(Ticks at, Ticks asked, const GlobalBox& box) {
   const Way way{.asked = asked, .near = TicksOf(costs_.l2_latency), .far = TicksOf(costs_.dram_latency)};
   return Fetch(at, box, way).last;
 }

@@ -56,7 +56,9 @@ class GpuChip {
   scheduler::Ticks AskEngine(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);  // the last row is asked for
   scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);      // in shared memory
   scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
-  scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);                        // the same, of a store
+  // Loads by threads that have gone through the port by `asked`: the values are there.
+  scheduler::Ticks Read(scheduler::Ticks at, scheduler::Ticks asked, const GlobalBox& box);
+  scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);  // the same, of a store
 
   // There are no requests for an earlier time any more.
   void Forget(scheduler::Ticks before);

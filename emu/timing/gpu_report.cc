@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "emu/run/watch/observed.h"
+#include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/line_places.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
@@ -21,39 +22,6 @@ using machines::Cycles;
 using machines::Key;
 
 bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
-
-std::string DoingOf(scheduler::Spending at) {
-  if (at.appointed) return "under way";
-  if (at.how == 0) return "";
-  return Cat("waits for ", Name(static_cast<Stall>(at.how - 1)));
-}
-
-std::vector<PathPart> PathOf(const GpuReportInputs& what) {
-  std::vector<PathPart> path;
-  for (const CriticalPath::Stretch& stretch : what.timer.path().Longest()) {
-    PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};
-    if (stretch.at.what >= 0) {
-      const Instr& instr = *what.timer.plans()[static_cast<std::size_t>(stretch.at.what)].instr;
-      part.loc = instr.loc;
-      part.text_line = instr.text_line;
-      part.op = watch::OpName(instr);
-    }
-    path.push_back(std::move(part));
-  }
-  std::stable_sort(path.begin(), path.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
-  return path;
-}
-
-// What took any time, the longest first.
-std::vector<StallTime> StallsOf(const StallTimes& times) {
-  std::vector<StallTime> stalls;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i].value > 0) stalls.push_back({std::string(Name(static_cast<Stall>(i))), CyclesOf(times[i])});
-  }
-  std::stable_sort(stalls.begin(), stalls.end(),
-                   [](const StallTime& a, const StallTime& b) { return a.waited > b.waited; });
-  return stalls;
-}
 
 std::vector<StallTime> AllStalls(const GpuTimer& timer) {
   StallTimes all = {};
@@ -101,28 +69,6 @@ std::vector<LineTime> LinesOf(const GpuReportInputs& what) {
   return lines;
 }
 
-std::vector<UnitUse> UnitsOf(const GpuReportInputs& what, Cycles cycles) {
-  const GpuChip::Use use = what.timer.node().use();
-  const auto devices = static_cast<double>(what.timer.node().devices());
-  const double all = std::max(cycles.value(), 1.0) * devices, of_sms = all * static_cast<double>(what.costs.sms);
-  std::vector<UnitUse> units = {{"tensor cores", CyclesOf(use.tensor).value() / of_sms},
-                                {"issue slots", CyclesOf(use.issue).value() / of_sms},
-                                {"shared memory port", CyclesOf(use.port).value() / of_sms},
-                                {"copy engine", CyclesOf(use.engine).value() / of_sms},
-                                {"L2", CyclesOf(use.l2).value() / all},
-                                {"DRAM", CyclesOf(use.dram).value() / all}};
-  for (const auto& [unit, busy] :
-       {std::pair{"tensor memory reads", use.tensor_loads}, {"tensor memory writes", use.tensor_stores}}) {
-    if (busy.value > 0) units.push_back({unit, CyclesOf(busy).value() / of_sms});
-  }
-  for (std::size_t p = 0; p < kPipes; ++p) {
-    if (use.pipes[p].value > 0) units.push_back({std::string(kPipeNames[p]), CyclesOf(use.pipes[p]).value() / of_sms});
-  }
-  if (use.conflicts.value > 0)
-    units.push_back({"bank conflicts, of the port's time", CyclesOf(use.conflicts).value() / of_sms});
-  return units;
-}
-
 std::vector<OperandTraffic> TrafficOf(const GpuReportInputs& what) {
   std::vector<OperandTraffic> traffic;
   const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
@@ -147,47 +93,28 @@ double LeastDramBytes(const GpuNode& node) {
   return static_cast<double>(least);
 }
 
-// Of products by the rate at which the maker says that they go, of memory by its own peak. Of several devices what all
-// of them share evenly; of links the one with the most bytes.
 std::vector<Bound> RooflineOf(const GpuReportInputs& what) {
   const GpuNode& node = what.timer.node();
-  const GpuChip::Use use = node.use();
-  const auto devices = static_cast<double>(node.devices());
-  const double sms = static_cast<double>(what.costs.sms) * devices;
   double product_flops = 0;
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
     product_flops += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
   }
-  std::vector<Bound> bounds;
-  const auto add = [&](std::string limit, Cycles cycles) {
-    if (cycles.value() > 0) bounds.push_back({std::move(limit), cycles / what.costs.clock});
-  };
-  if (const auto rate = what.machine.Find(Key<machines::FlopsPerCycle>("tensor.bf16")))
-    add("matrix products", Cycles(product_flops / rate->value() / sms));
-  add("shared memory port", CyclesOf(use.port) / sms);
-  add("issue slots", CyclesOf(use.issue) / sms);
-  for (std::size_t p = 0; p < kPipes; ++p) add(std::string(kPipeNames[p]), CyclesOf(use.pipes[p]) / sms);
-  add("tensor memory reads", CyclesOf(use.tensor_loads) / sms);
-  add("tensor memory writes", CyclesOf(use.tensor_stores) / sms);
-  add("bytes asked of L2", CyclesOf(use.l2) / devices);
-  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) {
-    const Bytes least(LeastDramBytes(node) / devices);
-    add("bytes of DRAM, each once", least / (*peak / what.costs.clock));
-  }
+  std::vector<Bound> bounds = BoundsOf({.machine = what.machine,
+                                        .costs = what.costs,
+                                        .use = node.use(),
+                                        .devices = node.devices(),
+                                        .flops16 = product_flops,
+                                        .least_dram = Bytes(LeastDramBytes(node))});
   if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("link.peak"));
       node.links().has_value() && peak) {
     std::int64_t most = 0;
     for (std::int64_t d = 0; d < node.devices(); ++d)
       most = std::max({most, node.links()->use(d).out_bytes, node.links()->use(d).in_bytes});
-    add("bytes of one link, one direction", Bytes(static_cast<double>(most)) / (*peak / what.costs.clock));
+    const Cycles cycles = Bytes(static_cast<double>(most)) / (*peak / what.costs.clock);
+    if (cycles.value() > 0) bounds.push_back({"bytes of one link, one direction", cycles / what.costs.clock});
   }
-  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.time > b.time; });
+  SortBounds(&bounds);
   return bounds;
-}
-
-Waves WavesOf(std::int64_t clusters, std::int64_t room) {
-  const std::int64_t full = std::max<std::int64_t>(clusters - 1, 0) / room;
-  return {.count = full + 1, .last = static_cast<double>(clusters - full * room) / static_cast<double>(room)};
 }
 
 Placement PlacementOf(const GpuReportInputs& what) {
@@ -341,10 +268,11 @@ Timing GpuReport(const GpuReportInputs& what) {
   const GpuNode& node = what.timer.node();
   timing.memory = Bytes(static_cast<double>(node.use().dram_bytes));
   timing.roofline = RooflineOf(what);
-  timing.units = UnitsOf(what, timing.cycles);
+  timing.units = UnitsOf(node.use(), what.costs, timing.cycles, node.devices());
   timing.lines = LinesOf(what);
   timing.stalls = AllStalls(what.timer);
-  timing.critical_path = PathOf(what);
+  timing.critical_path = PathOf(
+      what.timer.path(), [&](std::int32_t plan) { return what.timer.plans()[static_cast<std::size_t>(plan)].instr; });
   timing.traffic = TrafficOf(what);
   timing.placement = PlacementOf(what);
   timing.devices = DevicesOf(what, timing.cycles);

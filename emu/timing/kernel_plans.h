@@ -40,7 +40,6 @@ class KernelPlans {
  private:
   explicit KernelPlans(const kernel::PreparedKernelState& kernel) : kernel_(&kernel) {}
   absl::Status PlanRegion(const Kernel& text, const Region& region, const ChipCosts& costs);
-  absl::Status PlaceSteps();
 
   const kernel::PreparedKernelState* kernel_;
   std::vector<GpuPlan> plans_;

@@ -35,6 +35,7 @@ constexpr StallRow kRows[] = {
     {Stall::kDram, "a busy DRAM"},
     {Stall::kLink, "a busy link between devices"},
     {Stall::kLaunch, "the launch of its block"},
+    {Stall::kArithmetic, "a result of arithmetic"},
     {Stall::kOther, "another thread"},
 };
 static_assert(std::size(kRows) == kStalls);

@@ -36,6 +36,7 @@ enum class Stall : std::uint8_t {
   kDram,
   kLink,
   kLaunch,
+  kArithmetic,
   kOther,
 };
 inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::kOther) + 1;

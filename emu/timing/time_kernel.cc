@@ -8,6 +8,7 @@
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/timing/gpu_timing.h"
 #include "emu/timing/tpu_timing.h"
+#include "emu/timing/triton_timing.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -54,10 +55,11 @@ absl::Status CheckDrawn(const TimedCall& call) {
 absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
   PALLADION_RETURN_IF_ERROR(CheckDrawn(call));
   PALLADION_RETURN_IF_ERROR(CheckCompiles(call.kernel));
+  const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
   switch (call.machine.family()) {
     case machines::Family::kHopper:
     case machines::Family::kBlackwell:
-      return TimeOnGpu(call);
+      return triton ? TimeTriton(call) : TimeOnGpu(call);
     case machines::Family::kTpu:
       return TimeOnTpu(call);
   }

@@ -56,7 +56,7 @@ TEST(Informative, WhatIsShownStaysADescription) {
     ASSERT_TRUE(again.ok()) << again.status();
     EXPECT_EQ(again->Print(), machine.Print());
   }
-  EXPECT_NE(InformativeText(**FindMachine("h100")).find("# informative: l1.latency\n"), std::string::npos);
+  EXPECT_NE(InformativeText(**FindMachine("h100")).find("# informative: clock.loaded\n"), std::string::npos);
   EXPECT_EQ(InformativeText(**FindMachine("h100")).find("tmem.lanes"), std::string::npos) << "it has none";
 }
 

@@ -13,9 +13,9 @@ namespace palladion::agents {
 
 // ---- what others can see
 
-SharedMemory::SharedMemory(LaunchState& state) {
+SharedMemory::SharedMemory(LaunchState& state, bool all) {
   for (const OperandInfo& info : state.program().operand_infos) {
-    if (info.role == Role::kScratch || (info.role != Role::kOut && !info.written)) continue;
+    if (info.role == Role::kScratch || (!all && info.role != Role::kOut && !info.written)) continue;
     const BufferId array = state.frame().ref(info.mode == BlockMode::kResident ? info.array : info.ref).buffer;
     if (!array.valid()) continue;
     if (array.index() >= shared_.size()) shared_.resize(array.index() + 1);

@@ -17,10 +17,10 @@
 namespace palladion::agents {
 
 // Which memory others can see: the arrays that some program writes. What is private, or never written, is the same in
-// every order, so no scheduling point is needed.
+// every order, so no scheduling point is needed; `all`: except for a clock, whose agents queue for memory.
 class SharedMemory {
  public:
-  explicit SharedMemory(LaunchState& state);
+  SharedMemory(LaunchState& state, bool all);
 
   bool Has(BufferId buffer) const {
     return buffer.valid() && buffer.index() < shared_.size() && shared_[buffer.index()];

@@ -18,7 +18,7 @@ class Programs final : public AgentsOfLaunch {
 
   void Make(bool search) override {
     if (!state_.program().grid_in_agent) state_.TasksAreAgents();
-    shared_.emplace(state_);
+    shared_.emplace(state_, /*all=*/options_.loop.clock != nullptr);
     scratch_.emplace(state_);
     if (search) {
       touches_.emplace(state_.memory(), [this](BufferId buffer) { return shared_->Has(buffer); });

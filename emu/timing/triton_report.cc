@@ -1,0 +1,169 @@
+#include "emu/timing/triton_report.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "emu/run/watch/observed.h"
+#include "emu/timing/gpu_report_parts.h"
+#include "emu/timing/line_places.h"
+#include "semantics/base/cat.h"
+#include "semantics/registry/op_row.h"
+
+namespace palladion::timing {
+namespace {
+
+using machines::Bytes;
+using machines::Cycles;
+
+std::string LineOf(const TritonReportInputs& what, int text_line) {
+  return LineText(what.kernel.module(), what.kernel.text(), text_line);
+}
+
+std::string WaitedFor(const TritonReportInputs& what, const TritonTimer::Spent& spent,
+                      const std::vector<StallTime>& stalls) {
+  if (stalls.empty()) return "";
+  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
+  const Instr& maker = *what.timer.plans()[static_cast<std::size_t>(most->first)].instr;
+  return Cat("'", watch::OpName(maker), "' of ", LineOf(what, maker.text_line));
+}
+
+std::vector<LineTime> LinesOf(const TritonReportInputs& what) {
+  std::vector<LineTime> lines;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
+    const TritonTimer::Spent& spent = what.timer.spent()[i];
+    if (spent.busy.value == 0 && spent.waited.value == 0) continue;
+    const Instr& instr = *what.timer.plans()[i].instr;
+    std::vector<StallTime> stalls = StallsOf(spent.stalls);
+    lines.push_back({.loc = instr.loc,
+                     .text_line = instr.text_line,
+                     .op = watch::OpName(instr),
+                     .runs = spent.runs,
+                     .busy = CyclesOf(spent.busy),
+                     .waited = CyclesOf(spent.waited),
+                     .waited_for = WaitedFor(what, spent, stalls),
+                     .stalls = std::move(stalls)});
+  }
+  return lines;
+}
+
+std::vector<StallTime> AllStalls(const TritonTimer& timer) {
+  StallTimes all = {};
+  for (const TritonTimer::Spent& spent : timer.spent()) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
+  }
+  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
+  return StallsOf(all);
+}
+
+std::vector<OperandTraffic> TrafficOf(const TritonReportInputs& what) {
+  std::vector<OperandTraffic> traffic;
+  const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const GpuChip::Traffic bytes = what.timer.chip().traffic(static_cast<std::int64_t>(i));
+    if (bytes.read == 0 && bytes.written == 0) continue;
+    traffic.push_back({.operand = operands[i].name,
+                       .read = Bytes(static_cast<double>(bytes.read)),
+                       .written = Bytes(static_cast<double>(bytes.written)),
+                       .missed = Bytes(static_cast<double>(bytes.missed))});
+  }
+  return traffic;
+}
+
+std::vector<Bound> RooflineOf(const TritonReportInputs& what) {
+  double flops16 = 0;
+  for (std::size_t i = 0; i < what.timer.plans().size(); ++i)
+    flops16 += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
+  const GpuChip& chip = what.timer.chip();
+  std::vector<Bound> bounds = BoundsOf({.machine = what.machine,
+                                        .costs = what.costs.common,
+                                        .use = chip.use(),
+                                        .flops16 = flops16,
+                                        .least_dram = Bytes(static_cast<double>(chip.least_dram_bytes()))});
+  if (what.timer.atomics().value > 0)
+    bounds.push_back({"atomics on one address", CyclesOf(what.timer.atomics()) / what.costs.common.clock});
+  SortBounds(&bounds);
+  return bounds;
+}
+
+Placement PlacementOf(const TritonReportInputs& what) {
+  std::int64_t blocks = 1;
+  for (const auto& dim : what.kernel.program().grid) blocks *= dim.size;
+  const BlockPlaces& places = what.timer.places();
+  return {.blocks = blocks,
+          .units = places.used(),
+          .at_once = places.at_once(),
+          .waves = WavesOf(blocks, places.room()),
+          .limit = places.waited() ? what.limit : "the grid"};
+}
+
+struct Ran {
+  bool products = false, exact = false, moves = false, prints = false, prefetches = false, loads = false;
+};
+
+Ran RanOf(const TritonTimer& timer) {
+  Ran ran;
+  for (std::size_t i = 0; i < timer.plans().size(); ++i) {
+    const TritonPlan& plan = timer.plans()[i];
+    if (timer.spent()[i].runs == 0) continue;
+    ran.products |= plan.work == TritonWork::kProduct;
+    ran.exact |= plan.work == TritonWork::kProduct && plan.product == TritonProduct::kFma;
+    ran.moves |= plan.moves;
+    ran.prints |= plan.instr->row->effect == Effect::kPrints;
+    ran.prefetches |= plan.prefetched;
+    ran.loads |= plan.work == TritonWork::kAccess;
+  }
+  return ran;
+}
+
+std::vector<std::string> LeftOut(const TritonReportInputs& what, const Ran& ran) {
+  constexpr std::int64_t kBytes = 4;
+  std::vector<std::string> left = {
+      "how LLVM and ptxas order, join and hoist instructions: loads are issued in the text's order"};
+  if (ran.products) left.emplace_back("how the clock falls while the tensor cores are busy");
+  if (ran.products) left.emplace_back("bank conflicts of operands of products in shared memory");
+  if (ran.exact) left.emplace_back("reads of shared memory by products in f32, which the FP32 pipes compute");
+  if (ran.moves) left.emplace_back("values that move between registers and lanes: broadcasts, changes of layout");
+  if (what.registers.spilled > 0) {
+    left.push_back(Cat("registers that spill: at ", LineOf(what, what.registers.spill_line), " values need ",
+                       what.registers.limit + what.registers.spilled, " registers of each lane, which can have ",
+                       what.registers.limit, ", so at least ", what.registers.spilled * kBytes,
+                       " bytes of a lane go to local memory and come back"));
+  }
+  if (ran.loads) left.emplace_back("that L1 serves a limited number of loads at once");
+  if (ran.prints) left.emplace_back("prints and checks");
+  left.emplace_back("the two partitions of L2");
+  return left;
+}
+
+}  // namespace
+
+Timing TritonReport(const TritonReportInputs& what) {
+  Timing timing;
+  const GpuCosts& costs = what.costs.common;
+  timing.machine = what.machine.name();
+  timing.clock = costs.clock;
+  timing.cycles = CyclesOf(what.timer.clock().end());
+  timing.launch = costs.launch / costs.clock;
+  timing.time = timing.launch + timing.cycles / costs.clock;
+  timing.uncertainty_why = "no times of Triton kernels on this chip were compared";
+  timing.flops = what.timer.flops();
+  timing.memory = Bytes(static_cast<double>(what.timer.chip().use().dram_bytes));
+  timing.roofline = RooflineOf(what);
+  timing.units = UnitsOf(what.timer.chip().use(), costs, timing.cycles, 1);
+  // What is stored at the end goes on to DRAM when no block is there any more.
+  for (UnitUse& unit : timing.units) unit.busy = std::min(1.0, unit.busy);
+  timing.lines = LinesOf(what);
+  timing.stalls = AllStalls(what.timer);
+  timing.critical_path = PathOf(
+      what.timer.path(), [&](std::int32_t plan) { return what.timer.plans()[static_cast<std::size_t>(plan)].instr; });
+  timing.traffic = TrafficOf(what);
+  timing.placement = PlacementOf(what);
+  timing.left_out = LeftOut(what, RanOf(what.timer));
+  return timing;
+}
+
+}  // namespace palladion::timing
