@@ -31,7 +31,7 @@ class NamedBarrier {
   // A finding where it is not as the others of the phase.
   std::optional<Finding> Arrive(const Arrival& arrival, AgentTable* agents);
 
-  // The thread ends, and no phase from here on waits for its lanes; nobody learns anything from that. What it, or a
+  // The thread ends, and no phase from here on waits for its lanes; no wait learns anything from that. What it, or a
   // warp of it, has brought to the phase under way is counted there already.
   void Leave(AgentId thread, std::int64_t lanes);
 

@@ -18,6 +18,7 @@ import pytest
 
 import palladion
 from palladion import _library
+from palladion.api import sweeping
 
 TICKETS = """pkir 1;
 kernel @tickets {

@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import pytest
+
 from palladion import _library, machines
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

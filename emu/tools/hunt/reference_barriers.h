@@ -29,7 +29,7 @@ class ReferenceBarriers {
   // At each of a cluster's blocks, or at its own.
   void ArriveFrom(int agent, int object, const Issues& known);
   bool CanTake(int agent, int barrier) const;
-  // The next phase that the agent has not seen: what was told in it.
+  // The next phase that the agent has not seen: the products that it orders.
   const Issues& Take(int agent, int barrier);
   int completed(int barrier) const { return StateOf(barrier).completed; }
   // Bytes that the phase under way expects, and those that have landed.
@@ -54,7 +54,7 @@ class ReferenceBarriers {
   void AddState(std::string* state) const;       // of barriers
   void AddBytesState(std::string* state) const;  // of what they expect
   void AddNamedState(std::string* state) const;
-  // What was told, of each phase of each barrier.
+  // The products that each phase of each barrier orders.
   template <class Visit>
   void VisitTold(const Visit& visit) const {
     for (const State& barrier : barriers_) {

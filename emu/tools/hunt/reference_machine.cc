@@ -195,8 +195,8 @@ void ReferenceMachine::Look(int agent) {
   Settle(agent);
 }
 
-// All threads of a block come before any goes on: told as a barrier of its own. Then the first scope's memory is the
-// second's, and no copy may have it in hand.
+// All threads of a block come before any goes on: modelled as a barrier of its own. Then the first scope's memory is
+// the second's, and no copy may have it in hand.
 void ReferenceMachine::Enter(int agent) {
   state_.barriers.Enter(agent);
   for (const Copy& copy : copies()) {

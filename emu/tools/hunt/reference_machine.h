@@ -62,7 +62,7 @@ class ReferenceMachine {
 
   // All that later steps depend on.
   std::string State() const;
-  // Of a run that has ended: what it leaves in o and m, "deadlock" where somebody is left, or which of its Faults it
+  // Of a run that has ended: what it leaves in o and m, "deadlock" where an agent is left, or which of its Faults it
   // has: "undefined" where data has leaked, "broken" also where a barrier completed twice without a wait between,
   // "stale".
   std::string Outcome() const;
