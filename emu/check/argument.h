@@ -7,8 +7,8 @@
 
 #include "absl/types/span.h"
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
 #include "emu/check/evidence.h"
+#include "emu/check/trial_runner.h"
 #include "scheduler/policies/pct_bound.h"
 #include "scheduler/search/explore.h"
 

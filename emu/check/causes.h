@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "emu/check/check_log.h"
+#include "emu/check/log.h"
 #include "emu/report.h"
 #include "semantics/ir/module.h"
 

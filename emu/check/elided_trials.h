@@ -11,7 +11,7 @@
 #include <optional>
 
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 #include "emu/kernel/prepared_kernel.h"
 
 namespace palladion::check {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "emu/check/check_into.h"
+#include "emu/check/into_arrays.h"
 #include "emu/check/plain_run.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/prepared_kernel.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "emu/check/check_compare.h"
+#include "emu/check/compare.h"
 #include "emu/run/launch/grid_checks.h"
 #include "memory_model/sweep/sweep.h"
 

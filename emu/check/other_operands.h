@@ -8,7 +8,7 @@
 #ifndef PALLADION_EMU_CHECK_OTHER_OPERANDS_H_
 #define PALLADION_EMU_CHECK_OTHER_OPERANDS_H_
 
-#include "emu/check/check_log.h"
+#include "emu/check/log.h"
 #include "emu/check/trial.h"
 
 namespace palladion::check {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "emu/check/check_options.h"
+#include "emu/check/options.h"
 #include "emu/kernel/arrays.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/printer.h"

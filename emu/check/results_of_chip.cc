@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/check_compare.h"
-#include "emu/check/check_options.h"
+#include "emu/check/compare.h"
+#include "emu/check/options.h"
 #include "emu/check/orders.h"
 #include "emu/chip/machines/chip.h"
 #include "emu/kernel/arrays.h"

@@ -6,7 +6,7 @@
 #define PALLADION_EMU_CHECK_RESULTS_OF_CHIP_H_
 
 #include "absl/types/span.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 
 namespace palladion::check {
 

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 #include "scheduler/policies/pct_bound.h"
 
 namespace palladion::check {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "emu/check/check_log.h"
+#include "emu/check/log.h"
 #include "scheduler/search/shrink.h"
 #include "semantics/base/status.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 #include "emu/kernel/arrays.h"
 #include "emu/values.h"
 

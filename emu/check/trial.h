@@ -1,5 +1,5 @@
 // The unit that a check repeats, compares and replays: one schedule of one launch with its observers; and the interface
-// of its runners, for kernel text (check_trial.h) and C++ functions (emu/front/cpp/function_trials.h). The code that
+// of its runners, for kernel text (trial_runner.h) and C++ functions (emu/front/cpp/function_trials.h). The code that
 // shortens schedules, compares outputs and tries other operands uses only this interface.
 #ifndef PALLADION_EMU_CHECK_TRIAL_H_
 #define PALLADION_EMU_CHECK_TRIAL_H_

@@ -198,6 +198,14 @@ def test_the_same_in_emulate(seeds):
     assert "CAPACITY" not in str(caught.value) and session.report.findings == []
 
 
+def test_what_the_target_refuses_is_told_once_however_often_it_is_compiled():
+    with pytest.raises(palladion.DefectError), palladion.emulate("v5e", on_unsupported="skip") as session:
+        for _ in range(2):
+            jax.jit(lambda x: too_large(x))(X)  # a function of its own each time, so it is compiled again
+    assert session.report.ran == {"palladion": 0, "jax": 0, "skipped": 2} and len(session.report.elsewhere) == 1
+    assert [finding.code for finding in session.report.findings] == REFUSED
+
+
 def test_a_kernel_that_is_skipped_and_too_large():
     function = jax.jit(too_large)
     for _ in range(2):  # the second time nothing is compiled

@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "emu/check/check_into.h"
+#include "emu/check/into_arrays.h"
 #include "emu/check/plain_run.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/check.h"
-#include "emu/check/check_into.h"
+#include "emu/check/into_arrays.h"
 #include "emu/chip/machines/chip.h"
 #include "emu/chip/machines/description.h"
 #include "emu/emulate.h"

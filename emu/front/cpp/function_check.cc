@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "emu/check/check_compare.h"
+#include "emu/check/compare.h"
 #include "emu/check/other_operands.h"
 #include "emu/run/launch/launch.h"
 #include "scheduler/policies/pct_bound.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/check_log.h"
+#include "emu/check/log.h"
 #include "emu/check/shorten.h"
 #include "emu/check/trial.h"
 #include "emu/front/cpp/function_trials.h"

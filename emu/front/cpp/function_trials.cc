@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "emu/check/check_options.h"
 #include "emu/check/checkers.h"
+#include "emu/check/options.h"
 #include "emu/check/replay_origin.h"
 #include "emu/front/cpp/function_machine.h"
 #include "emu/kernel/arrays.h"

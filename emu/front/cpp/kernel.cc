@@ -6,7 +6,7 @@
 #include <new>
 #include <set>
 
-#include "emu/check/check_options.h"
+#include "emu/check/options.h"
 #include "emu/front/cpp/function_check.h"
 #include "emu/front/cpp/function_launch.h"
 #include "emu/kernel/arrays.h"

@@ -155,8 +155,8 @@ std::optional<std::string> Wanted(const CheckOption& option, std::string_view va
     case kNumber:
       if (const std::int64_t number = NumberFrom<std::int64_t>(value).value_or(0); number >= 1)
         return number <= option.most ? std::nullopt : std::optional(Cat(option.most, " or less"));
-      if (!option.why_some.empty() && NumberFrom<std::int64_t>(value).has_value())
-        return Cat("1 or more, below 2^63: ", option.why_some);
+      if (!option.why_positive.empty() && NumberFrom<std::int64_t>(value).has_value())
+        return Cat("1 or more, below 2^63: ", option.why_positive);
       return "1 or more, below 2^63";
     case kSeconds:
       if (const std::optional<double> seconds = NumberFrom<double>(value); seconds >= 0.0 && std::isfinite(*seconds))

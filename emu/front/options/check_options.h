@@ -3,7 +3,7 @@
 // (python/palladion/base/option_table.py, written by tools/gen_docs.py) and the tables of docs. What a row sets is a
 // member of CheckOptions (emu/check.h).
 //
-// Limits: a row knows its own values; which options exclude each other is in emu/check/check_options.cc.
+// Limits: a row knows its own values; which options exclude each other is in emu/check/options.cc.
 #ifndef PALLADION_EMU_FRONT_OPTIONS_CHECK_OPTIONS_H_
 #define PALLADION_EMU_FRONT_OPTIONS_CHECK_OPTIONS_H_
 
@@ -47,7 +47,7 @@ struct CheckOption {
   std::string_view help;  // Markdown of one paragraph, as docs/command.md has it
   absl::Status (*set)(CheckOptions& options, std::string_view value);  // of a value that fits the kind
   std::int64_t most = std::numeric_limits<std::int64_t>::max();        // of a number
-  std::string_view why_some = "";                                      // why a number must not be 0 or less
+  std::string_view why_positive = "";                                  // why a number must not be 0 or less
 
   bool on(Surface surface) const { return (surfaces & surface) != 0; }
   std::vector<std::string_view> Choices() const;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 #include "emu/emulate.h"
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"

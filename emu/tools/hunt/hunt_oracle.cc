@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
 #include "emu/check/for_tests.h"
+#include "emu/check/trial_runner.h"
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/interaction.h"
 #include "emu/tools/hunt/hunt_related.h"

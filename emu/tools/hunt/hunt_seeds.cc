@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "emu/check.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 #include "emu/kernel/arrays.h"
 #include "emu/tools/hunt/hunt_oracle.h"
 #include "emu/tools/hunt/reference_explore.h"

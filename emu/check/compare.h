@@ -1,7 +1,7 @@
 // The comparison of two schedules' outputs: NONDET where they differ, with the first element, both of its writers, and
 // whether it is rounding order.
-#ifndef PALLADION_EMU_CHECK_CHECK_COMPARE_H_
-#define PALLADION_EMU_CHECK_CHECK_COMPARE_H_
+#ifndef PALLADION_EMU_CHECK_COMPARE_H_
+#define PALLADION_EMU_CHECK_COMPARE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 
 namespace palladion::check {
 
@@ -63,4 +63,4 @@ absl::StatusOr<std::vector<Finding>> GridOrderNotes(const TrialRunner& runner, c
 
 }  // namespace palladion::check
 
-#endif  // PALLADION_EMU_CHECK_CHECK_COMPARE_H_
+#endif  // PALLADION_EMU_CHECK_COMPARE_H_

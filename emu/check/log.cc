@@ -1,4 +1,4 @@
-#include "emu/check/check_log.h"
+#include "emu/check/log.h"
 
 #include <algorithm>
 #include <utility>

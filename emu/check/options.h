@@ -1,6 +1,6 @@
 // Validation of the options of a check, for kernels in text and C++ functions, and what its words mean below.
-#ifndef PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
-#define PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
+#ifndef PALLADION_EMU_CHECK_OPTIONS_H_
+#define PALLADION_EMU_CHECK_OPTIONS_H_
 
 #include <string>
 
@@ -18,4 +18,4 @@ std::string NameOf(const Fill& fill);  // as ParseFill takes it
 
 }  // namespace palladion::check
 
-#endif  // PALLADION_EMU_CHECK_CHECK_OPTIONS_H_
+#endif  // PALLADION_EMU_CHECK_OPTIONS_H_

@@ -1,4 +1,4 @@
-#include "emu/check/check_options.h"
+#include "emu/check/options.h"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // Check on arrays that the caller owns.
-#ifndef PALLADION_EMU_CHECK_CHECK_INTO_H_
-#define PALLADION_EMU_CHECK_CHECK_INTO_H_
+#ifndef PALLADION_EMU_CHECK_INTO_ARRAYS_H_
+#define PALLADION_EMU_CHECK_INTO_ARRAYS_H_
 
 #include <vector>
 
@@ -26,4 +26,4 @@ absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl:
 
 }  // namespace palladion::check
 
-#endif  // PALLADION_EMU_CHECK_CHECK_INTO_H_
+#endif  // PALLADION_EMU_CHECK_INTO_ARRAYS_H_

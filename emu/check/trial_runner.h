@@ -1,6 +1,6 @@
 // The schedules of a kernel in text, as trials: which agents run, with which observers, and what each schedule shows.
-#ifndef PALLADION_EMU_CHECK_CHECK_TRIAL_H_
-#define PALLADION_EMU_CHECK_CHECK_TRIAL_H_
+#ifndef PALLADION_EMU_CHECK_TRIAL_RUNNER_H_
+#define PALLADION_EMU_CHECK_TRIAL_RUNNER_H_
 
 #include <cstdint>
 #include <memory>
@@ -104,4 +104,4 @@ class TrialRunner final : public Trials {
 
 }  // namespace palladion::check
 
-#endif  // PALLADION_EMU_CHECK_CHECK_TRIAL_H_
+#endif  // PALLADION_EMU_CHECK_TRIAL_RUNNER_H_

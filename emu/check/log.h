@@ -1,8 +1,8 @@
 // The findings of all schedules of a check: one entry for equal findings, with the schedule that shows it. FindingLog
 // defines equality; a race stays a race even if its writers stored the same bytes in some schedule; the worst of
 // several schedules is kept, with the largest count.
-#ifndef PALLADION_EMU_CHECK_CHECK_LOG_H_
-#define PALLADION_EMU_CHECK_CHECK_LOG_H_
+#ifndef PALLADION_EMU_CHECK_LOG_H_
+#define PALLADION_EMU_CHECK_LOG_H_
 
 #include <cstddef>
 #include <functional>
@@ -63,4 +63,4 @@ bool SameButForTheValue(const Finding& race, Finding same);
 
 }  // namespace palladion::check
 
-#endif  // PALLADION_EMU_CHECK_CHECK_LOG_H_
+#endif  // PALLADION_EMU_CHECK_LOG_H_

@@ -1,4 +1,4 @@
-#include "emu/check/check_compare.h"
+#include "emu/check/compare.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,13 +1,13 @@
-#include "emu/check/check_trial.h"
+#include "emu/check/trial_runner.h"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
 
-#include "emu/check/check_options.h"
 #include "emu/check/checkers.h"
 #include "emu/check/for_tests.h"
+#include "emu/check/options.h"
 #include "emu/check/orders.h"
 #include "emu/check/replay_origin.h"
 #include "emu/kernel/arrays.h"

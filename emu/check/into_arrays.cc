@@ -1,4 +1,4 @@
-#include "emu/check/check_into.h"
+#include "emu/check/into_arrays.h"
 
 #include <algorithm>
 #include <cstring>
