@@ -51,7 +51,8 @@ class Waitable {
   virtual void Wait(AgentId thread, const WaitTarget& target, const Site& site) = 0;
   virtual std::string Describe(AgentId thread, const WaitTarget& target) const = 0;  // for reports of deadlocks
   virtual std::int64_t Object(AgentId thread, const WaitTarget& target) const = 0;  // of schedules (schedule_objects.h)
-  virtual void ThreadEnds(const Asker&) {}  // which may end a wait
+  // A thread has ended, which may end a wait. Called for the barrier of a cluster alone (ThreadMachine::LeaveCluster).
+  virtual void ThreadEnds(const Asker&) {}
   virtual void Retire(BlockId) {}  // the block has come to its end, and what it alone had of these is gone
 
   // ---- for the scheduler
