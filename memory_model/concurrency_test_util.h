@@ -1,4 +1,5 @@
-// Kernels of three lines without a kernel: each thread is a list of requests, run in an order drawn from a seed.
+// Small programs for tests of the model, without kernel text: each thread is a list of requests, run in an order drawn
+// from a seed.
 #ifndef PALLADION_MEMORY_MODEL_CONCURRENCY_TEST_UTIL_H_
 #define PALLADION_MEMORY_MODEL_CONCURRENCY_TEST_UTIL_H_
 

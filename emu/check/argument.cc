@@ -42,11 +42,11 @@ std::string Assumed(const Report& report) {
     return std::any_of(report.findings.begin(), report.findings.end(),
                        [code](const ReportedFinding& finding) { return finding.code == code; });
   };
-  return Cat(has(FindingCode::kProxyWar) ? "; it takes it that a read needs no fence before an asynchronous write that "
+  return Cat(has(FindingCode::kProxyWar) ? "; it assumes that a read needs no fence before an asynchronous write that "
                                            "a barrier orders after it (PROXY_WAR)"
                                          : "",
              has(FindingCode::kWgmmaOrder)
-                 ? "; it takes it that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
+                 ? "; it assumes that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
                  : "");
 }
 

@@ -1,5 +1,5 @@
-// How Palladion's own tests have a kernel checked in a second way, to hold it against the first: ways that have no say
-// in what is found. No user has a reason for them, so they are no public options.
+// Options by which Palladion's own tests check a kernel in a second way and compare the two reports, which must be the
+// same. Users have no reason for them, so they are not public.
 #ifndef PALLADION_EMU_CHECK_FOR_TESTS_H_
 #define PALLADION_EMU_CHECK_FOR_TESTS_H_
 

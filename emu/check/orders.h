@@ -1,5 +1,6 @@
-// Programs of a grid that do not see each other: have they several orders, and is it worth a thread to run two of them
-// at a time? What it does not know: how long an operation takes beside others.
+// For programs of a grid that cannot see each other's effects: whether they have several orders, and whether the kernel
+// is large enough to run two orders at the same time, on a second thread. Limits: an operation's cost is a rough
+// estimate.
 #ifndef PALLADION_EMU_CHECK_ORDERS_H_
 #define PALLADION_EMU_CHECK_ORDERS_H_
 

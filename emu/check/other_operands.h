@@ -1,10 +1,9 @@
-// A race whose writers stored the same bytes: would they with other operands? A program that stores its own row of an
-// input does no harm while all rows are ones. And a flush that leaves what is read
-// beside it as it was: would it with other operands? So one schedule runs again with random operands; those whose
-// values decide what the programs do (a branch, an index, a lock) are kept, which is seen by running: the random
-// operands are those with which every agent makes the same accesses in the same order. Based on: nothing but that a
-// schedule's path depends on values only through what it accesses. What it does not catch: writers that are equal for
-// these random operands too, and differ for others.
+// Whether a race whose writers stored the same bytes would show with other operands, and whether a flush that left the
+// bytes of an unordered read unchanged would change them: a program that stores its own row of an input does no harm
+// while all rows are ones. One schedule runs again with random operands. Operands whose values decide what the programs
+// do (a branch, an index, a lock) are kept; a run shows which they are: an operand is random only if every agent then
+// makes the same accesses in the same order. What it does not catch: writers that are equal for these random operands
+// too, and differ for others.
 #ifndef PALLADION_EMU_CHECK_OTHER_OPERANDS_H_
 #define PALLADION_EMU_CHECK_OTHER_OPERANDS_H_
 

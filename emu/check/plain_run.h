@@ -1,4 +1,4 @@
-// A plain run: one launch with the checkers that also run without a check, as a report.
+// A plain run: one launch, with those checkers that are always on, as a report.
 #ifndef PALLADION_EMU_CHECK_PLAIN_RUN_H_
 #define PALLADION_EMU_CHECK_PLAIN_RUN_H_
 

@@ -1,5 +1,5 @@
-// The error of a host whose memory does not suffice, which another host may not have: those who spread work over hosts
-// ask for it. What it is not: the limit of memory that a run is given, which is said before it begins.
+// The error for a host with too little memory, where another host may have enough: code that spreads work over hosts
+// asks for it. It is not the error for a run's memory limit, which is reported before the run begins.
 #ifndef PALLADION_EMU_KERNEL_OUT_OF_MEMORY_H_
 #define PALLADION_EMU_KERNEL_OUT_OF_MEMORY_H_
 

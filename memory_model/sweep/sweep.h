@@ -5,8 +5,8 @@
 // every order, and no conflict here means none anywhere. Based on: per-group access maps merged at the group's end.
 //
 // A run of the sweep keeps no identities: for each array three sets of elements of the tasks that have ended (read,
-// written, updated atomically), and the same of the current one, merged at its end. Which two accesses it was is asked
-// of a second run (witness.h). Memory is that of the elements touched, whatever the number of programs.
+// written, updated atomically), and the same of the current one, merged at its end. A second run finds which two
+// accesses are in conflict (witness.h). Memory is that of the elements touched, whatever the number of programs.
 //
 // The programs of several tasks may take turns, as cores of a TPU do: each is then in a place of its own in the sets.
 // Limits: no task orders another. A kernel whose programs do synchronise (a lock made of atomics) needs clocks. What

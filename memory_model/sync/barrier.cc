@@ -83,8 +83,8 @@ void Barrier::CheckPhase(const HalfOfFlow& expects, const HalfOfFlow& lands, con
                               ", and phase ", expects.phase + 1, " expects them")
                         : Cat("bytes of ", who, " may land in phase ", lands.phase, " of barrier ", spec_->name,
                               ", and phase ", expects.phase + 1, " expects them"),
-       .why = Cat("a block's barrier counts whatever lands there for the phase under way, which then completes before "
-                  "all of its own bytes are there: nothing orders the issue of ",
+       .why = Cat("a block's barrier counts whatever lands there for the current phase, which then completes before "
+                  "all of its own bytes have landed: nothing orders the issue of ",
                   who, " after the completion of phase ", expects.phase),
        .fix = "a plgpu.ClusterBarrier of the blocks that copy together, after each has waited for its own barrier and "
               "read what came, before the next copy"},
@@ -101,8 +101,8 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
     Report({.code = FindingCode::kBarrierDouble,
             .first = last_by_,
             .second = by,
-            .message = Cat("barrier ", spec_->name, " completes for the ", completed_ + 1,
-                           ". time, and no agent has waited for the completion before"),
+            .message = Cat("barrier ", spec_->name, " has completion ", completed_ + 1,
+                           " before any agent has waited for completion ", completed_),
             .fix = Cat(WaitCall(), " for each completion before the arrivals of the next")},
            agents, log);
   }
@@ -130,8 +130,8 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
             .confidence = Confidence::kPredicted,
             .first = {waiter.who, waiter.site},
             .second = by,
-            .message = Cat("barrier ", spec_->name, " may complete for the ", completed_ + 1, ". time before ",
-                           agents.NameOf(waiter.who), " has waited for the completion before"),
+            .message = Cat("barrier ", spec_->name, " may have completion ", completed_ + 1, " before ",
+                           agents.NameOf(waiter.who), " has waited for completion ", completed_),
             .why = Cat("the wait of ", agents.NameOf(waiter.who),
                        " came first in this run, but nothing orders the arrival after it"),
             .fix = Cat("let ", agents.NameOf(waiter.who), " arrive at another barrier after its ", WaitCall(),
@@ -269,8 +269,9 @@ void Barrier::End(Ends ends, const CodeSite& site, const AgentTable& agents, Fin
             .severity = unawaited,
             .first = last_by_,
             .second = end,
-            .message =
-                Cat("barrier ", spec_->name, " ends with ", completed_, " completions, and only ", most, " waited for"),
+            .message = Cat("barrier ", spec_->name, " ends after completion ", completed_, "; ",
+                           most == 0 ? Cat("no agent has waited for any of its completions")
+                                     : Cat("the last one that an agent has waited for is ", most)),
             .fix = Cat(WaitCall(), " for the last completion, or no arrival for it"),
             .mend = {.kind = Mend::Kind::kAwaitCompletion, .line = last_by_.site.text_line, .object = spec_->python}},
            agents, log);

@@ -1,13 +1,14 @@
-// A barrier: so many arrivals complete a phase, and a wait for it acquires what the arrivals released. Phases are
-// counted in full; hardware keeps one bit, so what goes wrong there (two completions without a wait between them, a
-// waiter that misses a phase) is found by comparing counts. Both are also found where the run went well by luck: a
-// completion that is not ordered after the wait for the one before it. Warps of a thread begin with what the thread has
-// seen; what all of them have seen at their end, it has seen. Based on mbarrier as Pallas uses it (three rules: no two
-// completions without a wait, as many waits as completions, an agent that waits once waits for each phase). Bytes are
-// counted as mbarrier counts them (tx-count): a copy to several blocks at once expects, with its arrival, all that will
-// land in its own block, and all that lands there counts for the current phase. A phase is complete when its arrivals
-// are there and no byte is left to come; bytes that land in another phase than the one that expects them are BAR_BYTES.
-// Not here: cluster barriers, which are several of these.
+// A barrier: a fixed number of arrivals completes a phase, and a wait for that phase acquires what the arrivals
+// released. Phases are counted in full; hardware keeps one bit, so what goes wrong there (two completions without a
+// wait between them, a waiter that misses a phase) is found by comparing counts. Both are also found where the run went
+// well by luck: a completion that is not ordered after the wait for the one before it. The warps of a thread begin with
+// the phases that the thread has seen; at their end the thread has seen the phases that all of them have seen. Based on
+// mbarrier as Pallas uses it (three rules: no two completions without a wait, as many waits as completions, an agent
+// that waits once waits for each phase). Bytes are counted as mbarrier counts them (tx-count): a copy to several blocks
+// at once expects, with its arrival, all that will land in its own block, and all that lands there counts for the
+// current phase. A phase is complete when all its arrivals have been made and all its bytes have landed; bytes that
+// land in another phase than the one that expects them are BAR_BYTES. Not here: cluster barriers, which are several of
+// these.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
 #define PALLADION_MEMORY_MODEL_SYNC_BARRIER_H_
 

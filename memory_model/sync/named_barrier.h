@@ -1,7 +1,7 @@
-// A barrier that a block has without asking for it, by number: lanes arrive until as many are there as each of them
-// says, and a wait is for the phase of its own arrival. Then it is as new, for any other number of lanes.
-// Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones that hardware has
-// (semantics/ops/gpu/named_barrier.cc).
+// A barrier that every block has without allocating it, named by a number: lanes arrive until there are as many as each
+// of them gives as the count, and a wait is for the phase of the agent's own arrival. After that the barrier can be
+// used again, with any count. Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones
+// that hardware has (semantics/ops/gpu/named_barrier.cc).
 #ifndef PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 #define PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 

@@ -1,6 +1,6 @@
-// A counting semaphore. Each signal is a credit with what its signaller knew, and a wait learns only from the credits
-// it consumes, the oldest first: that an older credit happened to be there orders nothing. So a race that a spare
-// credit hides is found in every schedule. Whether a wait might have been satisfied by another credit in another
+// A counting semaphore. Each signal is a credit that carries its signaller's clock, and a wait acquires only from the
+// credits that it consumes, the oldest first: a credit that happens to be left over orders nothing. So a race that a
+// spare credit hides is found in every schedule. Whether a wait might have been satisfied by another credit in another
 // schedule (completions of two copies on one semaphore) is said by waits_race; what then happens, other schedules show.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_
 #define PALLADION_MEMORY_MODEL_SYNC_SEMAPHORE_H_

@@ -232,7 +232,7 @@ def _findings(name: str, folder) -> list[dict]:
         (
             "gpu_corpus/082_cluster_block_ends_at_once_racy",
             "PEER_LIFETIME",
-            r"let a plgpu\.ClusterBarrier after the access keep that block .*",
+            r"put a plgpu\.ClusterBarrier after the access, at which that block .*",
         ),
         # Nothing accumulates: no zeros.
         ("findings/race_async_wrong", "UNINIT", r"store to 'buf_ref' before it is read"),

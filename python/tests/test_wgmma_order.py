@@ -154,7 +154,7 @@ def test_a_promise_is_noted(text, tmp_path):
     report = _check(text, tmp_path)
     assert {f["code"] for f in report["findings"]} == {"WGMMA_ORDER"} and report["verdict"] == "proved", report
     assert report["argument"].endswith(
-        "it takes it that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
+        "it assumes that a wgmma that returns has completed the earlier ones (WGMMA_ORDER)"
     )
     lines = text.split("\n")
     for note in report["findings"]:

@@ -1,6 +1,6 @@
-// What runs without a finding are worth, by PCT's bound (Burckhardt et al., ASPLOS 2010): a run of depth d on n agents
-// and k operations hits a bug of depth d with probability >= 1/(n k^(d-1)). It says nothing about deeper bugs, other
-// inputs, or agents that spin.
+// How much runs without a finding exclude, by PCT's bound (Burckhardt et al., ASPLOS 2010): a run of depth d on n
+// agents and k operations hits a bug of depth d with probability >= 1/(n k^(d-1)). It says nothing about deeper bugs,
+// other inputs, or agents that spin.
 #ifndef PALLADION_SCHEDULER_POLICIES_PCT_BOUND_H_
 #define PALLADION_SCHEDULER_POLICIES_PCT_BOUND_H_
 

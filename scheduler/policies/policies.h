@@ -1,5 +1,5 @@
-// The policies, one file each. What each is good at: docs/schedules.md and reference tables there. None has a state
-// that outlives a run: a policy is made for one run and thrown away.
+// The policies, one file each. Which bugs each is good at finding: docs/schedules.md. None has state that outlives a
+// run: a policy is made for one run.
 #ifndef PALLADION_SCHEDULER_POLICIES_POLICIES_H_
 #define PALLADION_SCHEDULER_POLICIES_POLICIES_H_
 

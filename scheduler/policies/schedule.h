@@ -3,10 +3,9 @@
 // input it would be another run.
 //
 //   s2:pct2:17:add:triton/h100:9f86d081:7d65aa10:2c26b46b:-   policy and seed; kernel, target; hashes of its
-//   operations,
-//                                                             its shapes, its inputs; options
+//                                                             operations, its shapes, its inputs; options
 //   s2:moves:start.3-1.2.0:add:...                            after agent 1's 2nd operation agent 0 goes
-//   s2:moves@264:start.3-1.2.0:add:...                        the same, where 264 clusters of blocks are there at once
+//   s2:moves@264:start.3-1.2.0:add:...                        the same, where 264 clusters of blocks are resident
 //
 // docs/schedules.md has the parts.
 #ifndef PALLADION_SCHEDULER_POLICIES_SCHEDULE_H_

@@ -1,10 +1,10 @@
-// Every schedule of a small system, of those that differ only in the order of operations that do not conflict one:
-// dynamic partial order reduction with source sets and sleep sets (Abdulla, Aronsson, Jonsson, Sagonas, POPL 2014). One
-// schedule is run to its end; wherever two of its operations conflict and could come in the other order, a branch from
-// the choice before the first is added (trace.h). The paper does not cover waits: here a wait races with every
-// operation that may have kept it waiting, also one that waits until the end. The search returns to a choice by
-// snapshots where every agent can be copied, else by running again from the start. Limits: agents that spin have
-// infinitely many schedules; the search is then cut at the budget, and not complete.
+// Searches every schedule of a small system, one from each class of schedules that differ only in the order of
+// operations that do not conflict: dynamic partial order reduction with source sets and sleep sets (Abdulla, Aronsson,
+// Jonsson, Sagonas, POPL 2014). One schedule is run to its end; wherever two of its operations conflict and could come
+// in the other order, a branch from the choice before the first is added (trace.h). The paper does not cover waits:
+// here a wait races with every operation that may have kept it waiting, also one that waits until the end. The search
+// returns to a choice by snapshots where every agent can be copied, else by running again from the start. Limits:
+// agents that spin have infinitely many schedules; the search is then cut at the budget, and not complete.
 #ifndef PALLADION_SCHEDULER_SEARCH_EXPLORE_H_
 #define PALLADION_SCHEDULER_SEARCH_EXPLORE_H_
 

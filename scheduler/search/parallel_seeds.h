@@ -1,5 +1,5 @@
-// Many runs on all cores, with results that do not depend on how many there are: each run is by itself, and what comes
-// of them is taken in the order of the seeds, by one thread at a time.
+// Many runs on all cores, with results that do not depend on the number of cores: runs are independent, and their
+// results are merged in the order of the seeds, by one thread at a time.
 #ifndef PALLADION_SCHEDULER_SEARCH_PARALLEL_SEEDS_H_
 #define PALLADION_SCHEDULER_SEARCH_PARALLEL_SEEDS_H_
 

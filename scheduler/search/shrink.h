@@ -1,6 +1,6 @@
 // A failing schedule reduced to the few moves that matter: delta debugging (Zeller and Hildebrandt, TSE 2002) over the
-// moves against the default choice. Then no single move can be left out, but another list may be shorter; so where
-// there are few enough, every list of one move is tried too: most bugs need one.
+// moves against the default choice. After that no single move can be left out, but another list of moves may be
+// shorter; so where there are few enough candidates, every schedule of one move is tried too: most bugs need one move.
 #ifndef PALLADION_SCHEDULER_SEARCH_SHRINK_H_
 #define PALLADION_SCHEDULER_SEARCH_SHRINK_H_
 

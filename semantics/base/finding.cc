@@ -8,7 +8,7 @@ constexpr Severity kNote = Severity::kNote, kWarning = Severity::kWarning, kDefe
 
 constexpr CodeRow kRows[] = {
     {C::kOutOfBounds, "OOB", kDefect,
-     "An access must stay inside its ref, and inside the array where nothing pads it."},
+     "An access must stay inside its ref, and inside the array unless the array is padded."},
     {C::kBlockOutOfBounds, "OOB_BLOCK", kDefect, "At least one element of every block must lie inside its array."},
     {C::kCheckFailed, "CHECK", kDefect, "The predicate of a debug_check must hold."},
     {C::kRaceWriteWrite, "RACE_WW", kDefect, "Two writes of one element must be ordered by synchronisation.",
@@ -47,7 +47,8 @@ constexpr CodeRow kRows[] = {
     {C::kDeadlock, "DEADLOCK", kDefect, "Every wait must be one that some agent can still satisfy."},
     {C::kLivelock, "LIVELOCK", kDefect, "A kernel must end under every fair schedule."},
     {C::kStartOrder, "START_ORDER", kNote,
-     "A kernel that ends only because blocks begin in order counts on what chips do, and no document promises."},
+     "A kernel should not rely on the order in which blocks begin: chips begin them in order, but no document promises "
+     "it."},
     {C::kSemaphoreLeak, "SEM_LEAK", kDefect, "Every semaphore must be zero again when the kernel ends."},
     {C::kNotAwaited, "NOT_AWAITED", kDefect, "Every asynchronous copy must be awaited before the kernel ends."},
     {C::kBarrierDouble, "BAR_DOUBLE", kDefect, "A barrier must be waited for between two of its completions."},
@@ -58,20 +59,20 @@ constexpr CodeRow kRows[] = {
     {C::kBarrierBytes, "BAR_BYTES", kDefect, "Bytes of a copy must land in the phase of a barrier that expects them."},
     {C::kCollectiveMismatch, "COLL_MISMATCH", kDefect, "All participants of a collective operation must do the same."},
     {C::kLaunchControl, "LAUNCH_CONTROL", kDefect,
-     "Work that cluster launch control gives must be done once, and nothing more be asked for after a refusal."},
+     "Work that cluster launch control gives must be done exactly once, and a refused block must not request more."},
     {C::kProxy, "PROXY", kDefect,
      "A fence must lie between a thread's access of shared memory and an asynchronous access that depends on it.",
      Denies::kOrder},
     {C::kProxyWar, "PROXY_WAR", kNote,
      "Whether a read needs a fence before an asynchronous write, where a barrier orders the two, is not documented."},
     {C::kWgmmaOrder, "WGMMA_ORDER", kNote,
-     "Pallas documents that a wgmma that returns has completed the earlier ones; what JAX makes of it waits for none."},
+     "Pallas documents that a wgmma has completed the earlier ones when it returns; JAX's lowering waits for none of "
+     "them."},
     {C::kBarrierTensorOrder, "BAR_TC_ORDER", kDefect,
      "Tensor memory must be handed over by a barrier that orders the tensor core.", Denies::kOrder},
     {C::kRaceCrossDevice, "RACE_XDEV", kDefect,
      "Accesses of one element by two devices must be ordered by synchronisation.", Denies::kOrder},
-    {C::kPeerLifetime, "PEER_LIFETIME", kDefect,
-     "Memory of a peer must exist before it is touched, and until it no longer is."},
+    {C::kPeerLifetime, "PEER_LIFETIME", kDefect, "A peer's memory must exist at each access to it."},
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// How much of a repetition a sanitized build runs, where each round takes ten to forty times as long. It is for rounds
-// that go the same ways through the code with other contents or in another order: random values of one operation,
-// schedules of one kernel. The release build runs them all. Not for random kernels, each of which goes ways of its own.
+// How many rounds of a repeated test a sanitized build runs, where each round takes ten to forty times as long. For
+// rounds that take the same paths through the code with other contents or in another order: random values of one
+// operation, schedules of one kernel. The release build runs all of them. Not for random kernels, each of which takes
+// its own paths.
 #ifndef PALLADION_SEMANTICS_BASE_SANITIZED_TEST_UTIL_H_
 #define PALLADION_SEMANTICS_BASE_SANITIZED_TEST_UTIL_H_
 

@@ -7,11 +7,11 @@
 
 namespace palladion {
 
-absl::Span<const OpRow> ClusterCancelOps();  // gpu_cluster_cancel.cc
-absl::Span<const OpRow> GpuStoreOps();       // gpu_store.cc
-absl::Span<const OpRow> MultimemOps();       // gpu_multimem.cc
-absl::Span<const OpRow> NamedBarrierOps();   // gpu_named_barrier.cc
-absl::Span<const OpRow> SemaphoreOps();      // gpu_semaphore.cc
+absl::Span<const OpRow> ClusterCancelOps();  // gpu/cluster_cancel.cc
+absl::Span<const OpRow> GpuStoreOps();       // gpu/store.cc
+absl::Span<const OpRow> MultimemOps();       // gpu/multimem.cc
+absl::Span<const OpRow> NamedBarrierOps();   // gpu/named_barrier.cc
+absl::Span<const OpRow> SemaphoreOps();      // gpu/semaphore.cc
 
 }  // namespace palladion
 

@@ -1,6 +1,6 @@
 // Operations by id, for code that makes instructions of kernel text, or that computes with single operations itself: a
-// name is written once, and a wrong one does not compile. Limits: it is no list of all operations, and no reason to
-// decide by one; what holds of several is a fact of their rows (op_row.h).
+// name is written once, and a wrong one does not compile. Limits: it is not a list of all operations, and other code
+// must not decide by an operation's id: what holds of several operations is a fact of their rows (op_row.h).
 #ifndef PALLADION_SEMANTICS_REGISTRY_OP_ID_H_
 #define PALLADION_SEMANTICS_REGISTRY_OP_ID_H_
 

@@ -1,10 +1,10 @@
 // How undefined elements flow through a value operation. A value is accompanied by one byte per element (0 defined,
-// else undefined: a small number that says whence) only where some element is undefined, so these run rarely and are
-// plain loops. What reaches a result element through several undefined ones is the smallest of their numbers, so that
-// the answer does not depend on an order. Rules: docs/spec/definedness.md. Based on: Memcheck's and MSan's propagation,
-// per element instead of per bit. Not exact where an operation ignores an operand for its value (0 * x, max with
-// infinity, a field that unpack_elementwise does not take): the result is undefined then too. A finding comes only
-// where such an element decides something, so this costs little.
+// else undefined: a small number that says where it came from) only where some element is undefined, so these run
+// rarely and are plain loops. What reaches a result element through several undefined ones is the smallest of their
+// numbers, so that the answer does not depend on an order. Rules: docs/spec/definedness.md. Based on: Memcheck's and
+// MSan's propagation, per element instead of per bit. Not exact where an operation ignores an operand for its value (0
+// * x, max with infinity, a field that unpack_elementwise does not take): the result is undefined then too. A finding
+// comes only where such an element decides something, so this costs little.
 #ifndef PALLADION_SEMANTICS_REGISTRY_SHADOW_H_
 #define PALLADION_SEMANTICS_REGISTRY_SHADOW_H_
 

@@ -72,7 +72,7 @@ class Observed {
   std::string Text() const {
     std::string text;
     if (only_.has_value())
-      text += "note: only one program ran; what others would have left in memory or written is not there\n";
+      text += "note: only one program ran; what other programs would have written, or left in memory, is missing\n";
     if (dump_ != nullptr) text += dump_->Text();
     if (trap_ != nullptr) text += trap_->Text();
     if (stats_ != nullptr) text += stats_->Text();

@@ -54,16 +54,18 @@ const Option kRun[] = {
      "What the launch moved and computed, after the report: bytes of each memory space, what each operand's array was "
      "read and written, blocks fetched, kept from the last program and flushed, and a table of operations."},
     {"trap", "nan|inf",
-     "Names the first result element, in program order, that is one although nothing it was made of is: program, line, "
-     "element, the elements it was made of. The run goes on; exit code 1. NaNs that the inputs bring are not born "
-     "here. The first that is read from unwritten memory, padding or a lane masked off without `other` is "
-     "reported apart: kernels mask most of these later."},
+     "Reports the first result element, in program order, that is a NaN (or an infinity) although no element that it "
+     "was computed from is: program, line, element, and its operand elements. The run goes on; exit code 1. A NaN of "
+     "an input does not count. The first one that is read from unwritten memory, padding or a lane masked off without "
+     "`other` is reported separately: kernels mask most of these later."},
     {"dump", "REF@LINE",
      "What a ref holds each time execution has passed a line, as `DIR/dump_REF_N.npy` and a short text; without "
-     "`--out` as a longer text. REF is a name of the ref, the user's or the text's; LINE is a line of the kernel text, "
-     "or of "
-     "the user's Python where no instruction stands on it there, or `FILE:LINE`. Several with commas."},
-    {"program", "I,J", "Only this program of the grid: what others would have left in memory or written is not there."},
+     "`--out` as a longer text. REF is a name of the ref, the user's or the text's. LINE is a line of the kernel "
+     "text; if no instruction is on that line, it is a line of the user's Python. `FILE:LINE` names the file, too. "
+     "Several with commas."},
+    {"program", "I,J",
+     "Only this program of the grid. What other programs would have written, or left in memory, is "
+     "missing."},
 };
 
 const Option kCheck[] = {
@@ -77,8 +79,8 @@ const Option kCheck[] = {
      "the others (default 1)."},
     FlagOf("all_seeds"),
     {"part", "FIRST-LAST",
-     "Only these seeds of the `--seeds`, 1 or more, and instead of a report [a part of it](sweeps.md#by-hand), for "
-     "`--parts` on any machine."},
+     "Only these seeds of the `--seeds`, 1 or more. Writes [a part of the report](sweeps.md#by-hand) instead of the "
+     "report, for `--parts` on any machine."},
     FlagOf("parts"),
     FlagOf("exhaustive"),
     {"replay", "SCHEDULE",
@@ -92,19 +94,20 @@ const Option kCheck[] = {
     FlagOf("legality"),
     kFidelity,
     {"checks", "LIST",
-     "Only these of `bounds`, `races`, `definedness`, `contracts`, with commas; bounds are always checked."},
+     "Only these checks, with commas: `bounds`, `races`, `definedness`, `contracts`. Bounds are always checked."},
     {"no-races", "", "All checks but `races`."},
     {"no-definedness", "", "All checks but `definedness`."},
     {"no-contracts", "", "All checks but `contracts`."},
     FlagOf("strict"),
     {"details", "",
-     "In a text report, also how often each check looked at something, and what the schedules are worth."},
+     "In a text report, also how much each check examined, and how likely a rare bug would have shown in these "
+     "schedules."},
     {"suppressions", "FILE",
      "Findings that were looked at and accepted: [how it is written](reports.md#suppressions)."},
     {"format", "text|json|sarif|junit", "[The formats](reports.md)."},
     {"output", "FILE",
-     "The report goes to FILE in the chosen format, and standard output has it as text. FILE is known to be writable "
-     "before the check starts, and is [replaced whole or not at all](#files)."},
+     "The report goes to FILE in the chosen format, and to standard output as text. That FILE is writable is tested "
+     "before the check starts; it is [replaced completely or not at all](#files)."},
     kColor,
     FlagOf("threads"),
 };
@@ -121,8 +124,8 @@ constexpr Option kTrace[] = {
      "the first for kernels whose chip has a model of time."},
     {"sm", "N", "As of `time`."},
     {"core", "N", "As of `time`."},
-    {"events", "N", "At most so many events, or spans."},
-    {"no-check", "", "Without the findings of a check."},
+    {"events", "N", "At most N events, or spans."},
+    {"no-check", "", "Leaves out the findings of a check."},
 };
 
 constexpr Option kWhy[] = {
@@ -141,7 +144,7 @@ constexpr Option kLog[] = {
     kTarget,
     kBudget,
     {"output", "FILE", "Where the log goes; without it, to the standard output.", 'o'},
-    {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is not there."},
+    {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is missing."},
 };
 
 constexpr Option kGolden[] = {
@@ -155,26 +158,27 @@ constexpr Option kGolden[] = {
 
 constexpr Option kCompare[] = {
     kFormat,
-    {"signed-zero", "", "A zero of the other sign is over tolerance; without this it is counted and passes."},
-    {"hypotheses", "N", "At most so many [hypotheses](compare.md#likely-cause) are run (default 400)."},
-    {"no-causes", "", "Without the search for a likely cause."},
+    {"signed-zero", "",
+     "A zero of the wrong sign is a difference; without this option such zeros are counted, and "
+     "pass."},
+    {"hypotheses", "N", "At most N [hypotheses](compare.md#likely-cause) are run (default 400)."},
+    {"no-causes", "", "Leaves out the search for a likely cause."},
     {"out", "DIR",
-     "Where pictures go: `NAME.png`, the error map of each output; `compare.html`, a page with all of it; "
-     "`cause_N.pkir`, the kernel that makes the N-th likely mistake."},
+     "Where pictures go: `NAME.png`, the error map of each output; `compare.html`, a page with all of them; "
+     "`cause_N.pkir`, the kernel with the N-th likely mistake."},
 };
 
 constexpr Option kDiff[] = {
     kFormat,
     {"dump", "REF@LINE",
-     "A is a [bundle](compare.md#the-first-difference), B a folder of `dump_REF_N.npy`, what an implementation's refs "
-     "held "
-     "each time it had passed the line, numbered as `run --dump` does: the first that differs by more than its own "
-     "bound."},
+     "A is a [bundle](compare.md#the-first-difference), B a folder of `dump_REF_N.npy`: what an implementation's "
+     "refs held each time it had passed the line, numbered as by `run --dump`. Prints the first that differs by more "
+     "than its own bound."},
 };
 
 constexpr Option kMutate[] = {
     {"out", "DIR", "Where `NAME.pkir` of each mutant goes."},
-    {"per-kind", "N", "At most so many of each kind, spread evenly over the text (default: all)."},
+    {"per-kind", "N", "At most N of each kind, spread evenly over the text (default: all)."},
     kKernel,
 };
 
@@ -185,16 +189,18 @@ constexpr Option kConformance[] = {
      "own runs also from "
      "the canonical text and with logs."},
     {"shard", "I/N",
-     "Only part I of N, from 1; all parts together are the suite. Without it GoogleTest's variables count, where they "
-     "are set: "
-     "`GTEST_TOTAL_SHARDS`, `GTEST_SHARD_INDEX`, `GTEST_SHARD_STATUS_FILE`."},
-    {"jobs", "N", "So many cases at a time; each has its own backend (default: the host's processors)."},
-    {"exec", "CMD", "The [backend](backends.md) that is asked, a command for the shell, instead of Palladion."},
-    {"timeout", "SECONDS", "What a backend has for one case, from its start on for the first (default 60)."},
+     "Only part I of N, from 1; all parts together are the suite. The default comes from GoogleTest's variables, if "
+     "they are set: `GTEST_TOTAL_SHARDS`, `GTEST_SHARD_INDEX`, `GTEST_SHARD_STATUS_FILE`."},
+    {"jobs", "N",
+     "How many cases run at a time, each with a backend of its own (default: one for each processor of "
+     "the host)."},
+    {"exec", "CMD", "The [backend](backends.md) that is tested instead of Palladion: a shell command."},
+    {"timeout", "SECONDS",
+     "Seconds that a backend may take for one case (default 60); for its first case this "
+     "includes its start."},
     {"resume", "FILE",
-     "Where the results go, a line of JSON for each case as soon as it is done. Cases whose results are there already "
-     "do not run "
-     "again, unless their text was changed."},
+     "Where the results go, a line of JSON for each case as soon as it is done. A case whose result is in FILE does "
+     "not run again, unless its text has changed."},
     {"format", "text|json|junit|sarif", "For people, for programs, for CI systems, for code scanning."},
     {"output", "FILE", "Where the report goes; without it, to the standard output."},
 };
@@ -202,20 +208,21 @@ constexpr Option kConformance[] = {
 const Option kReduce[] = {
     kIn,
     {"keep", "CODE@REF:LINE",
-     "The finding that stays: its code, `RACE_RW`; where wanted also a ref that it names, `RACE_RW@o`, and a line of "
-     "the "
-     "kernel text that it points at, `RACE_RW@o:12`."},
+     "The finding to preserve: its code, `RACE_RW`; optionally also a ref that it names, `RACE_RW@o`, and a line of "
+     "the kernel text that it points at, `RACE_RW@o:12`."},
     {"keep-exit", "CMD",
-     "Instead: what a shell runs with the path of a kernel behind it, beside which its inputs lie as `NAME.npy`. Exit "
-     "code 0: the kernel is still interesting. Without any `--in` all inputs are zeros."},
-    {"timeout", "S", "Seconds that CMD may take for one kernel; then it says no (default 60)."},
+     "Instead of `--keep`, an interestingness test: a shell command that is run with the path of a kernel as its "
+     "last argument, in whose folder the inputs are `NAME.npy`. Exit code 0: the kernel is still interesting. Without "
+     "any `--in` all inputs are zeros."},
+    {"timeout", "S",
+     "Seconds that CMD may take for one kernel (default 60); a kernel for which it takes longer is "
+     "not interesting."},
     {"out", "FILE.pkir",
-     "Where the reduced kernel goes (default: `K.reduced.pkir`), and inputs of more than 64 elements that no word "
-     "makes, "
-     "as `FILE.NAME.npy`."},
+     "Where the reduced kernel goes (default: `K.reduced.pkir`). Inputs of more than 64 elements that no text such "
+     "as `iota` describes go beside it, as `FILE.NAME.npy`."},
     {"seeds", "N", "The most schedules of one check (default 64)."},
     {"budget", "N",
-     "At most N candidates, or with an `s` behind it (`60s`) N seconds; the smallest kernel so far is written."},
+     "At most N candidates, or with an `s` after it (`60s`) N seconds; then the smallest kernel so far is written."},
     kKernel,
     kTarget,
     FlagOf("fill"),
@@ -228,8 +235,8 @@ constexpr Option kShow[] = {kKernel, kTarget, kFormat};
 constexpr Option kFormatOnly[] = {kFormat};
 constexpr Option kMachines[] = {
     {"set", "NUMBER=VALUE",
-     "With `show`: what if a number were another, `l2.size=25MiB`. Without a unit it is in the one that the "
-     "machine has it in; `l2.mib=25` is the one number of `l2` in MiB. What [follows](machines.md#what-if) from it "
+     "With `show`: replaces a number, `l2.size=25MiB`. Without a unit the value is in the unit that the machine's "
+     "file has; `l2.mib=25` is the one number of `l2` in MiB. What [follows](machines.md#what-if) from the number "
      "changes too.",
      0, true},
     kFormat,
@@ -241,18 +248,20 @@ constexpr Option kTime[] = {
     kTarget,
     kBudget,
     {"set", "NUMBER=VALUE",
-     "What if a number of the chip were another, `l2.size=25MiB`; [as for a machine](machines.md#what-if).", 0, true},
+     "Replaces a number of the chip, `l2.size=25MiB`, as [`machines show`](machines.md#what-if) does.", 0, true},
     {"lines", "N",
      "How many source lines the text shows, those that took most (default 12). JSON has every instruction."},
     {"page", "PAGE.html",
-     "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, who ended "
-     "each wait, the source beside them."},
+     "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, what ended "
+     "each wait, and the source."},
     {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
     {"sm", "N", "Which SM of a GPU these show; from 0, the first."},
     {"core", "N",
      "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "
      "has a parallel dimension."},
-    {"schedule", "FILE", "What `palladion check --replay @FILE` [replays that run by](time.md#a-timed-run-replays)."},
+    {"schedule", "FILE",
+     "Writes the schedule of the timed run to FILE; `palladion check --replay @FILE` [replays "
+     "it](time.md#a-timed-run-replays)."},
     kFormat,
 };
 constexpr Option kAdvise[] = {
@@ -260,10 +269,10 @@ constexpr Option kAdvise[] = {
     kKernel,
     kTarget,
     kBudget,
-    {"set", "NUMBER=VALUE", "As of `time`: the kernel, and each change of it, on a chip of which a number is another.",
+    {"set", "NUMBER=VALUE", "As of `time`: the kernel, and each change of it, on the chip with this number replaced.",
      0, true},
     {"seeds", "N", "How many schedules the check of each change tries (default 4)."},
-    {"no-what-ifs", "", "Without the runs on a chip with one rate doubled."},
+    {"no-what-ifs", "", "Leaves out the runs on a chip with one rate doubled."},
     kFormat,
 };
 constexpr Option kFit[] = {
@@ -280,26 +289,30 @@ constexpr CommandInfo kCommands[] = {
      kCheck},
     {"trace", "K.pkir", "record one launch as a page or for Perfetto: what happened when, or what each program touched",
      kTrace},
-    {"why", "K.pkir", "what made one element of an output, followed back to the inputs", kWhy},
-    {"log", "K.pkir", "one line for each instruction and program, with hashes of what it made and read", kLog},
+    {"why", "K.pkir", "what produced one element of an output, followed back to the inputs", kWhy},
+    {"log", "K.pkir", "one line for each instruction and program, with hashes of its results and operands", kLog},
     {"diff", "A B", "the first instruction in which two logs of one kernel differ, or dumps and a bundle", kDiff},
-    {"golden", "K.pkir", "write a bundle that other implementations hold their outputs against", kGolden},
-    {"compare", "DIR OUTPUTS...", "hold outputs against a bundle, and say which mistake explains what differs",
+    {"golden", "K.pkir", "write a bundle of reference outputs for other implementations", kGolden},
+    {"compare", "DIR OUTPUTS...", "compare outputs with a bundle, and say which mistake explains the differences",
      kCompare},
     {"explain", "[CODE]", "what a finding code means, with a kernel that has it and its fix; or all codes", kExplain},
     {"show", "K.pkir", "the kernels of a text: operands, types, target", kShow},
     {"print", "K.pkir", "the text in canonical form, or as JSON", kFormatOnly},
-    {"mutate", "K.pkir", "kernels with one mistake each, as files: what a checker is graded by", kMutate},
+    {"mutate", "K.pkir", "write kernels with one mistake each, to grade a checker by", kMutate},
     {"reduce", "K.pkir",
      "a smaller kernel with smaller inputs that still has a finding, or that a program still fails on", kReduce},
     {"conformance", "[FILTER|FILE.case|FOLDER]...",
-     "hold Palladion, or a backend, against the conformance cases, by default all that came with the program",
-     kConformance},
-    {"machines", "[show NAME]", "what the chips are in numbers, each with its source; what if one were another",
+     "run conformance cases, by default all that came with the program, in Palladion or a backend", kConformance},
+    {"machines", "[show NAME]", "the numbers of each chip with their sources, and what follows if one is replaced",
      kMachines},
-    {"time", "K.pkir", "how long it takes on a chip, where the time goes, and which limit it is at", kTime},
-    {"advise", "K.pkir", "what would make it faster on a chip: each change is run in time, and checked", kAdvise},
-    {"fit", "K.pkir", "what it holds in each memory of its chip, whether that fits, and the largest blocks that do",
+    {"time", "K.pkir", "how long the kernel takes on a chip, where the time goes, and which limit it reaches", kTime},
+    {"advise", "K.pkir",
+     "what would make the kernel faster on a chip: each change is run in virtual time, and "
+     "checked",
+     kAdvise},
+    {"fit", "K.pkir",
+     "what the kernel allocates in each memory of its chip, whether that fits, and the largest "
+     "blocks that do",
      kFit},
     {"ops", "", "every operation with its backends and status", kFormatOnly},
     {"doctor", "", "version and SIMD targets", {}},

@@ -107,7 +107,7 @@ constexpr CheckOption kTable[] = {
     {"races", "races", kSwitch, "", "1", kKeyword | kReplays, "Whether accesses without an order are looked for.",
      SetSwitch<&CheckOptions::races>},
     {"definedness", "definedness", kSwitch, "", "1", kKeyword | kReplays,
-     "Whether memory that was never written, and padding, is followed to where it matters.",
+     "Whether data from memory that was never written, or from padding, is followed to where it matters.",
      SetSwitch<&CheckOptions::definedness>},
     {"contracts", "contracts", kSwitch, "", "1", kKeyword | kReplays,
      "Whether what an operation's documentation asks of its values is checked.", SetSwitch<&CheckOptions::contracts>},
@@ -117,19 +117,19 @@ constexpr CheckOption kTable[] = {
      "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md)).",
      SetChoice<&CheckOptions::proxy, ProxyRuleFromName>},
     {"links", "links", kChoice, "unordered|ordered", "unordered", kFlag | kKeyword | kReplays,
-     "Of several TPU devices, do copies from one device to another land in the order they were started "
-     "([devices](spec/tpu-copies.md#devices))? `unordered` is the default.",
+     "Whether copies from one TPU device to another land in the order in which they were started "
+     "([devices](spec/tpu-copies.md#devices)). `unordered` is the default.",
      SetChoice<&CheckOptions::links, LinkOrderFromName>},
     {"bounds", "bounds", kChoice, "logical|padded", "logical", kFlag | kKeyword | kReplays,
-     "On a TPU, what is out of bounds: what is beyond an array's shape, or (`padded`) beyond the tiles that hold it, "
-     "as "
-     "`buffer_bounds` in JAX. What is read between the two is undefined, what is stored there is lost.",
+     "On a TPU, which accesses are out of bounds: those beyond an array's shape, or (`padded`) only those beyond the "
+     "tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is undefined, what is stored there "
+     "is lost.",
      SetBounds},
     {"all_seeds", "all-seeds", kSwitch, "", "0", kFlag | kKeyword,
-     "Go on after [a proof](verdicts.md#when-a-check-stops).", SetSwitch<&CheckOptions::all_seeds>},
+     "Try all seeds, also after [a proof](verdicts.md#when-a-check-stops).", SetSwitch<&CheckOptions::all_seeds>},
     {"budget", "budget", kNumber, "N", "", kFlag | kKeyword | kOfRuns | kReplays,
-     "As of `run`; and a schedule in which N operations on shared memory were done since a program or thread came to "
-     "its end is a [LIVELOCK](findings.md#livelock) (default 2^24), after which no other schedule is tried.",
+     "As of `run`. Besides, a schedule in which no program or thread ended during N operations on shared memory "
+     "(default 2^24) is a [LIVELOCK](findings.md#livelock), after which no other schedule is tried.",
      SetBudget},
     {"legality", "legality", kChoice, "on|off|compiler", "on", kFlag | kKeyword | kOfRuns | kReplays,
      "Whether [what the target refuses](spec/contracts.md) is found, before the kernel runs. What its compiler may "
@@ -139,7 +139,7 @@ constexpr CheckOption kTable[] = {
      SetThreads, kMostThreads},
     {"parts", "parts", kText, "FILE", "", kFlag,
      "What `--part` wrote for seeds of this check, with the same kernel, inputs and options: the report is that of a "
-     "check that ran them here. Several with commas; seeds that are in none of them count as interrupted.",
+     "check that ran them here. Several files with commas; seeds that are in none of them count as interrupted.",
      SetParts},
     {"seconds", "seconds", kSeconds, "S", "", 0,
      "After so many no further schedule begins, and the check counts as interrupted.", SetSeconds},

@@ -1,7 +1,7 @@
 // The options of a check that have a name, one row each, and those of a plain run among them. From these rows come the
 // flags of the command, the options of the C ABI and of kernel calls from compiled programs, the keywords of Python
-// (python/palladion/base/option_table.py, written by tools/gen_docs.py) and the tables of docs. What a row sets is a
-// member of CheckOptions (emu/check.h).
+// (python/palladion/base/check_options.py, whose rows tools/gen_docs.py writes) and the tables of docs. What a row sets
+// is a member of CheckOptions (emu/check.h).
 //
 // Limits: a row knows its own values; which options exclude each other is in emu/check/options.cc.
 #ifndef PALLADION_EMU_FRONT_OPTIONS_CHECK_OPTIONS_H_

@@ -89,7 +89,7 @@ class JUnitWriter {
       Append(&xml, "      <error type=\"", Xml(Name(report_.error->kind)), "\" message=\"", Xml(report_.error->message),
              "\"/>\n");
     } else if (report_.interrupted) {
-      xml += "      <error type=\"interrupted\" message=\"stopped before the schedules were through\"/>\n";
+      xml += "      <error type=\"interrupted\" message=\"stopped before all schedules had run\"/>\n";
     }
     std::string text =
         Cat("verdict: ", Name(VerdictOf(report_)), "\n", report_.schedules, " schedules\n", report_.argument);

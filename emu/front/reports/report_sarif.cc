@@ -125,7 +125,7 @@ class SarifWriter {
     const std::string whose = test.name.empty() ? "" : Cat(test.name, ": kernel @", report.kernel, ": ");
     if (report.error.has_value())
       Notification("error", Cat(whose, Name(report.error->kind), ": ", report.error->message));
-    if (report.interrupted) Notification("warning", whose + "stopped before the schedules were through");
+    if (report.interrupted) Notification("warning", whose + "stopped before all schedules had run");
     for (const ReportedRemark& remark : report.remarks)
       Notification("note", Cat(whose, LineOf(remark, {.kernel_path = test.name.empty() ? test.path : ""})));
     for (const NeverRan& part : report.never_ran)

@@ -189,7 +189,7 @@ class TextReport {
     Line("  kernel @", Printable(report.kernel), " on ", Printable(report.target), ": ",
          Plural(report.programs, "program"), ", ", Plural(report.schedules, "schedule"), " tried", Calls(call.count));
     Paragraph("  ", Printable(layout_.details ? report.argument : scheduler::WithoutBound(report.argument)));
-    if (report.interrupted) Line("  stopped before the schedules were through: this is what is known so far");
+    if (report.interrupted) Line("  stopped before all schedules had run: the findings so far");
     if (layout_.details && !report.checks.empty()) {
       Line("  looked at: ", absl::StrJoin(report.checks, ", ", [](std::string* out, const CheckTally& check) {
              Append(out, Printable(check.name), " ", check.times, check.times == 1 ? " time" : " times");

@@ -129,7 +129,7 @@ TEST(ReportText, VerdictsThatAreNone) {
   EXPECT_EQ(
       "verdict: clean, stopped early\n  kernel @k on generic: 1 program, 1 schedule tried\n"
       "  The kernel leaves no choice: one schedule is all.\n"
-      "  stopped before the schedules were through: this is what is known so far\n",
+      "  stopped before all schedules had run: the findings so far\n",
       ToText(report));
   EXPECT_EQ("error[unsupported]: k.pkir:9: no such thing\nkernel @k: nothing can be said\n",
             ToText(ErrorReport(absl::UnimplementedError("k.pkir:9: no such thing"), "k", "generic")));

@@ -1,9 +1,10 @@
-// Do copies of blocks meet in an array that two operands of a TPU's kernel share, so that it shows when the pipeline
-// makes them? In a run that completes each where it is asked for: a fetch, or a flush, of what was flushed for one of
-// the programs just before. Where none does, no order of the pipeline's copies can be seen, and the run is as good as
-// one with its pipeline (semantics/program/block_pipeline.h); where one does, only that one knows what is wrong, and a
-// check begins again with it. Based on: docs/spec/races.md#alias. Limits: on the safe side; two that meet may be
-// ordered after all, as with one buffer.
+// Whether copies of blocks overlap in an array that two operands of a TPU's kernel share, so that results depend on
+// when the pipeline makes them. It observes a run in which each copy is complete when it is issued, and looks for a
+// fetch or a flush of elements that were flushed for one of the programs just before. Where no copies overlap, no order
+// of the pipeline's copies is observable, and this run is equivalent to one with the pipeline
+// (semantics/program/block_pipeline.h); where some do, a check begins again with the pipeline, which finds what is
+// wrong. Based on: docs/spec/races.md#alias. Limits: it is conservative: copies that overlap may be ordered after all,
+// as with one buffer.
 #ifndef PALLADION_EMU_RUN_LAUNCH_MEETING_BLOCKS_H_
 #define PALLADION_EMU_RUN_LAUNCH_MEETING_BLOCKS_H_
 

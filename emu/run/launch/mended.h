@@ -1,6 +1,6 @@
-// A finding's fix as changes of the kernel text (Finding::mend): lines that come, go or are set otherwise. Where the
-// change that the fix names cannot be had, or would not mend the finding, the fix names the order that is missing
-// instead, and no call. Based on: the text alone; tests show that a fix works (tools/fix_table.py).
+// A finding's fix as an edit of the kernel text (Finding::mend): lines that are inserted, removed or replaced. Where
+// the edit is not possible, or would not remove the finding, the fix names the missing order instead of a call. Based
+// on: the text alone; tests show that a fix works (tools/fix_table.py).
 #ifndef PALLADION_EMU_RUN_LAUNCH_MENDED_H_
 #define PALLADION_EMU_RUN_LAUNCH_MENDED_H_
 

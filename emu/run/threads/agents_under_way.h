@@ -1,6 +1,6 @@
 // The agents in flight in a launch over threads, by their place in the schedule: threads, and operations of engines,
-// which are the same whatever the body of a thread is. Based on: asking.h, which asks it. Limits: what a thread may
-// still do depends on its body, kernel text (started_agents.h) or a function in C++ (emu/front/cpp).
+// which are the same whatever the body of a thread is. Used by asking.h. Limits: what a thread may still do depends on
+// its body, kernel text (started_agents.h) or a function in C++ (emu/front/cpp).
 #ifndef PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
 #define PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
 

@@ -1,6 +1,6 @@
-// What a wait of a thread, and a half of an engine's operation, is to the scheduler: what it touches, and when it may
-// go. Steps of kernel text and functions in C++ ask in the same way, so it stands here once. What it does not know: how
-// the body of a thread is resumed, and what a thread may still do.
+// What a wait of a thread, or a phase of an engine's operation, is to the scheduler: what it touches, and when it may
+// proceed. Shared by steps of kernel text and functions in C++. What it does not know: how the body of a thread is
+// resumed, and what a thread may still do.
 #ifndef PALLADION_EMU_RUN_THREADS_ASKING_H_
 #define PALLADION_EMU_RUN_THREADS_ASKING_H_
 

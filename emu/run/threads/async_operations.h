@@ -1,6 +1,6 @@
 // Operations that engines perform for threads: started by a thread, performed in two phases when the schedule says so.
-// Based on: copies of TMA and wgmma on Hopper, DMA on a TPU. Limits: what a phase moves and what its end signals is the
-// engine's (memory_model/engine); here is what an operation in flight means to the launch.
+// Based on: copies of TMA and wgmma on Hopper, DMA on a TPU. Limits: what a phase moves, and what its end signals, is
+// decided by the engine (memory_model/engine); this file has what an operation in flight means to the launch.
 #ifndef PALLADION_EMU_RUN_THREADS_ASYNC_OPERATIONS_H_
 #define PALLADION_EMU_RUN_THREADS_ASYNC_OPERATIONS_H_
 

@@ -1,7 +1,8 @@
-// The queues of what threads start: of each thread its wgmma groups and its reads and writes of tensor memory, and by
-// lane its groups of copies to global memory and what it has issued to the tensor core; between devices that keep the
-// order of copies, one for each link. Based on: PTX, where the executing thread commits and awaits its own bulk
-// async-groups. Limits: what the order of a queue means is the engine's (memory_model/engine).
+// The queues of the asynchronous operations that threads start. Each thread has queues for its wgmma groups and for its
+// reads and writes of tensor memory; each lane has queues for its groups of copies to global memory and for what it has
+// issued to the tensor core; each link between devices has one, if links keep the order of copies. Based on: PTX, where
+// the executing thread commits and awaits its own bulk async-groups. Limits: the engine (memory_model/engine) decides
+// what the order of a queue means.
 #ifndef PALLADION_EMU_RUN_THREADS_ASYNC_QUEUES_H_
 #define PALLADION_EMU_RUN_THREADS_ASYNC_QUEUES_H_
 

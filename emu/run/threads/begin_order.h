@@ -1,7 +1,6 @@
 // Which program of a launch begins next: clusters in the walk's order, as many at a time as a device holds. Devices
-// that run a kernel together have a part of the walk each, and one that is full keeps none of the others from going on.
-// Based on: CUDA, where blocks begin in order as room for them becomes free. Limits: how many fit is residency.h's to
-// say.
+// that run a kernel together have a part of the walk each, and a device that is full does not hold up the others. Based
+// on: CUDA, where blocks begin in order as room for them becomes free. Limits: how many fit is residency.h's to say.
 #ifndef PALLADION_EMU_RUN_THREADS_BEGIN_ORDER_H_
 #define PALLADION_EMU_RUN_THREADS_BEGIN_ORDER_H_
 

@@ -1,8 +1,7 @@
 // What threads allocate: shared memory of their block, global memory of the block or of the grid, and registers; and
-// what of it another block sees. Shared memory is reached by its name before its own block has come to the allocation:
-// the bytes are there from the block's start on.
-// Based on: scopes of Pallas' Mosaic GPU backend. Limits: shared_stack.h decides which bytes of a block's
-// stack an allocation gets, and the model what an access to them means.
+// which of it other blocks can access. A peer may name shared memory before its own block has reached the allocation:
+// the bytes exist from the block's start. Based on: scopes of Pallas' Mosaic GPU backend. Limits: shared_stack.h
+// decides which bytes of a block's stack an allocation gets, and the model what an access to them means.
 #ifndef PALLADION_EMU_RUN_THREADS_BLOCK_MEMORY_H_
 #define PALLADION_EMU_RUN_THREADS_BLOCK_MEMORY_H_
 

@@ -1,5 +1,5 @@
-// Which buffers operations in flight still read or write: the bytes of a scope that has ended stay until no engine has
-// them in hand. Limits: uses of a buffer of a scope that goes on are not asked for here.
+// Which buffers are still read or written by operations in flight: the bytes of a scope that has ended are kept until
+// no engine uses them. Limits: it is not asked about buffers of scopes that have not ended.
 #ifndef PALLADION_EMU_RUN_THREADS_BUFFERS_IN_USE_H_
 #define PALLADION_EMU_RUN_THREADS_BUFFERS_IN_USE_H_
 

@@ -1,7 +1,7 @@
-// Waits for all threads of the cluster to come to its barrier, which every cluster has without asking for it. An agent
-// arrives and then waits, by turns: anything else PTX leaves undefined, and here it is a finding.
-// A thread that has ended is not waited for. Based on: barrier.cluster.arrive and barrier.cluster.wait of PTX.
-// Limits: a wait learns nothing of a thread that ended and had not arrived: PTX does not say that an end releases.
+// Waits for all threads of the cluster to arrive at its barrier, which every cluster has without allocating it. An
+// agent arrives and waits alternately: PTX leaves anything else undefined, and here it is a finding. A thread that has
+// ended is not waited for. Based on: barrier.cluster.arrive and barrier.cluster.wait of PTX. Limits: a wait acquires
+// nothing from a thread that ended without having arrived: PTX does not say that an end releases.
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -1,6 +1,6 @@
-// Collective operations without waits: the copies that several blocks issue together, each for all of them.
-// Based on: collective_axes of Mosaic GPU's copies (TMA multicast). Limits: what the copies move, and when, is the
-// engines'; here is only whether all members issue the same ones in the same order.
+// Collective operations without waits: the copies that several blocks issue together, each for all of them. Based on:
+// collective_axes of Mosaic GPU's copies (TMA multicast). Limits: what the copies move, and when, is decided by the
+// engines; this file only checks that all members issue the same copies in the same order.
 #ifndef PALLADION_EMU_RUN_THREADS_COLLECTIVES_H_
 #define PALLADION_EMU_RUN_THREADS_COLLECTIVES_H_
 

@@ -1,5 +1,5 @@
-// Which bytes a block that goes back leaves as they were: what reads there finds the same in any order. Based on:
-// docs/spec/races.md#alias. Limits: those of these operands (other_operands.h tries others).
+// Which bytes the flush of a block leaves unchanged: an access that reads them sees the same in any order. Based on:
+// docs/spec/races.md#alias. Limits: for these operands only (other_operands.h tries others).
 #ifndef PALLADION_EMU_RUN_THREADS_KEPT_BYTES_H_
 #define PALLADION_EMU_RUN_THREADS_KEPT_BYTES_H_
 

@@ -14,12 +14,12 @@ void Peers::Report(AgentId thread, std::string_view what, absl::Span<const std::
   const std::string ended = AgentName(NamingOf(shape.program()), index);
   base_.memory.Report(
       {.code = FindingCode::kPeerLifetime,
-       .message = Cat(base_.model.agents().NameOf(thread), " reaches for ", what, " ", shape.WhyNoPeer(index, begun)),
+       .message = Cat(base_.model.agents().NameOf(thread), " accesses ", what, " ", shape.WhyNoPeer(index, begun)),
        .loc = site.loc,
        .text_line = site.text_line,
        .fix = device && begun ? Cat("let ", ended, " wait for a signal from after the access before it ends")
               : device        ? "name a device, or a core, of the mesh: numbers from 0 to the size less 1"
-              : begun         ? "let a plgpu.ClusterBarrier after the access keep that block from its end until then"
+              : begun         ? "put a plgpu.ClusterBarrier after the access, at which that block waits before it ends"
                       : "name a block of the cluster, and let a cluster barrier order the access within the life of "
                         "its memory"});
 }
@@ -39,7 +39,7 @@ void Peers::ReportEarly(AgentId thread, std::string_view what, const Block& peer
 void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, const Site& site) const {
   const std::string block = base_.shape.BlockNameOf(base_.residents.Of(peer).index);
   base_.memory.Report({.code = FindingCode::kPeerLifetime,
-                       .message = Cat(base_.model.agents().NameOf(thread), " reaches for '", object, "' of ", block,
+                       .message = Cat(base_.model.agents().NameOf(thread), " accesses '", object, "' of ", block,
                                       ", which has left its scope and given its bytes to another"),
                        .loc = site.loc,
                        .text_line = site.text_line,

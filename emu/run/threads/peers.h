@@ -1,6 +1,6 @@
-// Another block whose memory, barriers or semaphores a thread reaches for, and the finding where there is none.
-// Based on: distributed shared memory of CUDA's clusters, and device ids of Pallas' TPU copies. Limits: that a peer's
-// block runs says nothing of what it has allocated by now.
+// Another block whose memory, barriers or semaphores a thread names, and the finding where no such block exists. Based
+// on: distributed shared memory of CUDA's clusters, and device ids of Pallas' TPU copies. Limits: that a peer's block
+// runs does not mean that it has allocated anything yet.
 #ifndef PALLADION_EMU_RUN_THREADS_PEERS_H_
 #define PALLADION_EMU_RUN_THREADS_PEERS_H_
 

@@ -1,9 +1,9 @@
-// How many clusters of a launch are on the chip at the same time. Blocks that see each other's effects while they run
-// must all be there that hardware would have there; of others one cluster at a time is enough, because what orders
-// their accesses is no schedule. Based on: an SM's limits in the CUDA C++ Programming Guide ("Compute Capabilities",
-// 9.0 and 10.0): 2048 threads, 32 blocks, and 1 KiB of shared memory that a block takes beside its own; PTX,
-// tcgen05.alloc: a block waits until the SM has the columns of tensor memory that it asks for. Not counted: registers,
-// which the compiler hands out.
+// How many clusters of a launch are on the chip at the same time. Where blocks see each other's effects while they run,
+// as many must be resident as on hardware; otherwise one cluster at a time is enough, because no schedule orders their
+// accesses. Based on: an SM's limits in the CUDA C++ Programming Guide ("Compute Capabilities", 9.0 and 10.0): 2048
+// threads, 32 blocks, and 1 KiB of shared memory for each block in addition to its own; PTX, tcgen05.alloc: a block
+// waits until the SM has the columns of tensor memory that it asks for. Not counted: registers, which the compiler
+// hands out.
 #ifndef PALLADION_EMU_RUN_THREADS_RESIDENCY_H_
 #define PALLADION_EMU_RUN_THREADS_RESIDENCY_H_
 

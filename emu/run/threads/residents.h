@@ -1,7 +1,7 @@
 // The residents of a launch over threads: the blocks that have begun, their threads and the warps that these have
-// forked, by cluster. What has ended is retired when its cluster is, a warp when it is joined.
-// Based on: the execution model of CUDA, where the blocks of a cluster are resident together. Limits: when a cluster
-// may be retired is decided by its caller (ThreadMachine), for what was started there may be in flight still.
+// forked, by cluster. What has ended is retired when its cluster is, a warp when it is joined. Based on: the execution
+// model of CUDA, where the blocks of a cluster are resident together. Limits: the caller (ThreadMachine) decides when a
+// cluster may be retired, because operations that it started may still be in flight.
 #ifndef PALLADION_EMU_RUN_THREADS_RESIDENTS_H_
 #define PALLADION_EMU_RUN_THREADS_RESIDENTS_H_
 

@@ -1,7 +1,6 @@
 // What a launch finds of those before it, and leaves to those after it: semaphores that are operands, copies that are
-// still in flight on them, barrier semaphores of collective ids.
-// Based on: docs/spec/tpu-sessions.md. Limits: the holder of all that between launches is the session
-// (emu/run/agents/session_state.h).
+// still in flight on them, barrier semaphores of collective ids. Based on: docs/spec/tpu-sessions.md. Limits: between
+// launches the session holds this state (emu/run/agents/session_state.h).
 #ifndef PALLADION_EMU_RUN_THREADS_SESSION_SEMAPHORES_H_
 #define PALLADION_EMU_RUN_THREADS_SESSION_SEMAPHORES_H_
 

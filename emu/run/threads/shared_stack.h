@@ -1,7 +1,7 @@
 // The shared memory of one block, or its tensor memory: a stack of bytes, as Mosaic GPU lays scopes out. A later scope
-// gets the bytes of an earlier one, so what is still in flight in those is found when they are given again.
-// Based on: JAX's Mosaic GPU backend, which aligns every ref to 1024 bytes, and in tensor memory to 4 columns. Limits:
-// what a scope's transforms and swizzles do inside its bytes is not known here.
+// gets the bytes of an earlier one, so an operation that is still in flight there is found when the bytes are allocated
+// again. Based on: JAX's Mosaic GPU backend, which aligns every ref to 1024 bytes, and in tensor memory to 4 columns.
+// Limits: what a scope's transforms and swizzles do inside its bytes is not known here.
 #ifndef PALLADION_EMU_RUN_THREADS_SHARED_STACK_H_
 #define PALLADION_EMU_RUN_THREADS_SHARED_STACK_H_
 

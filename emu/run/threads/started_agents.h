@@ -1,7 +1,7 @@
 // The agents that the run loop has started in a launch of kernel text over threads: which threads and warps may still
-// bring about what another one waits for, and what each is called, also after it has ended. Based on: where signals may
-// come from in the kernel's text (signal_reach.h). Limits: a signal under a condition that is never true counts as one
-// that may come.
+// satisfy another one's wait, and the name of each, also after it has ended. Based on: where signals may come from in
+// the kernel's text (signal_reach.h). Limits: a signal under a condition that is never true counts as one that may
+// come.
 #ifndef PALLADION_EMU_RUN_THREADS_STARTED_AGENTS_H_
 #define PALLADION_EMU_RUN_THREADS_STARTED_AGENTS_H_
 

@@ -1,5 +1,5 @@
-// An array of barriers or semaphores that threads have allocated: what was asked for, whose it is, and what the model
-// has for its elements. Plain data; sync_arrays.h says what happens to it.
+// An array of barriers or semaphores that threads have allocated: the request, its owner, and the model's objects for
+// its elements. Plain data; sync_arrays.h says what happens to it.
 #ifndef PALLADION_EMU_RUN_THREADS_SYNC_ARRAY_H_
 #define PALLADION_EMU_RUN_THREADS_SYNC_ARRAY_H_
 

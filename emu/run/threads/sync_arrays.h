@@ -1,10 +1,10 @@
 // Arrays of barriers and semaphores of blocks, clusters and the grid: which agent allocates one, how another block's is
 // reached, until when each can be signalled. Where a cluster is one block, an array is retired soon after its scope;
-// else peers may come to it by its name until the cluster ends. What lies in the global memory of a GPU among several
-// is there before its block and after it, and goes when on every device the cluster with the same number has ended: a
-// block that names another device's names that of its own number. Based on: Barrier, ClusterBarrier and semaphores of
-// Mosaic GPU, and the semaphores of Pallas' TPU backend. Limits: what an arrival or a signal orders is the model's
-// (memory_model/sync).
+// otherwise peers may name it until the cluster ends. With several GPUs, an array in global memory exists before its
+// block begins and after it ends, until the cluster with the same number has ended on every device: a block that names
+// another device's array names that of the block with its own number. Based on: Barrier, ClusterBarrier and semaphores
+// of Mosaic GPU, and the semaphores of Pallas' TPU backend. Limits: the model (memory_model/sync) decides what an
+// arrival or a signal orders.
 #ifndef PALLADION_EMU_RUN_THREADS_SYNC_ARRAYS_H_
 #define PALLADION_EMU_RUN_THREADS_SYNC_ARRAYS_H_
 

@@ -1,6 +1,6 @@
-// A thread of a launch, or a warp of one, as an agent of the scheduler: a frame that is resumed, and asks before each
-// step that others can see. Limits: what its wait is to the scheduler is in asking.h, loops that wait in
-// emu/run/agents/spin.h.
+// A thread of a launch, or a warp of one, as an agent of the scheduler: a frame that is resumed, and that yields before
+// each step whose effect other agents may see. Limits: asking.h has the conditions of its waits, emu/run/agents/spin.h
+// loops that wait.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_AGENT_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_AGENT_H_
 

@@ -1,6 +1,6 @@
-// Where the threads of a launch come from, and the halves of what engines do for them, as agents of the scheduler:
-// clusters begin one after another, as many at a time as the chip can hold, and warps when a thread forks them.
-// Limits: residency.h decides how many fit.
+// The threads of a launch, and the phases of the operations that engines perform for them, as agents of the scheduler:
+// clusters begin one after another, as many at a time as the chip can hold, and warps when a thread forks them. Limits:
+// residency.h decides how many fit.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_AGENTS_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_AGENTS_H_
 

@@ -1,9 +1,9 @@
-// The machine of a launch over threads: the port over the launch's memory and a ConcurrencyModel. It knows in whose
-// name something is asked, and what a thread waits for; who is there, what each has allocated and which barriers,
-// queues and operations that stands for are parts of it, which depend on each other in the order of its members. A
-// cluster is retired with all that it had once its blocks have ended and nothing that they started is in flight; a warp
-// when it is joined; barriers and semaphores, where a cluster is one block, soon after their scope. Based on: the
-// execution model of Pallas' Mosaic GPU backend. Limits: those of its parts.
+// The machine of a launch over threads: the port over the launch's memory and a ConcurrencyModel. It knows the
+// requesting agent, and what each thread waits for. Its parts, in the order of its members, each built on those before
+// it, hold the resident agents, their allocations, and their barriers, queues and operations. A cluster is retired with
+// everything that it owns once its blocks have ended and nothing that they started is in flight; a warp when it is
+// joined; barriers and semaphores, where a cluster is one block, soon after their scope. Based on: the execution model
+// of Pallas' Mosaic GPU backend. Limits: those of its parts.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_MACHINE_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_MACHINE_H_
 

@@ -1,8 +1,8 @@
 // What each request of a launch over threads has touched, for exhaustive search: objects of schedules beside the bytes
-// that memory reports to the log itself. Where footprints.h says what a request may touch at most, here is what it did.
-// Two that touch nothing of each other's leave the same state, the same knowledge and the same findings in either
-// order. Limits: what makes memory or barriers that several devices find, makes a peer's, asks for others' work, meets
-// a cluster touches everything.
+// that memory reports to the log itself. footprints.h has what a request may touch at most, this file what it did
+// touch. Two requests that touch no object in common leave the same state, the same clocks and the same findings in
+// either order. Limits: some requests count as touching everything: allocations for several devices or for a peer,
+// cluster launch control, and collective operations of a cluster.
 #ifndef PALLADION_EMU_RUN_THREADS_THREAD_TOUCHES_H_
 #define PALLADION_EMU_RUN_THREADS_THREAD_TOUCHES_H_
 

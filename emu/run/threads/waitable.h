@@ -1,8 +1,8 @@
 // What threads can wait for: one class for each kind, found by the id that a request carries (WaitTarget::kind; the
-// table is in waitables.h). Everything that the rest of a launch asks about a wait is asked here, so that a new
-// synchronisation primitive is one such class. What the objects themselves allow is in memory_model/sync; Waitable says
-// where a launch over threads has them. Based on: the waits of Pallas' Mosaic GPU backend. Limits: it knows no
-// schedule, nor what a thread may still do (asking.h).
+// table is in waitables.h). All questions of a launch about a wait go to this class, so that a new synchronisation
+// primitive is one such class. memory_model/sync has the objects themselves, and when a wait for one may end; a
+// Waitable knows where a launch over threads keeps them. Based on: the waits of Pallas' Mosaic GPU backend. Limits: it
+// knows no schedule, nor what a thread may still do (asking.h).
 #ifndef PALLADION_EMU_RUN_THREADS_WAITABLE_H_
 #define PALLADION_EMU_RUN_THREADS_WAITABLE_H_
 
@@ -51,7 +51,8 @@ class Waitable {
   virtual void Wait(AgentId thread, const WaitTarget& target, const Site& site) = 0;
   virtual std::string Describe(AgentId thread, const WaitTarget& target) const = 0;  // for reports of deadlocks
   virtual std::int64_t Object(AgentId thread, const WaitTarget& target) const = 0;  // of schedules (schedule_objects.h)
-  virtual void ThreadEnds(const Asker&) {}  // which may end a wait
+  // A thread has ended, which may end a wait. Called for the barrier of a cluster alone (ThreadMachine::LeaveCluster).
+  virtual void ThreadEnds(const Asker&) {}
   virtual void Retire(BlockId) {}  // the block has come to its end, and what it alone had of these is gone
 
   // ---- for the scheduler
