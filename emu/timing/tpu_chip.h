@@ -28,8 +28,10 @@ class TpuCore {
 
   scheduler::Ticks now() const { return now_; }
   void Compute(const TpuWork& work, const TpuChain& chain);
+  // Is the way of a copy waited for, or part of what the pipeline's step takes, in which it goes?
+  enum class Way : std::uint8_t { kWaitedFor, kInStep };
   // A copy of so many bytes through main memory: when it has landed. `at`: it was started; not after now.
-  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes);
+  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes, Way way = Way::kWaitedFor);
   void WaitUntil(scheduler::Ticks time) { now_ = std::max(now_, time); }
   // What a step of a pipelined grid takes beside all else.
   void StepOfGrid() { now_ = now_ + TicksOf(costs_.grid_step); }

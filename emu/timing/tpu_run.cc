@@ -29,10 +29,6 @@ std::int64_t ProgramsOf(const Frame& frame) {
   return programs;
 }
 
-TpuChain Longest(const TpuChain& a, const TpuChain& b) {
-  return {std::max(a.bundles, b.bundles), std::max(a.products, b.products)};
-}
-
 }  // namespace
 
 TpuRun::TpuRun(const kernel::PreparedKernelState& kernel, const TpuCosts& costs)
@@ -59,6 +55,7 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
     shown_->WatchMemory(now_->core, halves ? 2 : 1);
     if (static_cast<std::int64_t>(cores_.size()) - 1 == shown_->core()) now_->timeline = &shown_->timeline();
   }
+  now_->end_program = frame.end_program();
   CopyWholeOperands(/*back=*/false, Role::kPrefetch);
   return *now_;
 }
@@ -89,12 +86,14 @@ std::vector<LineTime> TpuRun::Lines() const {
 const TpuInstruction* TpuRun::CostOf(const Instr& instr) {
   const auto found = costs_of_.find(&instr);
   if (found != costs_of_.end()) return &found->second;
-  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr);
+  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr, distinct_);
   if (!cost.ok()) {
     const std::string place = LineText(state_.module(), kernel_, instr.text_line);
     status_.Update(absl::Status(cost.status().code(), ToAbsl(Cat(place, ": ", ToStd(cost.status().message())))));
     return nullptr;
   }
+  if (instr.results.size() == 1 && cost->distinct != instr.types[0].shape)
+    distinct_[instr.results[0].value] = cost->distinct;
   return &costs_of_.emplace(&instr, *std::move(cost)).first->second;
 }
 
@@ -103,7 +102,7 @@ TpuChain TpuRun::DependsOn(const Instr& instr) const {
   for (const Arg& arg : instr.args) {
     if (arg.kind != Arg::Kind::kValue) continue;
     const auto found = now_->chain_of.find(arg.value.value);
-    if (found != now_->chain_of.end()) longest = Longest(longest, found->second);
+    if (found != now_->chain_of.end()) longest = Longest(costs_, longest, found->second);
   }
   return longest;
 }
@@ -118,13 +117,15 @@ void TpuRun::Add(const Instr& instr) {
   LineTime& line = LineOf(watch::OpName(instr), {instr.loc, instr.text_line});
   ++line.runs;
   TpuChain chain = DependsOn(instr);
+  Live(instr, *cost, chain.products + chain.reductions);
   if (!cost->work.empty()) {
-    ++chain.bundles;
-    chain.products += cost->products > 0 ? 1 : 0;
+    const TpuChain own{1, cost->products > 0 ? 1 : 0, cost->across_lanes ? 1 : 0};
+    chain.bundles += own.bundles;
+    chain.products += own.products;
+    chain.reductions += own.reductions;
     now_->work += cost->work;
-    now_->longest = Longest(now_->longest, chain);
-    now_->parts.push_back(
-        {.line = &line, .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}), .work = cost->work});
+    now_->longest = Longest(costs_, now_->longest, chain);
+    now_->parts.push_back({.line = &line, .alone = TimeOf(costs_, cost->work, own), .work = cost->work});
     if (Shows(*now_)) shown_->SayBlock(instr, &now_->parts.back());
   }
   for (const ValueId result : instr.results) {
@@ -132,8 +133,32 @@ void TpuRun::Add(const Instr& instr) {
   }
 }
 
+// What an instruction reads, and what it leaves. Loads, and what is computed of them alone, can be done when they are
+// needed.
+void TpuRun::Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn) {
+  for (const Arg& arg : instr.args) {
+    if (arg.kind == Arg::Kind::kValue) now_->living.Used(arg.value.value, turn);
+  }
+  const std::int64_t made = turn + (cost.products > 0 || cost.across_lanes ? 1 : 0);
+  const bool kept = made > 0 && cost.registers > 0 && instr.results.size() == 1;
+  if (kept && instr.results[0].valid()) now_->living.Made(instr.results[0].value, made, cost.registers, &instr);
+}
+
+// Values for which registers do not suffice go to the core's memory and come back.
+void TpuRun::Spill() {
+  for (const TpuLiving::Spilled& one : now_->living.Take(static_cast<double>(costs_.registers))) {
+    LineTime& line = LineOf("registers that spill", {one.instr->loc, one.instr->text_line});
+    ++line.runs;
+    TpuWork work;
+    work[TpuSlot::kStore] = work[TpuSlot::kLoad] = one.registers;
+    now_->work += work;
+    now_->parts.push_back({.line = &line, .alone = TimeOf(costs_, work, {1}), .work = work});
+  }
+}
+
 // What the bundles took is their lines', in the shares that each would have had alone.
 void TpuRun::Close() {
+  Spill();
   if (now_->parts.empty()) return;
   const Ticks before = now_->core.now();
   now_->core.Compute(now_->work, now_->longest);
@@ -150,7 +175,7 @@ void TpuRun::Close() {
 
 // ---- programs
 
-// Copies for the next program start once a step has taken what it takes.
+// Copies for the next program go beside all of a step.
 void TpuRun::BeginBody(const Frame& frame) {
   BringWholeOperands();
   AwaitCopies(std::exchange(now_->others, {}));
@@ -166,7 +191,9 @@ void TpuRun::BeginBody(const Frame& frame) {
       now_->timeline->Worked(ready, now_->core.now(), {.loc = line.loc, .text_line = line.text_line, .op = line.op});
   }
   if (now_->timeline != nullptr) now_->timeline->BeganBody();
-  now_->fetches.StartAll([&](TpuBlockCopy& copy) { Start(copy, now_->core.now()); });
+  now_->fetches.StartAll([&](TpuBlockCopy& copy) {
+    Start(copy, ready, copy.buffers > 1 ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
+  });
   now_->core.Forget(now_->core.now());
   now_->in_body = true;
 }
@@ -291,9 +318,9 @@ void TpuRun::BringWholeOperands() {
   CopyWholeOperands(/*back=*/false, Role::kIn);
 }
 
-void TpuRun::Start(TpuBlockCopy& copy, Ticks at) {
+void TpuRun::Start(TpuBlockCopy& copy, Ticks at, TpuCore::Way way) {
   copy.start = at;
-  copy.landed = now_->core.Copy(at, copy.bytes);
+  copy.landed = now_->core.Copy(at, copy.bytes, way);
   if (Shows(*now_)) copy.span = shown_->Block(copy);
 }
 
@@ -338,11 +365,15 @@ TpuCopyQueue& TpuRun::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kFlushes ? now_->flushes : now_->fetches;
 }
 
-// The next program's starts when this one's body does.
+// The next program's goes beside this one's step; what goes back after the last one is waited for, as is a block that
+// has one buffer.
 void TpuRun::IssueBlock(const AsyncRequest& request) {
   std::optional<TpuBlockCopy> copy = BlockCopyOf(request);
   if (!copy.has_value()) return;
-  if (request.block->number <= program_) Start(*copy, now_->core.now());
+  const bool beside = request.block->flush ? program_ + 1 < now_->end_program : request.block->number > program_;
+  const bool in_step = beside && copy->buffers > 1;
+  if (request.block->number <= program_)
+    Start(*copy, now_->core.now(), in_step ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
   QueueOf(request.block->flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches).Add(*std::move(copy));
 }
 

@@ -22,6 +22,7 @@
 #include "emu/run/events.h"
 #include "emu/timing/timing.h"
 #include "emu/timing/tpu_chip.h"
+#include "emu/timing/tpu_living.h"
 #include "emu/timing/tpu_operands.h"
 #include "emu/timing/tpu_shown.h"
 #include "emu/timing/tpu_timeline.h"
@@ -49,11 +50,13 @@ class TpuRun final : public run::Watcher {
     std::vector<TpuBlockCopy> others;  // that the next body needs, or the end
     std::int64_t programs = 0;
     std::int64_t last_program = -1;
+    std::int64_t end_program = 0;
     // Bundles that are shared since the last branch or wait.
     TpuWork work;
     TpuChain longest;
     std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
-    std::vector<TpuPart> parts;                           // whose work it is
+    TpuLiving living;
+    std::vector<TpuPart> parts;  // whose work it is
     bool in_body = false;
     TpuTimeline* timeline = nullptr;  // that shows it
     bool has_whole_operands = false;  // those without blocks have come
@@ -104,11 +107,13 @@ class TpuRun final : public run::Watcher {
   void Add(const Instr& instr);
   const TpuInstruction* CostOf(const Instr& instr);
   TpuChain DependsOn(const Instr& instr) const;
+  void Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn);
+  void Spill();
   void Close();
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
   void AwaitGroups(const WaitTarget& target);
   void AwaitCopies(absl::Span<const TpuBlockCopy> copies);
-  void Start(TpuBlockCopy& copy, scheduler::Ticks at);
+  void Start(TpuBlockCopy& copy, scheduler::Ticks at, TpuCore::Way way = TpuCore::Way::kWaitedFor);
   void StartOther(TpuBlockCopy copy);
   void Copy(const AsyncRequest& request);
   std::optional<TpuBlockCopy> BlockCopyOf(const AsyncRequest& request);
@@ -137,6 +142,7 @@ class TpuRun final : public run::Watcher {
   const Region* body_ = nullptr;
   std::map<std::pair<int, std::string>, LineTime> lines_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;
+  TpuDistinct distinct_;
   std::vector<OperandTraffic> traffic_;
   std::map<std::int32_t, std::vector<Credit>> credits_;  // by semaphore
   std::map<DType, double> products_;
