@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/timing/critical_path.h"
 #include "emu/timing/hopper_costs.h"
 #include "emu/timing/tpu_costs.h"
 #include "scheduler/virtual_clock.h"
@@ -67,7 +68,8 @@ struct TpuBlockCopy {
   bool goes_back = false;
   std::optional<scheduler::Ticks> start = {};  // nullopt: it has not started
   scheduler::Ticks landed = {};
-  std::int32_t span = -1;  // that shows it
+  std::int32_t span = -1;        // that shows it
+  CriticalPath::Held held = {};  // the way to where it was started
 };
 
 // Copies of a core in the groups in which it awaits them.

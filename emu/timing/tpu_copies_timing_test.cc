@@ -53,6 +53,15 @@ TEST(TpuCopies, OneSlotShowsEveryCopy) {
   double waited = 0;
   for (const LineTime& line : timing.lines) waited += line.waited.value();
   EXPECT_NEAR(waited, 4 * (kCopy + kWay), 300);
+  ASSERT_EQ(timing.stalls.size(), 1u);
+  EXPECT_EQ(timing.stalls[0].reason, "a copy of the kernel's own");
+  machines::Cycles path, under_way;
+  for (const PathPart& part : timing.critical_path) {
+    path += part.time;
+    if (part.doing == "under way") under_way += part.time;
+  }
+  EXPECT_NEAR(path.value(), timing.cycles.value(), 0.5);
+  EXPECT_NEAR(under_way.value(), waited, 20);  // each is awaited where it is started, but for the start
   EXPECT_EQ(LineOf(timing, "wait").waited_for, "a copy that line 10 starts");
   ASSERT_EQ(timing.traffic.size(), 1u);
   EXPECT_EQ(timing.traffic[0].read.value(), 4 * kChunk);

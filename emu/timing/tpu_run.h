@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "absl/types/span.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
+#include "emu/timing/critical_path.h"
 #include "emu/timing/timing.h"
 #include "emu/timing/tpu_chip.h"
 #include "emu/timing/tpu_living.h"
@@ -61,6 +63,8 @@ class TpuRun final : public run::Watcher {
     TpuTimeline* timeline = nullptr;  // that shows it
     bool has_whole_operands = false;  // those without blocks have come
     scheduler::Ticks ended;           // its last body did; before the first one, its prefetched operands are here
+    CriticalPath::Held way_to_end;    // of that body
+    CriticalPath::Agent agent;
     Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores) {}
   };
 
@@ -71,6 +75,10 @@ class TpuRun final : public run::Watcher {
   // By the type that is multiplied.
   const std::map<DType, double>& products() const { return products_; }
   double flops() const { return flops_; }
+  // What the last core to end waited for, back to the start; the longest part first.
+  std::vector<PathPart> CriticalParts() const;
+  // What cores waited for, the longest first.
+  std::vector<StallTime> Stalls() const;
   // Some instruction that ran.
   struct Met {
     bool several = false, prints = false, copies_within = false, polls = false;
@@ -91,6 +99,8 @@ class TpuRun final : public run::Watcher {
     scheduler::Ticks landed;
     std::int64_t amount = 0;
     int text_line = 0;  // of who started it
+    scheduler::Ticks start;
+    CriticalPath::Held held = {};
     std::int32_t copy = kNoSpan;
   };
   struct Place {
@@ -110,9 +120,16 @@ class TpuRun final : public run::Watcher {
   void Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn);
   void Spill();
   void Close();
+  void Worked(const LineTime& line, scheduler::Ticks time);
+  // Until what was started there is done.
+  void Waited(LineTime& line, std::string_view stall, scheduler::Ticks start, scheduler::Ticks landed,
+              const CriticalPath::Held& held);
+  std::int32_t NumberOf(const LineTime& line);
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
+  void WaitFor(const Credit& last, const Place& at);
   void AwaitGroups(const WaitTarget& target);
-  void AwaitCopies(absl::Span<const TpuBlockCopy> copies);
+  void AwaitCopies(std::vector<TpuBlockCopy> copies);
+  void AwaitLast(absl::Span<const TpuBlockCopy> copies);
   void Start(TpuBlockCopy& copy, scheduler::Ticks at, TpuCore::Way way = TpuCore::Way::kWaitedFor);
   void StartOther(TpuBlockCopy copy);
   void Copy(const AsyncRequest& request);
@@ -141,6 +158,9 @@ class TpuRun final : public run::Watcher {
   bool pipelined_ = false;    // a grid of several programs
   const Region* body_ = nullptr;
   std::map<std::pair<int, std::string>, LineTime> lines_;
+  CriticalPath path_;
+  std::vector<const LineTime*> on_path_;  // by the number that it has there
+  std::unordered_map<const LineTime*, std::int32_t> number_of_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;
   TpuDistinct distinct_;
   std::vector<OperandTraffic> traffic_;

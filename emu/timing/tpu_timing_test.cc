@@ -56,6 +56,47 @@ TEST(TpuTiming, AStepOfTheGridTakesWhatItTakesBesideItsWork) {
   EXPECT_NEAR(step, 142 + 8 / 1.5, 0.1);
 }
 
+machines::Cycles OnPath(const Timing& timing, const std::string& op, const std::string& doing) {
+  machines::Cycles all;
+  for (const PathPart& part : timing.critical_path) {
+    if (part.op == op && part.doing == doing) all += part.time;
+  }
+  return all;
+}
+
+void ExpectToAddUp(const Timing& timing) {
+  machines::Cycles path, waited, stalls;
+  for (const PathPart& part : timing.critical_path) path += part.time;
+  for (const StallTime& stall : timing.stalls) stalls += stall.waited;
+  for (const LineTime& line : timing.lines) waited += line.waited;
+  EXPECT_NEAR(path.value(), timing.cycles.value(), 0.5);
+  EXPECT_NEAR(stalls.value(), waited.value(), 0.5);
+}
+
+// Two blocks of 1 MiB, 2155 cycles of a v5e: x comes and is awaited, 682 cycles on its way; then the body; then o goes.
+TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
+  const Timing one = TimeText(Doubled(256, 256), "v5e").timing;
+  ExpectToAddUp(one);
+  const double block = 256 * 1024 * 4 / 730.0 * 1.5, way = 455 * 1.5;
+  EXPECT_NEAR(OnPath(one, "block of x", "under way").value(), block + way, 2);
+  EXPECT_NEAR(OnPath(one, "block of o", "under way").value(), block + way, 2);
+  ASSERT_EQ(one.stalls.size(), 2u);
+  EXPECT_EQ(one.stalls[0].reason, "a block from main memory");
+  EXPECT_EQ(one.stalls[1].reason, "a block to main memory");
+  // Of many blocks, the path is copies nearly all the way, and what bodies do is beside them.
+  const Timing many = TimeText(Doubled(8192, 256), "v5e").timing;
+  ExpectToAddUp(many);
+  EXPECT_GT(OnPath(many, "block of x", "under way") + OnPath(many, "block of o", "under way"), 0.9 * many.cycles);
+  EXPECT_LT(OnPath(many, "add", ""), LineOf(many, "add").busy);
+}
+
+TEST(TpuTiming, TheCriticalPathOfProductsGoesThroughTheBodies) {
+  const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
+  ExpectToAddUp(timing);
+  EXPECT_GT(OnPath(timing, "dot_general", "").value(), 0.85 * LineOf(timing, "dot_general").busy.value());
+  ExpectToAddUp(TimeText(Doubled(2048, 256), "v5p").timing);  // of the core that ends last
+}
+
 TEST(TpuTiming, AMatmulOfLargeBlocksIsBoundByTheMatrixUnits) {
   const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
   ASSERT_FALSE(timing.roofline.empty());
