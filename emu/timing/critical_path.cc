@@ -84,6 +84,12 @@ CriticalPath::Held CriticalPath::Hold(Agent agent) {
   return held;
 }
 
+CriticalPath::Held CriticalPath::Copy(const Held& held) {
+  Held copy;
+  copy.part = Use(held.part);
+  return copy;
+}
+
 void CriticalPath::Release(Held& held) { Drop(std::exchange(held.part, kNone)); }
 
 void CriticalPath::StartFrom(Agent agent, const Held& held) {

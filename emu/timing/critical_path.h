@@ -37,7 +37,8 @@ class CriticalPath final : public scheduler::ClockListener {
     friend class CriticalPath;
     std::int32_t part = -1;
   };
-  Held Hold(Agent agent);    // the way to where it is
+  Held Hold(Agent agent);  // the way to where it is
+  Held Copy(const Held& held);
   void Release(Held& held);  // not needed any more
   void StartFrom(Agent agent, const Held& held);
 

@@ -35,7 +35,7 @@ struct LineTime {
   machines::Cycles busy;               // of the agent: it could not do anything else
   machines::Cycles waited;             // until it could begin, or for its operands
   std::string waited_for;              // "a copy that line 12 starts"; "" where it never waited
-  std::vector<StallTime> stalls = {};  // what makes up `waited`, the longest first; of a GPU
+  std::vector<StallTime> stalls = {};  // what makes up `waited`, the longest first
 };
 
 // Of an operand of the kernel.
@@ -116,7 +116,7 @@ struct Timing {
   std::vector<Bound> roofline;          // each limit that the kernel touches, the largest time first
   std::vector<UnitUse> units;           // in the machine's order
   std::vector<LineTime> lines;          // in the text's order, those that took or waited any time
-  std::vector<PathPart> critical_path;  // the longest part first; they add up to `cycles`. Of a GPU
+  std::vector<PathPart> critical_path;  // the longest part first; they add up to `cycles`
   std::vector<StallTime> stalls;        // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;
   Placement placement;

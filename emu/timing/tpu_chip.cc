@@ -15,16 +15,17 @@ void TpuCore::Compute(const TpuWork& work, const TpuChain& chain) {
   use_.work += work;
 }
 
-Ticks TpuCore::Copy(Ticks at, Bytes bytes) {
+Ticks TpuCore::Copy(Ticks at, Bytes bytes, Way way) {
   const Ticks issued = at + TicksOf(Count(1) / costs_.dma_issue);
+  const Ticks startup = way == Way::kWaitedFor ? TicksOf(costs_.dma_startup) : Ticks();
   const Ticks time = TicksOf(HbmTime(costs_, bytes, cores_));
   use_.memory = use_.memory + time;
   use_.bytes += bytes;
-  if (!watch_) return memory_.Serve(issued, time) + TicksOf(costs_.dma_startup);
+  if (!watch_) return memory_.Serve(issued, time) + startup;
   std::vector<scheduler::Server::Piece> pieces;
   const Ticks served = memory_.Serve(issued, time, &pieces);
   for (const scheduler::Server::Piece& piece : pieces) watch_(piece);
-  return served + TicksOf(costs_.dma_startup);
+  return served + startup;
 }
 
 std::vector<TpuBlockCopy> TpuCopyQueue::TakeAllBut(std::size_t remain) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/timing/critical_path.h"
 #include "emu/timing/hopper_costs.h"
 #include "emu/timing/tpu_costs.h"
 #include "scheduler/virtual_clock.h"
@@ -28,8 +29,10 @@ class TpuCore {
 
   scheduler::Ticks now() const { return now_; }
   void Compute(const TpuWork& work, const TpuChain& chain);
+  // Is the way of a copy waited for, or part of what the pipeline's step takes, in which it goes?
+  enum class Way : std::uint8_t { kWaitedFor, kInStep };
   // A copy of so many bytes through main memory: when it has landed. `at`: it was started; not after now.
-  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes);
+  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes, Way way = Way::kWaitedFor);
   void WaitUntil(scheduler::Ticks time) { now_ = std::max(now_, time); }
   // What a step of a pipelined grid takes beside all else.
   void StepOfGrid() { now_ = now_ + TicksOf(costs_.grid_step); }
@@ -65,7 +68,8 @@ struct TpuBlockCopy {
   bool goes_back = false;
   std::optional<scheduler::Ticks> start = {};  // nullopt: it has not started
   scheduler::Ticks landed = {};
-  std::int32_t span = -1;  // that shows it
+  std::int32_t span = -1;        // that shows it
+  CriticalPath::Held held = {};  // the way to where it was started
 };
 
 // Copies of a core in the groups in which it awaits them.

@@ -75,7 +75,8 @@ double TimeOf(const Plan& plan) {
   const Tensor x = *TensorFromText(DType::kF32, {static_cast<std::int64_t>(kPrograms) * 256, 1024}, "full(1.0)");
   machines::Machine machine = **machines::FindMachine("v5e");
   const std::vector<std::string> changes = {
-      Cat("dram.peak=", std::to_string(kBytes / plan.copy * kClock / 1e12), " TB/s"), "dma.startup=0.000001 ns",
+      Cat("dram.peak=", std::to_string(kBytes / plan.copy * kClock / 1e12), " TB/s"),
+      Cat("dram.achieved=", std::to_string(kBytes / plan.copy * kClock / 1e12), " TB/s"), "dma.startup=0.000001 ns",
       Cat("grid.step=", std::to_string(std::max(1e-6, plan.step / kClock * 1e9)), " ns")};
   const absl::Status set = machine.Set(changes);
   EXPECT_TRUE(set.ok()) << set;
@@ -108,9 +109,8 @@ TEST(TpuPipeline, AStepOfTheGridComesOnTop) {
   const double work = Work(), copy = 0.3 * work;
   EXPECT_NEAR(TimeOf({.copy = copy, .step = 50}), copy + kPrograms * (work + 50) + copy, kNear);
   const double slow = 3 * work;
-  // The next block starts to come once a step has taken what it takes.
-  EXPECT_GT(TimeOf({.copy = slow, .step = 50}), 2 * kPrograms * slow + 50);
-  EXPECT_LT(TimeOf({.copy = slow, .step = 50}), 2 * kPrograms * slow + kPrograms * 50 + kNear);
+  // Copies go beside steps, and leave memory idle nowhere.
+  EXPECT_NEAR(TimeOf({.copy = slow, .step = 50}), 2 * kPrograms * slow, kNear);
 }
 
 // What goes back is awaited after the next body, also where no block of its operand follows it.

@@ -58,6 +58,7 @@ absl::Status ReadSlots(const Machine& machine, TpuCosts* costs) {
   costs->pace_is_known = pace.has_value();
   costs->pace = pace.value_or(Cycles(1));
   PALLADION_RETURN_IF_ERROR(ReadCount(machine, Key<Count>("register.lanes"), &costs->lanes));
+  PALLADION_RETURN_IF_ERROR(ReadCount(machine, Key<Count>("register.vectors"), &costs->registers));
   return ReadCount(machine, Key<Count>("register.sublanes"), &costs->sublanes);
 }
 
@@ -84,7 +85,6 @@ absl::Status ReadMemory(const Machine& machine, TpuCosts* costs) {
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<PerCycle>("dma.issue"), &costs->dma_issue));
   PALLADION_RETURN_IF_ERROR(Read(machine, Key<BytesPerSecond>("dram.peak"), &costs->hbm_peak));
   const auto achieved = machine.Find(Key<BytesPerSecond>("dram.achieved"));
-  costs->hbm_is_peak = !achieved.has_value();
   costs->hbm = achieved.value_or(costs->hbm_peak) / costs->clock;
   return absl::OkStatus();
 }
@@ -156,10 +156,17 @@ double BundlesOf(const TpuCosts& costs, const TpuWork& work) {
   return most;
 }
 
+TpuChain Longest(const TpuCosts& costs, const TpuChain& a, const TpuChain& b) {
+  const auto time = [&](const TpuChain& chain) { return TimeOf(costs, {}, chain); };
+  return time(a) < time(b) ? b : a;
+}
+
 Cycles TimeOf(const TpuCosts& costs, const TpuWork& work, const TpuChain& chain) {
-  const double bundles = std::max(BundlesOf(costs, work), static_cast<double>(chain.bundles));
-  const double passes = static_cast<double>(chain.products * costs.matrix_size);
-  return (bundles + passes) * costs.pace;
+  TpuWork issued = work;
+  issued[TpuSlot::kMatrix] = 0;
+  const Cycles bundles = std::max(BundlesOf(costs, issued), static_cast<double>(chain.bundles)) * costs.pace;
+  const auto on_the_way = static_cast<double>(chain.products * costs.matrix_size + chain.reductions * costs.lanes);
+  return std::max(bundles, Cycles(work[TpuSlot::kMatrix])) + Cycles(on_the_way);
 }
 
 // Weights go in as fast as rows go through, so a product of fewer rows than a unit has waits for them.
@@ -173,11 +180,11 @@ absl::StatusOr<TpuWork> WorkOf(const TpuCosts& costs, const TpuProduct& product)
                                         "; known are bf16, f32 and "
                                         "types of 8 bits"));
   }
-  const double tiles = static_cast<double>(product.batch * CeilDiv(product.k, costs.matrix_size) *
-                                           CeilDiv(product.n, costs.matrix_size));
+  const double columns = static_cast<double>(product.batch * CeilDiv(product.n, costs.matrix_size));
+  const double tiles = columns * static_cast<double>(CeilDiv(product.k, costs.matrix_size));
   const auto units = static_cast<double>(costs.matrix_units);
   const double rows = tiles * static_cast<double>(CeilDiv(product.m, kRowsOfInterval)) / units;
-  const double weights = std::ceil(tiles / units) * static_cast<double>(costs.matrix_size / kRowsOfInterval);
+  const double weights = columns * static_cast<double>(CeilDiv(product.k, kRowsOfInterval)) / std::min(units, tiles);
   TpuWork work;
   work[TpuSlot::kMatrix] = std::max(rows, weights) * costs.matrix_interval.value() * product.passes / rate;
   if (!costs.accumulates) {

@@ -29,9 +29,10 @@ struct TpuSlotRow {
 };
 absl::Span<const TpuSlotRow> AllTpuSlots();
 
-// By how much published rates are missed that nothing was fitted to: the mean of the table in docs/time.md. None is of
-// a Pallas kernel.
-inline constexpr double kTpuUncertainty = 0.17;
+// By how much at most three quarters of the published figures are missed that nothing was fitted to, by what bounds
+// the kernel: main memory; a unit of the core; or neither, but steps and results that come late. docs/time.md has the
+// figures.
+inline constexpr double kMemoryUncertainty = 0.18, kUnitUncertainty = 0.19, kWayUncertainty = 0.07;
 
 // The numbers of a chip.
 struct TpuCosts {
@@ -39,11 +40,10 @@ struct TpuCosts {
   machines::Cycles launch, grid_step, dma_startup;  // at `clock`
   machines::PerCycle dma_issue;
   machines::BytesPerCycle hbm;               // of the device, as far as it is reached
-  bool hbm_is_peak = false;                  // nobody published what is reached of it
   std::array<double, kTpuSlots> slots = {};  // operations of a bundle; of kMatrix 1, as its work is in cycles
   machines::Cycles pace{1};                  // of a bundle
   bool pace_is_known = false;
-  std::int64_t lanes = 0, sublanes = 0;
+  std::int64_t lanes = 0, sublanes = 0, registers = 0;
   std::int64_t matrix_units = 0, matrix_size = 0;
   machines::Cycles matrix_interval;  // 8 rows of bf16 through a unit
   bool accumulates = false;          // matrix units add up what several tiles of weights give
@@ -77,13 +77,16 @@ struct TpuWork {
 double BundlesOf(const TpuCosts& costs, const TpuWork& work, TpuSlot slot);
 double BundlesOf(const TpuCosts& costs, const TpuWork& work);
 
-// Operations that depend on each other, one after another: so many bundles at least, and each product passes through a
-// matrix unit before its result is there.
+// Operations that depend on each other, one after another: so many bundles at least. A product passes through a matrix
+// unit, and a reduction across lanes through the lanes, before its first result is there.
 struct TpuChain {
-  std::int64_t bundles = 0, products = 0;
+  std::int64_t bundles = 0, products = 0, reductions = 0;
 };
-// Operations without a branch or a wait among them: max(busiest slot, chain) bundles, and the passes of its products,
-// of as many cycles each as a unit has rows.
+// The one that takes longer.
+TpuChain Longest(const TpuCosts& costs, const TpuChain& a, const TpuChain& b);
+// Operations without a branch or a wait among them: max(busiest slot, chain) bundles at the machine's pace, or the
+// matrix units where they take longer; and the chain's way through the units, as many cycles for a product as a unit
+// has rows, and for a reduction as there are lanes. What is on its way in between is not waited for.
 machines::Cycles TimeOf(const TpuCosts& costs, const TpuWork& work, const TpuChain& chain);
 
 struct TpuProduct {

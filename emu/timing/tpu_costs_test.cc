@@ -72,6 +72,10 @@ TEST(TpuCosts, EightRowsGoThroughAUnitInAnInterval) {
   // 16 pushes of 8 rows bring in the weights of 128 x 128: fewer rows than that wait for them.
   EXPECT_EQ(matrix(v5e, {.m = 8, .n = 512, .k = 128}), 128);
   EXPECT_EQ(matrix(v5e, {.m = 128, .n = 512, .k = 128}), 128);
+  // Half the rows of a unit of 256: 16 pushes of 4 cycles, as many as of 128 rows.
+  EXPECT_EQ(matrix(v6e, {.m = 8, .n = 512, .k = 128}), 64);
+  EXPECT_EQ(matrix(v6e, {.m = 128, .n = 512, .k = 128}), 64);
+  EXPECT_EQ(matrix(v6e, {.m = 8, .n = 512, .k = 256}), 128);
 }
 
 TEST(TpuCosts, AColumnOfTilesOfWeightsIsAddedUpByTheVectorUnitUnlessTheMatrixUnitDoes) {
@@ -108,7 +112,11 @@ TEST(TpuCosts, BundlesAreThoseOfTheBusiestSlot) {
   work[TpuSlot::kTranscendental] = 20;
   EXPECT_EQ(TimeOf(costs, work, {}).value(), 20);
   EXPECT_EQ(TimeOf(costs, work, {.bundles = 50}).value(), 50);
-  EXPECT_EQ(TimeOf(costs, work, {.products = 2}).value(), 20 + 2 * 256);
+  EXPECT_EQ(TimeOf(costs, work, {.products = 2, .reductions = 1}).value(), 20 + 2 * 256 + 128);
+  work[TpuSlot::kMatrix] = 300;  // beside them, and not at the pace of bundles
+  EXPECT_EQ(TimeOf(costs, work, {.products = 2}).value(), 300 + 2 * 256);
+  EXPECT_DOUBLE_EQ(TimeOf(CostsOf("v7x"), work, {}).value(), 300);
+  work[TpuSlot::kMatrix] = 0;
   EXPECT_DOUBLE_EQ(TimeOf(CostsOf("v7x"), work, {}).value(), 20 * 1.32);
 }
 
@@ -116,19 +124,13 @@ TEST(TpuCosts, AGpuHasNone) {
   EXPECT_EQ(TpuCostsOf(**machines::FindMachine("h100")).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// docs/time.md has these numbers.
-TEST(TpuCosts, PublishedRatesAreMissedByWhatIsSaid) {
-  double sum = 0, count = 0;
+// docs/time.md has these numbers; python/tests/test_time_errors.py holds them to what is told with a time.
+TEST(TpuCosts, PublishedRates) {
   for (const TpuFigure& figure : TpuFigures()) {
     std::printf("| %s | %s | %s | %+.0f %% | %s |\n", figure.what.c_str(), figure.Text(figure.published).c_str(),
                 figure.Text(figure.found).c_str(), 100 * figure.Error(), figure.fitted ? "the bandwidth" : "nothing");
-    if (figure.fitted) continue;
-    sum += std::abs(figure.Error());
-    ++count;
+    EXPECT_LT(std::abs(figure.Error()), figure.fitted ? 0.01 : 0.28) << figure.what;
   }
-  const double mean = sum / count;
-  std::printf("mean %.3f of %.0f\n", mean, count);
-  EXPECT_NEAR(mean, kTpuUncertainty, 0.005);
 }
 
 // Of v5e: 18 TB/s between vector memory and registers.

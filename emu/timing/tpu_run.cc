@@ -1,6 +1,7 @@
 #include "emu/timing/tpu_run.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <utility>
 #include <variant>
@@ -23,14 +24,23 @@ using scheduler::Ticks;
 
 namespace {
 
+constexpr std::uint8_t kWorks = 0, kUnderWay = 1;  // on the critical path
+constexpr std::string_view kBlockIn = "a block from main memory", kBlockOut = "a block to main memory",
+                           kOwnCopy = "a copy of the kernel's own";
+
+void AddStall(std::vector<StallTime>& stalls, std::string_view reason, Cycles waited) {
+  const auto found = std::ranges::find(stalls, reason, &StallTime::reason);
+  if (found != stalls.end()) {
+    found->waited += waited;
+  } else {
+    stalls.push_back({std::string(reason), waited});
+  }
+}
+
 std::int64_t ProgramsOf(const Frame& frame) {
   std::int64_t programs = 1;
   for (const std::int64_t size : frame.grid_size()) programs *= size;
   return programs;
-}
-
-TpuChain Longest(const TpuChain& a, const TpuChain& b) {
-  return {std::max(a.bundles, b.bundles), std::max(a.products, b.products)};
 }
 
 }  // namespace
@@ -55,10 +65,14 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   frames_.push_back(&frame);
   cores_.push_back(std::make_unique<Core>(costs_, halves ? 2 : 1));
   now_ = cores_.back().get();
+  now_->agent = CriticalPath::Agent{static_cast<std::int32_t>(cores_.size()) - 1};
+  path_.Entered(now_->agent, {});
+  now_->way_to_end = path_.Hold(now_->agent);
   if (shown_.has_value()) {
     shown_->WatchMemory(now_->core, halves ? 2 : 1);
     if (static_cast<std::int64_t>(cores_.size()) - 1 == shown_->core()) now_->timeline = &shown_->timeline();
   }
+  now_->end_program = frame.end_program();
   CopyWholeOperands(/*back=*/false, Role::kPrefetch);
   return *now_;
 }
@@ -89,12 +103,14 @@ std::vector<LineTime> TpuRun::Lines() const {
 const TpuInstruction* TpuRun::CostOf(const Instr& instr) {
   const auto found = costs_of_.find(&instr);
   if (found != costs_of_.end()) return &found->second;
-  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr);
+  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr, distinct_);
   if (!cost.ok()) {
     const std::string place = LineText(state_.module(), kernel_, instr.text_line);
     status_.Update(absl::Status(cost.status().code(), ToAbsl(Cat(place, ": ", ToStd(cost.status().message())))));
     return nullptr;
   }
+  if (instr.results.size() == 1 && cost->distinct != instr.types[0].shape)
+    distinct_[instr.results[0].value] = cost->distinct;
   return &costs_of_.emplace(&instr, *std::move(cost)).first->second;
 }
 
@@ -103,7 +119,7 @@ TpuChain TpuRun::DependsOn(const Instr& instr) const {
   for (const Arg& arg : instr.args) {
     if (arg.kind != Arg::Kind::kValue) continue;
     const auto found = now_->chain_of.find(arg.value.value);
-    if (found != now_->chain_of.end()) longest = Longest(longest, found->second);
+    if (found != now_->chain_of.end()) longest = Longest(costs_, longest, found->second);
   }
   return longest;
 }
@@ -118,13 +134,15 @@ void TpuRun::Add(const Instr& instr) {
   LineTime& line = LineOf(watch::OpName(instr), {instr.loc, instr.text_line});
   ++line.runs;
   TpuChain chain = DependsOn(instr);
+  Live(instr, *cost, chain.products + chain.reductions);
   if (!cost->work.empty()) {
-    ++chain.bundles;
-    chain.products += cost->products > 0 ? 1 : 0;
+    const TpuChain own{1, cost->products > 0 ? 1 : 0, cost->across_lanes ? 1 : 0};
+    chain.bundles += own.bundles;
+    chain.products += own.products;
+    chain.reductions += own.reductions;
     now_->work += cost->work;
-    now_->longest = Longest(now_->longest, chain);
-    now_->parts.push_back(
-        {.line = &line, .alone = TimeOf(costs_, cost->work, {1, cost->products > 0 ? 1 : 0}), .work = cost->work});
+    now_->longest = Longest(costs_, now_->longest, chain);
+    now_->parts.push_back({.line = &line, .alone = TimeOf(costs_, cost->work, own), .work = cost->work});
     if (Shows(*now_)) shown_->SayBlock(instr, &now_->parts.back());
   }
   for (const ValueId result : instr.results) {
@@ -132,15 +150,47 @@ void TpuRun::Add(const Instr& instr) {
   }
 }
 
+// What an instruction reads, and what it leaves. Loads, and what is computed of them alone, can be done when they are
+// needed.
+void TpuRun::Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn) {
+  for (const Arg& arg : instr.args) {
+    if (arg.kind == Arg::Kind::kValue) now_->living.Used(arg.value.value, turn);
+  }
+  const std::int64_t made = turn + (cost.products > 0 || cost.across_lanes ? 1 : 0);
+  const bool kept = made > 0 && cost.registers > 0 && instr.results.size() == 1;
+  if (kept && instr.results[0].valid()) now_->living.Made(instr.results[0].value, made, cost.registers, &instr);
+}
+
+// Values for which registers do not suffice go to the core's memory and come back.
+void TpuRun::Spill() {
+  for (const TpuLiving::Spilled& one : now_->living.Take(static_cast<double>(costs_.registers))) {
+    LineTime& line = LineOf("registers that spill", {one.instr->loc, one.instr->text_line});
+    ++line.runs;
+    TpuWork work;
+    work[TpuSlot::kStore] = work[TpuSlot::kLoad] = one.registers;
+    now_->work += work;
+    now_->parts.push_back({.line = &line, .alone = TimeOf(costs_, work, {1}), .work = work});
+  }
+}
+
 // What the bundles took is their lines', in the shares that each would have had alone.
 void TpuRun::Close() {
+  Spill();
   if (now_->parts.empty()) return;
   const Ticks before = now_->core.now();
   now_->core.Compute(now_->work, now_->longest);
   const Cycles took = CyclesOf(now_->core.now() - before);
   Cycles alone;
   for (const TpuPart& part : now_->parts) alone += part.alone;
-  for (const TpuPart& part : now_->parts) part.line->busy += (part.alone / alone) * took;
+  Cycles so_far;
+  Ticks told;
+  for (const TpuPart& part : now_->parts) {
+    part.line->busy += (part.alone / alone) * took;
+    so_far += (part.alone / alone) * took;
+    const Ticks until = &part == &now_->parts.back() ? now_->core.now() - before : TicksOf(so_far);
+    Worked(*part.line, until - told);
+    told = until;
+  }
   if (now_->timeline != nullptr) now_->timeline->Ran(before, now_->core.now(), now_->parts);
   now_->work = {};
   now_->longest = {};
@@ -148,25 +198,74 @@ void TpuRun::Close() {
   now_->parts.clear();
 }
 
+// ---- the critical path
+
+std::int32_t TpuRun::NumberOf(const LineTime& line) {
+  const auto [found, added] = number_of_.emplace(&line, static_cast<std::int32_t>(on_path_.size()));
+  if (added) on_path_.push_back(&line);
+  return found->second;
+}
+
+void TpuRun::Worked(const LineTime& line, Ticks time) {
+  path_.Spent(now_->agent, time, {.what = NumberOf(line), .how = kWorks});
+}
+
+void TpuRun::Waited(LineTime& line, std::string_view stall, Ticks start, Ticks landed, const CriticalPath::Held& held) {
+  const Cycles waited = CyclesOf(landed - now_->core.now());
+  ++line.runs;
+  line.waited += waited;
+  AddStall(line.stalls, stall, waited);
+  path_.StartFrom(now_->agent, held);
+  path_.Spent(now_->agent, landed - start, {.what = NumberOf(line), .how = kUnderWay});
+}
+
+std::vector<PathPart> TpuRun::CriticalParts() const {
+  std::vector<PathPart> parts;
+  for (const CriticalPath::Stretch& stretch : path_.Longest()) {
+    const LineTime& line = *on_path_[static_cast<std::size_t>(stretch.at.what)];
+    parts.push_back({.loc = line.loc,
+                     .text_line = line.text_line,
+                     .op = line.op,
+                     .doing = stretch.at.how == kUnderWay ? "under way" : "",
+                     .time = CyclesOf(stretch.time)});
+  }
+  std::ranges::stable_sort(parts, std::greater(), &PathPart::time);
+  return parts;
+}
+
+std::vector<StallTime> TpuRun::Stalls() const {
+  std::vector<StallTime> stalls;
+  for (const auto& [key, line] : lines_) {
+    for (const StallTime& stall : line.stalls) AddStall(stalls, stall.reason, stall.waited);
+  }
+  std::ranges::stable_sort(stalls, std::greater(), &StallTime::waited);
+  return stalls;
+}
+
 // ---- programs
 
-// Copies for the next program start once a step has taken what it takes.
+// Copies for the next program go beside all of a step.
 void TpuRun::BeginBody(const Frame& frame) {
   BringWholeOperands();
   AwaitCopies(std::exchange(now_->others, {}));
   now_->last_program = frame.program_number();
   ++now_->programs;
   const Ticks ready = now_->core.now();
+  LineTime* step = nullptr;
   if (pipelined_) {
     now_->core.StepOfGrid();
     LineTime& line = LineOf("step of the grid", {legality::CallPlace(state_.module(), kernel_), kernel_.text_line});
     ++line.runs;
     line.busy += CyclesOf(now_->core.now() - ready);
+    step = &line;
     if (now_->timeline != nullptr)
       now_->timeline->Worked(ready, now_->core.now(), {.loc = line.loc, .text_line = line.text_line, .op = line.op});
   }
   if (now_->timeline != nullptr) now_->timeline->BeganBody();
-  now_->fetches.StartAll([&](TpuBlockCopy& copy) { Start(copy, now_->core.now()); });
+  now_->fetches.StartAll([&](TpuBlockCopy& copy) {
+    Start(copy, ready, copy.buffers > 1 ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
+  });
+  if (step != nullptr) Worked(*step, now_->core.now() - ready);
   now_->core.Forget(now_->core.now());
   now_->in_body = true;
 }
@@ -176,6 +275,8 @@ void TpuRun::EndBody(const Frame& frame) {
   now_->in_body = false;
   if (Shows(*now_) && pipelined_) shown_->Step(frame, now_->ended, now_->core.now(), body_->text_line);
   now_->ended = now_->core.now();
+  path_.Release(now_->way_to_end);
+  now_->way_to_end = path_.Hold(now_->agent);
   if (now_->timeline != nullptr) now_->timeline->EndedBody(now_->ended);
 }
 
@@ -217,14 +318,18 @@ void TpuRun::After(const Step& step, Frame& frame) {
 }
 
 // The last one to land is what is waited for.
-void TpuRun::AwaitCopies(absl::Span<const TpuBlockCopy> copies) {
+void TpuRun::AwaitCopies(std::vector<TpuBlockCopy> copies) {
+  AwaitLast(copies);
+  for (TpuBlockCopy& copy : copies) path_.Release(copy.held);
+}
+
+void TpuRun::AwaitLast(absl::Span<const TpuBlockCopy> copies) {
   const auto last = std::max_element(copies.begin(), copies.end(),
                                      [](const TpuBlockCopy& a, const TpuBlockCopy& b) { return a.landed < b.landed; });
   const Ticks begin = now_->core.now();
   if (last == copies.end() || last->landed <= begin) return;
   LineTime& line = LineOfBlock(last->operand);
-  ++line.runs;
-  line.waited += CyclesOf(last->landed - begin);
+  Waited(line, last->goes_back ? kBlockOut : kBlockIn, *last->start, last->landed, last->held);
   line.waited_for = last->goes_back ? "its block to go back to main memory" : "its block to come from main memory";
   if (Shows(*now_)) shown_->Wait(*last, begin);
   now_->core.WaitUntil(last->landed);
@@ -237,7 +342,7 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
     BringWholeOperands();
     std::ranges::move(std::exchange(now_->others, {}), std::back_inserter(copies));
   }
-  AwaitCopies(copies);
+  AwaitCopies(std::move(copies));
 }
 
 // Of several copies that told the semaphore, those that landed first are the ones that are waited for.
@@ -249,23 +354,26 @@ void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   std::stable_sort(credits.begin(), credits.end(),
                    [](const Credit& a, const Credit& b) { return a.landed < b.landed; });
   std::int64_t missing = target.value;
-  Credit last;
+  const Credit* last = nullptr;
   std::size_t used = 0;
   while (missing > 0 && used < credits.size()) {
     Credit& credit = credits[used];
     const std::int64_t taken = std::min(missing, credit.amount);
     missing -= taken;
-    last = credit;
+    last = &credit;
     if (target.decrement) credit.amount -= taken;
     if (credit.amount > 0) break;
     ++used;
   }
+  if (last != nullptr && last->landed > now_->core.now()) WaitFor(*last, at);
+  for (std::size_t i = 0; i < used; ++i) path_.Release(credits[i].held);
   credits.erase(credits.begin(), credits.begin() + static_cast<std::ptrdiff_t>(used));
-  if (last.landed <= now_->core.now()) return;
+}
+
+void TpuRun::WaitFor(const Credit& last, const Place& at) {
   LineTime& line = LineOf("wait", at);
-  line.waited += CyclesOf(last.landed - now_->core.now());
+  Waited(line, kOwnCopy, last.start, last.landed, last.held);
   line.waited_for = Cat("a copy that ", LineText(state_.module(), kernel_, last.text_line), " starts");
-  ++line.runs;
   if (now_->timeline != nullptr)
     now_->timeline->Waited(now_->core.now(), last.landed, {.loc = at.loc, .text_line = at.text_line, .op = "wait"},
                            last.copy);
@@ -291,9 +399,14 @@ void TpuRun::BringWholeOperands() {
   CopyWholeOperands(/*back=*/false, Role::kIn);
 }
 
-void TpuRun::Start(TpuBlockCopy& copy, Ticks at) {
+void TpuRun::Start(TpuBlockCopy& copy, Ticks at, TpuCore::Way way) {
   copy.start = at;
-  copy.landed = now_->core.Copy(at, copy.bytes);
+  if (at == now_->core.now() || !copy.goes_back) {
+    copy.held = path_.Hold(now_->agent);
+  } else {
+    copy.held = path_.Copy(now_->way_to_end);
+  }
+  copy.landed = now_->core.Copy(at, copy.bytes, way);
   if (Shows(*now_)) copy.span = shown_->Block(copy);
 }
 
@@ -305,8 +418,11 @@ void TpuRun::StartOther(TpuBlockCopy copy) {
 // Index maps read them, so the core waits.
 void TpuRun::CopyPrefetched(TpuBlockCopy copy) {
   Start(copy, now_->core.now());
-  AwaitCopies({&copy, 1});
-  if (now_->last_program < 0) now_->ended = now_->core.now();
+  AwaitCopies({copy});
+  if (now_->last_program >= 0) return;
+  now_->ended = now_->core.now();
+  path_.Release(now_->way_to_end);
+  now_->way_to_end = path_.Hold(now_->agent);
 }
 
 std::string TpuRun::WordsFor(std::size_t operand, const AsyncOperand* box, Bytes bytes) const {
@@ -338,11 +454,15 @@ TpuCopyQueue& TpuRun::QueueOf(AsyncQueue queue) {
   return queue == AsyncQueue::kFlushes ? now_->flushes : now_->fetches;
 }
 
-// The next program's starts when this one's body does.
+// The next program's goes beside this one's step; what goes back after the last one is waited for, as is a block that
+// has one buffer.
 void TpuRun::IssueBlock(const AsyncRequest& request) {
   std::optional<TpuBlockCopy> copy = BlockCopyOf(request);
   if (!copy.has_value()) return;
-  if (request.block->number <= program_) Start(*copy, now_->core.now());
+  const bool beside = request.block->flush ? program_ + 1 < now_->end_program : request.block->number > program_;
+  const bool in_step = beside && copy->buffers > 1;
+  if (request.block->number <= program_)
+    Start(*copy, now_->core.now(), in_step ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
   QueueOf(request.block->flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches).Add(*std::move(copy));
 }
 
@@ -371,7 +491,12 @@ void TpuRun::Copy(const AsyncRequest& request) {
   for (const Completion& completion : request.completions) {
     const auto* semaphore = std::get_if<SemaphoreId>(&completion.object);
     if (semaphore == nullptr) continue;
-    credits_[semaphore->value].push_back({landed, completion.amount, request.site.text_line, copy});
+    credits_[semaphore->value].push_back({.landed = landed,
+                                          .amount = completion.amount,
+                                          .text_line = request.site.text_line,
+                                          .start = now_->core.now(),
+                                          .held = path_.Hold(now_->agent),
+                                          .copy = copy});
   }
 }
 
@@ -387,7 +512,8 @@ void TpuRun::Finished(memory_model::Memory&, absl::Span<const BufferId>) {
     now_ = core.get();
     Close();
     CopyWholeOperands(/*back=*/true, Role::kOut);
-    AwaitCopies(now_->others);
+    AwaitCopies(std::move(now_->others));
+    path_.Left(now_->agent, now_->core.now());
   }
 }
 

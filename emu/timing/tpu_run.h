@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -20,8 +21,10 @@
 #include "absl/types/span.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
+#include "emu/timing/critical_path.h"
 #include "emu/timing/timing.h"
 #include "emu/timing/tpu_chip.h"
+#include "emu/timing/tpu_living.h"
 #include "emu/timing/tpu_operands.h"
 #include "emu/timing/tpu_shown.h"
 #include "emu/timing/tpu_timeline.h"
@@ -49,15 +52,19 @@ class TpuRun final : public run::Watcher {
     std::vector<TpuBlockCopy> others;  // that the next body needs, or the end
     std::int64_t programs = 0;
     std::int64_t last_program = -1;
+    std::int64_t end_program = 0;
     // Bundles that are shared since the last branch or wait.
     TpuWork work;
     TpuChain longest;
     std::unordered_map<std::int32_t, TpuChain> chain_of;  // by value: what it depends on
-    std::vector<TpuPart> parts;                           // whose work it is
+    TpuLiving living;
+    std::vector<TpuPart> parts;  // whose work it is
     bool in_body = false;
     TpuTimeline* timeline = nullptr;  // that shows it
     bool has_whole_operands = false;  // those without blocks have come
     scheduler::Ticks ended;           // its last body did; before the first one, its prefetched operands are here
+    CriticalPath::Held way_to_end;    // of that body
+    CriticalPath::Agent agent;
     Core(const TpuCosts& costs, std::int64_t cores) : core(costs, cores) {}
   };
 
@@ -68,6 +75,10 @@ class TpuRun final : public run::Watcher {
   // By the type that is multiplied.
   const std::map<DType, double>& products() const { return products_; }
   double flops() const { return flops_; }
+  // What the last core to end waited for, back to the start; the longest part first.
+  std::vector<PathPart> CriticalParts() const;
+  // What cores waited for, the longest first.
+  std::vector<StallTime> Stalls() const;
   // Some instruction that ran.
   struct Met {
     bool several = false, prints = false, copies_within = false, polls = false;
@@ -88,6 +99,8 @@ class TpuRun final : public run::Watcher {
     scheduler::Ticks landed;
     std::int64_t amount = 0;
     int text_line = 0;  // of who started it
+    scheduler::Ticks start;
+    CriticalPath::Held held = {};
     std::int32_t copy = kNoSpan;
   };
   struct Place {
@@ -104,11 +117,20 @@ class TpuRun final : public run::Watcher {
   void Add(const Instr& instr);
   const TpuInstruction* CostOf(const Instr& instr);
   TpuChain DependsOn(const Instr& instr) const;
+  void Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn);
+  void Spill();
   void Close();
+  void Worked(const LineTime& line, scheduler::Ticks time);
+  // Until what was started there is done.
+  void Waited(LineTime& line, std::string_view stall, scheduler::Ticks start, scheduler::Ticks landed,
+              const CriticalPath::Held& held);
+  std::int32_t NumberOf(const LineTime& line);
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
+  void WaitFor(const Credit& last, const Place& at);
   void AwaitGroups(const WaitTarget& target);
-  void AwaitCopies(absl::Span<const TpuBlockCopy> copies);
-  void Start(TpuBlockCopy& copy, scheduler::Ticks at);
+  void AwaitCopies(std::vector<TpuBlockCopy> copies);
+  void AwaitLast(absl::Span<const TpuBlockCopy> copies);
+  void Start(TpuBlockCopy& copy, scheduler::Ticks at, TpuCore::Way way = TpuCore::Way::kWaitedFor);
   void StartOther(TpuBlockCopy copy);
   void Copy(const AsyncRequest& request);
   std::optional<TpuBlockCopy> BlockCopyOf(const AsyncRequest& request);
@@ -136,7 +158,11 @@ class TpuRun final : public run::Watcher {
   bool pipelined_ = false;    // a grid of several programs
   const Region* body_ = nullptr;
   std::map<std::pair<int, std::string>, LineTime> lines_;
+  CriticalPath path_;
+  std::vector<const LineTime*> on_path_;  // by the number that it has there
+  std::unordered_map<const LineTime*, std::int32_t> number_of_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;
+  TpuDistinct distinct_;
   std::vector<OperandTraffic> traffic_;
   std::map<std::int32_t, std::vector<Credit>> credits_;  // by semaphore
   std::map<DType, double> products_;

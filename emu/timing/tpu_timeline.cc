@@ -108,7 +108,8 @@ void TpuTimeline::FillUnit(const TpuSlotRow& row, Ticks end, const std::vector<T
   std::vector<Stretch> stretches;
   Ticks free;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Ticks time = TicksOf(BundlesOf(costs_, parts[i].work, row.slot) * costs_.pace);
+    const Cycles bundle = row.slot == TpuSlot::kMatrix ? Cycles(1) : costs_.pace;
+    const Ticks time = TicksOf(BundlesOf(costs_, parts[i].work, row.slot) * bundle);
     if (time.value == 0) continue;
     stretches.push_back({.begin = std::max(free, begins[i]), .time = time, .part = i});
     free = stretches.back().begin + time;

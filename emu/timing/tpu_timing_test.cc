@@ -28,7 +28,7 @@ double BusyOf(const Timing& timing, const std::string& unit) {
 
 TEST(TpuTiming, APipelineShowsTheBubbleOfTheFirstAndTheLastStep) {
   const Timing timing = TimeText(Doubled(2048, 256), "v5e").timing;
-  const double block = 256 * 1024 * 4, hbm = timing.clock.value() / 0.82e12;  // cycles of a byte
+  const double block = 256 * 1024 * 4, hbm = timing.clock.value() / 0.73e12;  // cycles of a byte
   const LineTime &x = LineOf(timing, "block of x"), &o = LineOf(timing, "block of o");
   EXPECT_GE(x.waited.value(), block * hbm);  // nothing to do while the first one comes
   EXPECT_GE(o.waited.value(), block * hbm);  // nor while the last one goes
@@ -40,24 +40,61 @@ TEST(TpuTiming, APipelineShowsTheBubbleOfTheFirstAndTheLastStep) {
   EXPECT_LT(timing.cycles.value(), 1.2 * bytes);
 }
 
-TEST(TpuTiming, SmallBlocksCostMore) {
-  double last = 0;
-  for (const std::int64_t block : {512, 256, 128, 64, 32, 16, 8}) {
-    const double cycles = TimeText(Doubled(4096, block), "v5e").timing.cycles.value();
-    if (block <= 64) {
-      EXPECT_GT(cycles, last) << block;
-    }
-    last = cycles;
-  }
-  EXPECT_GT(last, 4 * TimeText(Doubled(4096, 256), "v5e").timing.cycles.value());
+// A step takes 142 ns, in which 100 KiB go through main memory.
+TEST(TpuTiming, BlocksThatAreTooSmallForTheirStepsCostMore) {
+  const auto time = [](std::int64_t block) { return TimeText(Doubled(4096, block), "v5e").timing.cycles.value(); };
+  EXPECT_LT(time(32), 1.05 * time(64));  // 2 x 128 KiB
+  EXPECT_GT(time(8), 1.5 * time(256));   // 2 x 32 KiB
 }
 
 TEST(TpuTiming, AStepOfTheGridTakesWhatItTakesBesideItsWork) {
   const double few = TimeText(Doubled(64, 8), "v5e").timing.cycles.value();
   const double many = TimeText(Doubled(128, 8), "v5e").timing.cycles.value();
   const double step = (many - few) / 8 / 1.5;  // ns
-  const double copy = 30 + 8 * 4096 / 820.0;   // of the next program's block, which this one's work does not hide
-  EXPECT_NEAR(step, 345 + copy, 2);
+  // Eight registers are loaded, added and stored, a store a bundle. The copies of the blocks before and after, of
+  // 2 x 32 KiB in 90 ns, hide behind that.
+  EXPECT_NEAR(step, 142 + 8 / 1.5, 0.1);
+}
+
+machines::Cycles OnPath(const Timing& timing, const std::string& op, const std::string& doing) {
+  machines::Cycles all;
+  for (const PathPart& part : timing.critical_path) {
+    if (part.op == op && part.doing == doing) all += part.time;
+  }
+  return all;
+}
+
+void ExpectToAddUp(const Timing& timing) {
+  machines::Cycles path, waited, stalls;
+  for (const PathPart& part : timing.critical_path) path += part.time;
+  for (const StallTime& stall : timing.stalls) stalls += stall.waited;
+  for (const LineTime& line : timing.lines) waited += line.waited;
+  EXPECT_NEAR(path.value(), timing.cycles.value(), 0.5);
+  EXPECT_NEAR(stalls.value(), waited.value(), 0.5);
+}
+
+// Two blocks of 1 MiB, 2155 cycles of a v5e: x comes and is awaited, 682 cycles on its way; then the body; then o goes.
+TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
+  const Timing one = TimeText(Doubled(256, 256), "v5e").timing;
+  ExpectToAddUp(one);
+  const double block = 256 * 1024 * 4 / 730.0 * 1.5, way = 455 * 1.5;
+  EXPECT_NEAR(OnPath(one, "block of x", "under way").value(), block + way, 2);
+  EXPECT_NEAR(OnPath(one, "block of o", "under way").value(), block + way, 2);
+  ASSERT_EQ(one.stalls.size(), 2u);
+  EXPECT_EQ(one.stalls[0].reason, "a block from main memory");
+  EXPECT_EQ(one.stalls[1].reason, "a block to main memory");
+  // Of many blocks, the path is copies nearly all the way, and what bodies do is beside them.
+  const Timing many = TimeText(Doubled(8192, 256), "v5e").timing;
+  ExpectToAddUp(many);
+  EXPECT_GT(OnPath(many, "block of x", "under way") + OnPath(many, "block of o", "under way"), 0.9 * many.cycles);
+  EXPECT_LT(OnPath(many, "add", ""), LineOf(many, "add").busy);
+}
+
+TEST(TpuTiming, TheCriticalPathOfProductsGoesThroughTheBodies) {
+  const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
+  ExpectToAddUp(timing);
+  EXPECT_GT(OnPath(timing, "dot_general", "").value(), 0.85 * LineOf(timing, "dot_general").busy.value());
+  ExpectToAddUp(TimeText(Doubled(2048, 256), "v5p").timing);  // of the core that ends last
 }
 
 TEST(TpuTiming, AMatmulOfLargeBlocksIsBoundByTheMatrixUnits) {
@@ -73,7 +110,7 @@ TEST(TpuTiming, AMatmulOfLargeBlocksIsBoundByTheMatrixUnits) {
 
 TEST(TpuTiming, AMatmulOfFewRowsIsBoundByMainMemory) {
   const Timing timing = TimeText(Matmul({16, 4096, 4096}, {16, 1024, 1024}), "v5e").timing;
-  EXPECT_EQ(timing.roofline[0].limit, "bytes of main memory (HBM)");
+  EXPECT_EQ(timing.roofline[0].limit, "bytes of main memory (HBM) at its peak");
   EXPECT_GT(BusyOf(timing, "HBM"), 0.8);
   EXPECT_LT(BusyOf(timing, "MXU"), 0.5);  // it takes in weights, most of the time
 }
@@ -83,7 +120,7 @@ TEST(TpuTiming, TwiceTheDepthTakesTwiceAsLong) {
     const double once = CyclesOfMatmul(512, 1024, 512, 256, chip), twice = CyclesOfMatmul(512, 2048, 512, 256, chip),
                  four = CyclesOfMatmul(512, 4096, 512, 256, chip);
     EXPECT_NEAR(four - twice, 2 * (twice - once), 0.02 * four) << chip;
-    EXPECT_GT(twice, 1.8 * once) << chip;
+    EXPECT_GT(twice, 1.7 * once) << chip;  // the first blocks and the last ones are waited for
   }
 }
 
@@ -93,9 +130,10 @@ TEST(TpuTiming, TwoCoresShareAParallelDimension) {
   EXPECT_EQ(both.placement.units, 2);
   EXPECT_EQ(one.placement.units, 1);
   EXPECT_EQ(both.placement.blocks, one.placement.blocks);
-  // Main memory is theirs together, so what it bounds is as fast, but for the steps; products are twice as fast.
-  EXPECT_LT(both.cycles.value(), one.cycles.value());
-  EXPECT_GT(both.cycles.value(), 0.6 * one.cycles.value());
+  // Main memory is theirs together, so what it bounds is as fast; steps are twice as fast.
+  EXPECT_NEAR(both.cycles.value(), one.cycles.value(), 0.01 * one.cycles.value());
+  const double half = TimeText(Doubled(2048, 8), "v5p").timing.cycles.value();
+  EXPECT_NEAR(half, TimeText(Doubled(2048, 8, "", "arbitrary"), "v5p").timing.cycles.value() / 2, 0.05 * half);
   EXPECT_EQ(both.memory.value(), one.memory.value());
 }
 
@@ -104,7 +142,7 @@ TEST(TpuTiming, OneBufferShowsEveryCopy) {
   const Timing one = TimeText(Doubled(2048, 256, " buffered {buffer_count=1}"), "v5e").timing;
   EXPECT_EQ(LineOf(one, "block of x").runs, 8);
   EXPECT_GE(one.cycles.value(), two);
-  EXPECT_GE(LineOf(one, "block of x").waited.value(), 8 * 256 * 1024 * 4 * 1.5 / 820);
+  EXPECT_GE(LineOf(one, "block of x").waited.value(), 8 * 256 * 1024 * 4 * 1.5 / 730);
 }
 
 // Only such a block may have more buffers than two: it never moves.

@@ -23,17 +23,24 @@ std::int64_t LastOf(const Type& type, std::size_t from_end) {
 
 class Costing {
  public:
-  Costing(const TpuCosts& costs, const Kernel& kernel, const Instr& instr)
+  Costing(const TpuCosts& costs, const Kernel& kernel, const Instr& instr, const TpuDistinct& distinct)
       : costs_(costs), kernel_(kernel), instr_(instr), row_(*instr.row) {
     for (const Arg& arg : instr.args) {
       if (arg.kind == Arg::Kind::kNone) continue;
       const Type type = TypeOfArg(kernel, arg);
-      if (type.is_array() || type.is_key()) values_.push_back(type);
+      if (!type.is_array() && !type.is_key()) continue;
+      values_.push_back(type);
+      const auto found = arg.kind == Arg::Kind::kValue ? distinct.find(arg.value.value) : distinct.end();
+      distinct_.push_back(found != distinct.end() ? found->second : type.shape);
     }
   }
 
   absl::StatusOr<TpuInstruction> Take() && {
+    if (instr_.types.size() == 1) cost_.distinct = DistinctOfResult();
     PALLADION_RETURN_IF_ERROR(Count());
+    for (const Type& type : instr_.types) {
+      if (type.is_array() && !IsScalar(type)) cost_.registers += At32(type);
+    }
     return std::move(cost_);
   }
 
@@ -199,10 +206,90 @@ class Costing {
     return most;
   }
 
+  // ---- registers that differ
+
+  static bool IsOfOne(const Shape& shape) { return NumElements(shape) <= 1; }
+
+  // Where dimensions are alike in both, but for those of one element.
+  static Shape WithOnes(const Shape& from, const Shape& whole, const Shape& to) {
+    Shape result = to;
+    std::size_t at = 0;
+    const auto skip = [&] {
+      while (at < whole.size() && whole[at] == 1) ++at;
+    };
+    for (std::int64_t& size : result) {
+      if (size == 1) continue;
+      skip();
+      if (at >= whole.size() || whole[at] != size) return to;
+      size = from[at++];
+    }
+    return result;
+  }
+
+  Shape DistinctOfResult() const {
+    const Shape& to = instr_.types[0].shape;
+    if (values_.empty()) return DistinctOfMade(to);
+    if (row_.unit == Unit::kMemory || row_.unit == Unit::kMatrix) return to;
+    switch (row_.flow) {
+      case Flow::kElementwise:
+      case Flow::kMask:
+      case Flow::kSelect:
+      case Flow::kConvert:
+      case Flow::kParts:
+        return DistinctOfEach(to);
+      case Flow::kMove:
+        return DistinctOfMoved(to);
+      default:
+        return to;
+    }
+  }
+
+  // An iota.
+  Shape DistinctOfMade(const Shape& to) const {
+    if (!HasAttr(instr_, "dim")) return to;
+    Shape result(to.size(), 1);
+    const auto dim = static_cast<std::size_t>(Int(instr_, "dim"));
+    if (dim < to.size()) result[dim] = to[dim];
+    return result;
+  }
+
+  Shape DistinctOfEach(const Shape& to) const {
+    Shape result(to.size(), 1);
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (IsOfOne(values_[i].shape)) continue;
+      if (distinct_[i].size() != to.size()) return to;
+      for (std::size_t d = 0; d < to.size(); ++d) result[d] = std::max(result[d], distinct_[i][d]);
+    }
+    return result;
+  }
+
+  Shape DistinctOfMoved(const Shape& to) const {
+    if (std::all_of(distinct_.begin(), distinct_.end(), IsOfOne)) return Shape(to.size(), 1);
+    if (values_.size() > 1 && !IsOfOne(values_[1].shape)) return to;
+    if (!HasAttr(instr_, "dims")) {
+      return NumElements(values_[0].shape) == NumElements(to) && HasAttr(instr_, "shape")
+                 ? WithOnes(distinct_[0], values_[0].shape, to)
+                 : to;
+    }
+    Shape result(to.size(), 1);
+    const std::vector<std::int64_t> dims = Ints(instr_, "dims");
+    for (std::size_t i = 0; i < dims.size() && i < distinct_[0].size(); ++i)
+      result[static_cast<std::size_t>(dims[i])] = distinct_[0][i];
+    return result;
+  }
+
+  // Registers of a value of the type that differ as `distinct` does.
+  double Differing(Type type, const Shape& distinct) const {
+    type.shape = distinct;
+    return At32(type);
+  }
+
   absl::Status CountElementwise() {
     double registers = 0;
-    for (const Type& type : values_) registers = std::max(registers, At32(type));
-    for (const Type& type : instr_.types) registers = std::max(registers, At32(type));
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      registers = std::max(registers, Differing(values_[i], distinct_[i]));
+    for (const Type& type : instr_.types)
+      registers = std::max(registers, instr_.types.size() == 1 ? Differing(type, cost_.distinct) : At32(type));
     work()[TpuSlot::kVector] = registers;
     if (row_.unit == Unit::kTranscendental) work()[TpuSlot::kTranscendental] = registers;
     return absl::OkStatus();
@@ -225,7 +312,8 @@ class Costing {
     const std::size_t moved = row_.moved == 0 ? values_.size() : std::min<std::size_t>(row_.moved, values_.size());
     for (const Type& to : instr_.types) {
       for (std::size_t i = 0; i < moved; ++i) {
-        const Type& from = values_[i];
+        Type from = values_[i];
+        if (instr_.types.size() == 1 && cost_.distinct != to.shape) from.shape = distinct_[i];
         if (NumElements(from.shape) <= 1) {
           work()[TpuSlot::kVector] += 1;
         } else if (!MovesWholeRegisters(from, to)) {
@@ -258,6 +346,7 @@ class Costing {
     }
     work()[TpuSlot::kVector] = std::max(0.0, At32(from) - At32(left));
     if (within) work()[TpuSlot::kCross] = At32(left);
+    cost_.across_lanes = std::find(axes.begin(), axes.end(), rank - 1) != axes.end();
     cost_.flops = static_cast<double>(NumElements(from.shape));
     return absl::OkStatus();
   }
@@ -266,14 +355,16 @@ class Costing {
   const Kernel& kernel_;
   const Instr& instr_;
   const OpRow& row_;
-  std::vector<Type> values_;  // the operands that are values
+  std::vector<Type> values_;     // the operands that are values
+  std::vector<Shape> distinct_;  // of these
   TpuInstruction cost_;
 };
 
 }  // namespace
 
-absl::StatusOr<TpuInstruction> InstructionOf(const TpuCosts& costs, const Kernel& kernel, const Instr& instr) {
-  return Costing(costs, kernel, instr).Take();
+absl::StatusOr<TpuInstruction> InstructionOf(const TpuCosts& costs, const Kernel& kernel, const Instr& instr,
+                                             const TpuDistinct& distinct) {
+  return Costing(costs, kernel, instr, distinct).Take();
 }
 
 }  // namespace palladion::timing

@@ -32,7 +32,12 @@ TpuInstruction CostOf(const std::string& in, const std::string& in2, const std::
   if (!kernel.ok()) return {};
   const Kernel& parsed = kernel->state().module().kernels[0];
   const TpuCosts costs = *TpuCostsOf(**machines::FindMachine("v5e"));
-  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs, parsed, parsed.bodies[0].region.body.back());
+  TpuDistinct distinct;
+  for (const Instr& instr : parsed.bodies[0].region.body) {
+    const absl::StatusOr<TpuInstruction> before = InstructionOf(costs, parsed, instr, distinct);
+    if (before.ok() && instr.results.size() == 1) distinct[instr.results[0].value] = before->distinct;
+  }
+  absl::StatusOr<TpuInstruction> cost = InstructionOf(costs, parsed, parsed.bodies[0].region.body.back(), distinct);
   EXPECT_TRUE(cost.ok()) << cost.status();
   return cost.ok() ? *std::move(cost) : TpuInstruction{};
 }
@@ -54,7 +59,8 @@ TEST(TpuWork, Elementwise) {
   Expect({.vector = 4}, "f32[16,256]", "%r = convert_element_type{to=bf16}(%a) : bf16[16,256];");
   Expect({.vector = 4}, "f32[16,256]", "%r = lt(%a, 0.0:f32) : bool[16,256];");
   Expect({.vector = 4, .transcendental = 4}, "f32[16,256]", "%r = tanh(%a) : f32[16,256];");
-  Expect({.vector = 4}, "f32[16,256]", "%r = iota{dim=0}() : i32[16,256];");
+  Expect({.vector = 2}, "f32[16,256]", "%r = iota{dim=0}() : i32[16,256];");  // a register for each eight rows
+  Expect({.vector = 2}, "f32[16,256]", "%r = iota{dim=1}() : i32[16,256];");  // one for each 128 columns
   EXPECT_EQ(CostOf("f32[16,256]", "f32[8,128]", "%r = add(%a, %a) : f32[16,256];").flops, 16 * 256);
 }
 
@@ -62,6 +68,27 @@ TEST(TpuWork, Scalars) {
   Expect({.scalar = 1}, "f32[16,256]", "%r = add(1:i32, 2:i32) : i32[];");
   Expect({.transcendental = 1}, "f32[16,256]", "%r = exp(1.0:f32) : f32[];");
   Expect({.scalar = 1}, "f32[16,256]", "%r = get(%sr.at[0]) : i32[];");
+}
+
+// Of 16 x 256 f32, four registers: two of eight rows, two of 128 columns.
+TEST(TpuWork, RegistersThatAreAlikeAreComputedOnce) {
+  const std::string rows = "%i = iota{dim=0}() : i32[16,256]; ", columns = "%j = iota{dim=1}() : i32[16,256]; ";
+  const auto expect = [](double vector, const std::string& body) { Expect({.vector = vector}, "f32[16,256]", body); };
+  expect(2, rows + "%r = add(%i, 3:i32) : i32[16,256];");
+  expect(1, "%z = broadcast_in_dim{shape=[16,256], dims=[]}(1:i32) : i32[16,256]; %r = add(%z, 3:i32) : i32[16,256];");
+  expect(4, rows + columns + "%r = ge(%i, %j) : bool[16,256];");
+  expect(2, rows + "%k = add(%i, 1:i32) : i32[16,256]; %r = ge(%i, %k) : bool[16,256];");
+  expect(4, rows + "%m = ge(%i, 3:i32) : bool[16,256]; %r = select_n(%m, %a, %a) : f32[16,256];");
+  // A row of 256, and a column of 16, for all of the array.
+  expect(2,
+         "%v = get(%xr.at[0, *]) : f32[256]; %w = broadcast_in_dim{shape=[16,256], dims=[1]}(%v) : f32[16,256]; "
+         "%r = mul(%w, %w) : f32[16,256];");
+  expect(2,
+         "%v = get(%xr.at[*, 0 +: 1]) : f32[16,1]; %w = broadcast_in_dim{shape=[16,256], dims=[0,1]}(%v) : "
+         "f32[16,256]; %r = mul(%w, %w) : f32[16,256];");
+  expect(4,
+         "%v = get(%xr.at[*, 0 +: 1]) : f32[16,1]; %w = broadcast_in_dim{shape=[16,256], dims=[0,1]}(%v) : "
+         "f32[16,256]; %r = mul(%w, %a) : f32[16,256];");
 }
 
 TEST(TpuWork, Memory) {

@@ -32,7 +32,7 @@ def errors(page):
         yield "JAX's guide" in row[1], percent(row[4])  # the clock is from that figure
     for row in rows_below(page, "| step | published | cycles |"):
         yield row[0].startswith("6 "), 100 * (percent(row[4]) / percent(row[1]) - 1)  # the clock is from step 6
-    for head in ("| figure | clock | published |", "| figure, all of a v7x |"):
+    for head in ("| figure | clock | published |", "| figure, all of a v7x |", "| kernel on a TPU |", "| other kernel on a TPU |"):
         for row in rows_below(page, head):
             yield row[-1] != "nothing", percent(row[-2])
     for row in rows_below(page, "| products of M = 128, one SM, B300 |"):
@@ -54,6 +54,32 @@ def sentence(page):
 def test_the_page_says_the_mean_of_its_errors():
     page = PAGE.read_text(encoding="utf-8")
     assert sentence(page) in re.sub(r"\s+", " ", page), f"docs/time.md should say: {sentence(page)}"
+
+
+# Of a table of rates, what a copy or a unit of its own is bound by.
+BOUNDS = {"HBM": "kMemoryUncertainty", "copy": "kMemoryUncertainty", "unit": "kUnitUncertainty", "steps": "kWayUncertainty"}
+
+
+def tpu_errors(page):
+    """(the constant of the model that says how far it may be off, its error as a share): what nothing was fitted to."""
+    for row in rows_below(page, "| other kernel on a TPU |"):
+        yield BOUNDS[row[1]], abs(percent(row[4])) / 100
+    for row in rows_below(page, "| figure, all of a v7x |"):
+        if row[-1] == "nothing":
+            yield BOUNDS["copy" if row[0].startswith("a copy") else "unit"], abs(percent(row[3])) / 100
+
+
+def test_three_quarters_of_what_was_not_fitted_on_tpus_are_inside_the_uncertainty():
+    costs = (PAGE.parents[1] / "emu" / "timing" / "tpu_costs.h").read_text(encoding="utf-8")
+    of = {}
+    for name, error in tpu_errors(PAGE.read_text(encoding="utf-8")):
+        of.setdefault(name, []).append(error)
+    assert len(of) == 3
+    for name, errors_of in of.items():
+        told = float(re.search(rf"{name} = ([\d.]+)", costs)[1])
+        inside = sum(error <= told for error in errors_of)
+        assert inside >= 0.75 * len(errors_of), (name, errors_of)
+        assert inside - sum(error == max(e for e in errors_of if e <= told) for error in errors_of) < 0.75 * len(errors_of), name
 
 
 def test_an_error_that_changes_changes_the_mean():
