@@ -69,7 +69,7 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
 }
 
 // L2 keeps it. No thread waits for its way to DRAM, except for DRAM's free rate.
-void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
+Ticks GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   const L2Cache::Found found = cache_.Store(box, at);
   const Bytes all = BytesOf(found.hit);
   l2_bytes_ += static_cast<std::int64_t>(all.value());
@@ -77,7 +77,7 @@ void GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
   const Bytes dirtied = BytesOf(found.dirtied);
   dram_bytes_ += static_cast<std::int64_t>(dirtied.value());
-  dram_.Serve(at, TicksOf(dirtied / costs_.dram));
+  return dram_.Serve(at, TicksOf(dirtied / costs_.dram));
 }
 
 namespace {
@@ -151,6 +151,12 @@ Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
   Ticks taken = asked;
   Write(at, box, &taken);
   return asked;
+}
+
+Ticks GpuChip::TakeThrough(Ticks at, const GlobalBox& box) {
+  Ticks taken = at;
+  const Ticks through = Write(at, box, &taken);
+  return std::max(taken, through);
 }
 
 void GpuChip::Forget(Ticks before) {

@@ -58,7 +58,8 @@ class GpuChip {
   scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
   // Loads by threads that have gone through the port by `asked`: the values are there.
   scheduler::Ticks Read(scheduler::Ticks at, scheduler::Ticks asked, const GlobalBox& box);
-  scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);  // the same, of a store
+  scheduler::Ticks TakeThrough(scheduler::Ticks at, const GlobalBox& box);  // of a store: DRAM has it, too
+  scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);         // the same, of a store
 
   // There are no requests for an earlier time any more.
   void Forget(scheduler::Ticks before);
@@ -120,7 +121,8 @@ class GpuChip {
   };
   Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Way& way);
   machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
-  void Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
+  // When DRAM has it.
+  scheduler::Ticks Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
   Traffic& TrafficOf(std::int64_t array);
   Sm& At(std::int64_t sm) { return sms_[static_cast<std::size_t>(sm)]; }
 

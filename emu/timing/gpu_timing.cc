@@ -37,7 +37,8 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
   const auto wrong = [&](std::string_view why) {
     return absl::InvalidArgumentError(
         Cat("kernel @", program.kernel_name, " is for ", ToString(program.target), why, "; machine ", machine.name(),
-            " runs kernels of the Mosaic GPU backend: prepare one with target mosaic_gpu/", machine.name()));
+            " runs kernels of the Mosaic GPU and Triton backends: prepare one with target mosaic_gpu/", machine.name(),
+            " or triton/", machine.name()));
   };
   if (program.target.backend != TargetBackend::kMosaicGpu) return wrong("");
   const absl::StatusOr<const Machine*> own = machines::FindMachine(program.target.chip);
@@ -48,10 +49,13 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
   const bool blocks = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                                   [](const OperandInfo& info) { return info.mode == BlockMode::kResident; });
   if (blocks || launch::WayOf(program, {.purpose = launch::Purpose::kMoves}) != launch::Way::kThreads) {
-    return absl::UnimplementedError(Cat("kernel @", program.kernel_name,
-                                        blocks ? " has blocks that the backend copies; their copies have no cost yet"
-                                               : " has no mesh of GPU threads, and so no time here",
-                                        ": write the kernel with plgpu.kernel, or export it with JAX's own pipeline"));
+    return absl::UnimplementedError(
+        Cat("kernel @", program.kernel_name,
+            blocks ? " has blocks that the backend copies; their copies have no cost yet"
+                   : " has no mesh of GPU threads, and so no time here",
+            ": JAX deprecates pallas_call on this backend; time it as a Triton kernel, with "
+            "target triton/",
+            machine.name(), ", or write it with plgpu.kernel"));
   }
   return absl::OkStatus();
 }

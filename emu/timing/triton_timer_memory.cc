@@ -120,13 +120,15 @@ Ticks TritonTimer::Copy(absl::Span<const SectorLine> lines, Ticks at) {
   return std::max(there, chip_.Land(block_->sm, first, Bytes(static_cast<double>(bytes))));
 }
 
+// The block goes on at once. It is over when DRAM has what it stored: an H200 that copies writes at DRAM's rate
+// (l2_cache.h).
 void TritonTimer::Store(const Touched& touched) {
   const std::vector<SectorLine> lines = LinesOf(touched.boxes, sectors_);
   if (lines.empty()) return;
   const Bytes turns(static_cast<double>(static_cast<std::int64_t>(lines.size()) * sectors_.line_bytes));
   const Ticks through = chip_.AskPort(block_->sm, clock_.now(), turns);
   Ticks taken = through;
-  for (const GlobalBox& box : BoxesOf(lines, sectors_)) taken = std::max(taken, chip_.Take(through, box));
+  for (const GlobalBox& box : BoxesOf(lines, sectors_)) taken = std::max(taken, chip_.TakeThrough(through, box));
   DoneBy(taken);
 }
 

@@ -85,6 +85,12 @@ Report ReportOf(const kernel::PreparedKernelState& kernel, const agents::Ran& re
   return report;
 }
 
+std::int64_t BlocksOf(const Program& program) {
+  std::int64_t blocks = 1;
+  for (const auto& dim : program.grid) blocks *= dim.size;
+  return blocks;
+}
+
 std::int64_t LinesOfL1(const TritonCosts& costs, const Room& room) {
   const double left = costs.l1_size.value() - static_cast<double>(room.shared * room.blocks);
   return static_cast<std::int64_t>(std::max(0.0, left) / costs.common.l2_line.value());
@@ -112,8 +118,9 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   scheduled.loop.record = false;
   scheduled.loop.clock = &timer->clock();
   scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time
-  scheduled.loop.budget = std::int64_t{1} << 40;
   scheduled.loop.resident = static_cast<std::size_t>(costs.common.sms * room.blocks);
+  const std::int64_t together = std::min(BlocksOf(kernel.program()), costs.common.sms * room.blocks);
+  scheduled.loop.budget = std::max<std::int64_t>(1, together) << 20;  // more loads than a block that ends has
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, kernel::NewOutputs(call.kernel));
   const std::vector<MutableArray> outputs = kernel::MutableArraysOf(tensors);
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
