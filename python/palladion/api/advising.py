@@ -17,7 +17,7 @@ import numpy as np
 
 from palladion import _library
 from palladion._library import PalladionError
-from palladion.api import running, timing
+from palladion.api import running, time_requests
 from palladion.api.timing import time
 from palladion.base.check_options import whole
 from palladion.base.errors import ExportError
@@ -26,7 +26,7 @@ from palladion.report.short_errors import short_errors
 
 
 class _Request(ctypes.Structure):
-    _fields_ = [("time", timing.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
+    _fields_ = [("time", time_requests.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -155,8 +155,8 @@ class _AdvisedProgram(_library.Program):
         self._text, self._target, self._seeds, self._kernels = text, target, seeds, kernels
 
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
-        request = _Request(timing.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
-        self._kernels.append(KernelAdvice(*timing.told("palladion_advise", request, inputs)))
+        request = _Request(time_requests.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
+        self._kernels.append(KernelAdvice(*time_requests.told("palladion_advise", request, inputs)))
         return super().run(inputs, outputs, budget, *how)
 
 
