@@ -1,10 +1,11 @@
 """The file of results of `palladion.tune`: a line of JSON for each, so that a run that was stopped goes on.
 
-A line is found again by what it depends on: the candidate, the kernels' text, the arguments' bytes, the target and the
-version of Palladion; of a check also how it was made. A line that a killed program left in parts is passed over.
-Several runs may write to one file.
+A line is found again by what it depends on: the candidate, the kernels' text, the arguments' bytes, the target, and the
+version of Palladion with a digest of its library; of a check also how it was made. A line that a killed program left in
+parts is passed over. Several runs may write to one file.
 """
 
+import functools
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from palladion import _library
 from palladion.version import VERSION
 
 
@@ -35,6 +37,13 @@ def digest_of_arrays(values: Any) -> str:
         array = np.asarray(leaf)
         parts += [f"{array.shape} {array.dtype}", array.tobytes()]
     return digest(*parts)
+
+
+@functools.cache
+def version() -> str:
+    """Of the package and of the library, whose machines and laws decide a time."""
+    with open(_library.load()._name, "rb") as stream:
+        return f"{VERSION} {digest(stream.read())}"
 
 
 class Results:
@@ -65,11 +74,11 @@ class Results:
 
     def get(self, of: dict) -> dict | None:
         """The result of this, from an earlier run."""
-        return self._known.get(self._key(of | {"version": VERSION}))
+        return self._known.get(self._key(of | {"version": version()}))
 
     def put(self, of: dict, result: dict) -> None:
         """Keeps it, at once."""
-        of = of | {"version": VERSION}
+        of = of | {"version": version()}
         self._known[self._key(of)] = result
         if self._path is None:
             return

@@ -233,7 +233,7 @@ class _Search:
         if (known := self._results.get(self._time_key(one))) is not None:
             self._take_time(one, known)
             return None
-        if self._is_over(_TIMING_SHARE):
+        if self._best is not None and self._is_over(_TIMING_SHARE):
             row.status, row.why = tuned.NOT_LOOKED_AT, ""
             return None
         try:
@@ -277,7 +277,7 @@ class _Search:
             one.row.status, one.row.why = checker.check(one, legal)
             if one.row.status == tuned.CHECKED:
                 right.append(one)
-        self.notes += checker.notes
+        self.notes += checker.notes + checker.doubts([one.row for one in ordered])
         if right:
             right[0].row.status = tuned.CHOSEN
             return right[0].row
@@ -313,6 +313,17 @@ class _Checker:
             self._results.put(key, known)
         return known["status"], known["why"]
 
+    def doubts(self, rows: list[TunedRow]) -> list[str]:
+        """What to think of a reference that no other candidate agrees with."""
+        if self._reference is None or self._how.oracle is not None:
+            return []
+        others = [one for one in rows if one is not self._reference.row and one.status in (tuned.WRONG, tuned.CHECKED)]
+        if self._reference.row.status == tuned.TIMED:
+            self._reference.row.status = tuned.CHECKED
+        if not others or any(one.status == tuned.CHECKED for one in others):
+            return []
+        return ["no other candidate agrees with it, so it may be the one that is wrong: give an oracle"]
+
     def _key(self, one: _Candidate, what: str) -> dict:
         return one.key(what=what, inputs=self._inputs, target=self._how.target, seeds=self._how.seeds)
 
@@ -326,6 +337,8 @@ class _Checker:
                     raise
                 known = {"status": tuned.FAILED, "why": fitting_over.first_line(error)}
             self._results.put(key, known)
+        if known["status"] != tuned.CHECKED:
+            one.row.status, one.row.why = known["status"], known["why"]
         return known
 
     def _report(self, one: _Candidate) -> checking.Report:

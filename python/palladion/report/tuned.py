@@ -159,7 +159,8 @@ class Tuned:
     def _against(self, next_best: TunedRow) -> str:
         more = next_best.seconds / self.best.seconds - 1
         share = uncertainty_of_difference(self.best.uncertainty, next_best.uncertainty)
-        text = f"the next best, {next_best.name}, takes {abs(more):.1%} {'more' if more >= 0 else 'less'}"
+        amount = "as long" if abs(more) < 5e-4 else f"{abs(more):.1%} {'more' if more > 0 else 'less'}"
+        text = f"the next best, {next_best.name}, takes {amount}"
         if share is None:
             return f"{text}; the uncertainty of that difference is not known"
         if not self._is_close(next_best):
