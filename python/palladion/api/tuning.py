@@ -42,6 +42,7 @@ class _Candidate:
     text: str = ""
     runs: int | None = None
     calls: list[tune_calls.KernelCall] | None = None
+    error: Exception | None = None  # that it could not be traced, or judged
 
     def key(self, **more: Any) -> dict:
         """What its results depend on, beside `more`."""
@@ -181,6 +182,9 @@ class _Search:
                 one.row.why = fit.why
         if any(one.row.status == tuned.NOT_TIMED for one in candidates):
             return
+        looked_at = [one for one in candidates if one.row.status != tuned.NOT_LOOKED_AT]
+        if all(one.error is not None for one in looked_at):
+            raise candidates[0].error  # what is wrong with all of them is not the sizes
         if not uncertain:
             raise _library.PalladionError(_none_is_legal(candidates, self.target_name))
         self.notes.append("no candidate is certain to be accepted by the target's compiler: see why of each")
@@ -197,6 +201,7 @@ class _Search:
                 one.text, target = export(one.f, *self._args, target=self._how.target), self._how.target
             found = fitting.fit_of(one.text, (), target)
         except Exception as error:  # of the function itself, too: what it says of these sizes
+            one.error = error
             return fitting_over.Candidate(one.row.sizes, None, fitting_over.first_line(error))
         self.target_name = found[0].target
         return fitting_over.Candidate(one.row.sizes, found)
