@@ -405,8 +405,13 @@ def double(x, rows=64):
 
 
 def test_a_target_without_a_chip_is_an_error():
-    with pytest.raises(palladion.PalladionError, match="no candidate is legal"):
+    with pytest.raises(palladion.PalladionError, match="its target is generic, which is no chip; say which one"):
         tune(double, ROWS, {"rows": [64]}, "generic")
+
+
+def test_what_is_wrong_with_every_candidate_is_the_error():
+    with pytest.raises(NameError, match="nowhere"):
+        tune(lambda x, rows: double(x, rows) + nowhere, ROWS, {"rows": [64, 128]})  # noqa: F821
 
 
 def test_a_kernel_without_a_time_says_which_targets_have_one(monkeypatch):
