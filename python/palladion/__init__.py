@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.api.reducing import Reduced, reduce
     from palladion.api.running import record, run
     from palladion.api.timing import TimeReport, time
+    from palladion.api.tuning import tune
     from palladion.base.errors import PalladionWarning
     from palladion.bridge.params import Params
     from palladion.bridge.rules import install, uninstall
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.jax.jax_source import to_jax, to_jax_source
     from palladion.jax.probes import target
     from palladion.report.kernel_time import KernelTime
+    from palladion.report.tuned import Tuned, TunedRow
 
 _NEEDS_JAX = {
     "Fit": "api.fitting",
@@ -61,6 +63,9 @@ _NEEDS_JAX = {
     "KernelTime": "report.kernel_time",
     "TimeReport": "api.timing",
     "time": "api.timing",
+    "Tuned": "report.tuned",
+    "TunedRow": "report.tuned",
+    "tune": "api.tuning",
 }
 
 __all__ = [

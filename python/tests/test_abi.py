@@ -14,7 +14,7 @@ from jax.experimental import pallas as pl
 
 import palladion
 from palladion import _abi, _library
-from palladion.api import reducing, timing
+from palladion.api import reducing, time_requests
 from palladion.report.reports import KernelReport
 
 HEADER = (pathlib.Path(__file__).parents[2] / "emu/c_api.h").read_text()
@@ -29,8 +29,8 @@ STRUCTURES = {
     "sarif_test": _abi._SarifTest,
     "compare_request": _abi._CompareRequest,
     "call_request": _abi._CallRequest,
-    "timeline": timing._Timeline,
-    "time_request": timing.Request,
+    "timeline": time_requests._Timeline,
+    "time_request": time_requests.Request,
     "reduce_request": reducing._Request,
 }
 

@@ -29,10 +29,14 @@ def add_one(x, rows=8, extra=0.0):
     return call(x) + extra
 
 
+def random_rows():
+    return jax.random.normal(jax.random.key(0), (ROWS, COLUMNS))
+
+
 @pytest.fixture(scope="module")
 def advice():
     tries = {"rows": [512, 7], "extra": [1.0]}
-    return palladion.advise(add_one, jnp.zeros((ROWS, COLUMNS), jnp.float32), target="v5e", tries=tries)
+    return palladion.advise(add_one, random_rows(), target="v5e", tries=tries)
 
 
 def test_larger_blocks_are_advised_where_steps_cost_more_than_bytes(advice):
@@ -185,3 +189,65 @@ def test_slots_of_jaxs_own_pipeline_are_recognised(delay):
     changes = _changes(palladion.advise(_pipelined(3, delay), *OPERANDS, target="h100"))
     (more,) = [one for what, one in changes.items() if what.startswith("one more slot")]
     assert more["ns"] * 1e-9 == pytest.approx(palladion.time(_pipelined(4, delay), *OPERANDS, target="h100").seconds)
+
+
+# ---- what JAX folded from the grid
+
+
+def _total(x_ref, o_ref, last_ref):
+    o_ref[...] = x_ref[...] + 1
+
+    @pl.when(pl.program_id(0) == pl.num_programs(0) - 1)
+    def _():
+        last_ref[...] = x_ref[:8] - x_ref[:8]
+
+
+def with_last(x, rows=16):
+    block = pl.BlockSpec((rows, x.shape[1]), lambda i: (i, 0))
+    shapes = (jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct((8, x.shape[1]), x.dtype))
+    last = pl.BlockSpec((8, x.shape[1]), lambda i: (0, 0))
+    return pl.pallas_call(
+        _total, grid=(x.shape[0] // rows,), in_specs=[block], out_specs=(block, last), out_shape=shapes
+    )(x)
+
+
+def test_the_last_program_stays_the_last_where_blocks_change():
+    x = random_rows()[:512]
+    found = palladion.advise(with_last, x, target="v5e")
+    larger = _changes(found)["blocks of 64 for 16 along 0 of the grid"]
+    assert not larger["refused"] and larger["saved"] > 0.1
+    timed = palladion.time(functools.partial(with_last, rows=64), x, target="v5e")
+    assert larger["ns"] * 1e-9 == pytest.approx(timed.seconds)
+    assert "eq(" in larger["text"] and "7:i32" in larger["text"]
+
+
+# ---- evidence, and how sure a difference is
+
+
+def test_results_that_are_all_alike_show_nothing():
+    found = palladion.advise(
+        add_one, jnp.zeros((ROWS, COLUMNS), jnp.float32), target="v5e", tries={"rows": [512], "extra": [1.0]}
+    )
+    same, other = (next(one for one in found.changes if one.what == what) for what in ("rows=512", "extra=1.0"))
+    assert same.same_results is None and "whether the results are the same is not known" in str(found)
+    assert other.same_results is False
+    assert found.kernels[0].data["random_inputs"] == ["x"]
+    assert "outputs are compared with random numbers in x" in str(found)
+
+
+def test_a_difference_has_its_uncertainty(advice):
+    (faster,) = [one for one in advice.changes if one.what == "rows=512"]
+    assert faster.difference_uncertainty == advice.uncertainty
+    assert "less than its uncertainty" not in faster.told(advice.seconds)
+    close = palladion.advise(
+        functools.partial(add_one, rows=256), random_rows(), target="v5e", tries={"rows": [128, 512]}
+    )
+    assert any(abs(one.seconds / close.seconds - 1) > 0.005 for one in close.changes)
+    for one in close.changes:
+        share = abs(one.seconds - close.seconds) / max(one.seconds, close.seconds)
+        assert ("less than its uncertainty" in one.told(close.seconds)) == (0.005 < share < 0.17)
+
+
+def test_steps_of_the_grid_are_a_limit(advice):
+    assert next(iter(advice.limits)) == "grid.step, halved" and advice.limits["grid.step, halved"] > 0.2
+    assert "with half the grid.step of the chip: " in str(advice)

@@ -9,6 +9,7 @@ import pytest
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCRIPTS = {
     "checks": ["check_cost.py", "--no-memory", "--no-docs"],
+    "tune": ["tuning.py", "--no-docs"],
     "peers": ["peers.py", "--tpu-interpreter", "none", "--no-docs"],
 }
 
@@ -16,7 +17,12 @@ SCRIPTS = {
 # The last, a hopper_matmul, asks which chip it is for.
 @pytest.mark.parametrize(
     "script, kernel",
-    [("checks", "example_kernel f32"), ("peers", "example_kernel f32"), ("checks", "[192,256] grid minor in M")],
+    [
+        ("checks", "example_kernel f32"),
+        ("peers", "example_kernel f32"),
+        ("checks", "[192,256] grid minor in M"),
+        ("tune", "paged attention, 4 sequences"),
+    ],
 )
 def test_script_gives_a_row(script, kernel):
     name, *arguments = SCRIPTS[script]

@@ -32,7 +32,12 @@ def errors(page):
         yield "JAX's guide" in row[1], percent(row[4])  # the clock is from that figure
     for row in rows_below(page, "| step | published | cycles |"):
         yield row[0].startswith("6 "), 100 * (percent(row[4]) / percent(row[1]) - 1)  # the clock is from step 6
-    for head in ("| figure | clock | published |", "| figure, all of a v7x |", "| kernel on a TPU |", "| other kernel on a TPU |"):
+    for head in (
+        "| figure | clock | published |",
+        "| figure, all of a v7x |",
+        "| kernel on a TPU |",
+        "| other kernel on a TPU |",
+    ):
         for row in rows_below(page, head):
             yield row[-1] != "nothing", percent(row[-2])
     for row in rows_below(page, "| products of M = 128, one SM, B300 |"):
@@ -57,7 +62,12 @@ def test_the_page_says_the_mean_of_its_errors():
 
 
 # Of a table of rates, what a copy or a unit of its own is bound by.
-BOUNDS = {"HBM": "kMemoryUncertainty", "copy": "kMemoryUncertainty", "unit": "kUnitUncertainty", "steps": "kWayUncertainty"}
+BOUNDS = {
+    "HBM": "kMemoryUncertainty",
+    "copy": "kMemoryUncertainty",
+    "unit": "kUnitUncertainty",
+    "steps": "kWayUncertainty",
+}
 
 
 def tpu_errors(page):
@@ -79,7 +89,9 @@ def test_three_quarters_of_what_was_not_fitted_on_tpus_are_inside_the_uncertaint
         told = float(re.search(rf"{name} = ([\d.]+)", costs)[1])
         inside = sum(error <= told for error in errors_of)
         assert inside >= 0.75 * len(errors_of), (name, errors_of)
-        assert inside - sum(error == max(e for e in errors_of if e <= told) for error in errors_of) < 0.75 * len(errors_of), name
+        assert inside - sum(error == max(e for e in errors_of if e <= told) for error in errors_of) < 0.75 * len(
+            errors_of
+        ), name
 
 
 def test_an_error_that_changes_changes_the_mean():

@@ -118,6 +118,9 @@ absl::Status UnknownCommand(const std::string& word) {
         "export needs the Python package: python -m palladion export FILE.py:NAME -o K.pkir");
   if (word == "to-jax")
     return absl::InvalidArgumentError("to-jax needs the Python package: python -m palladion to-jax K.pkir -o FILE.py");
+  if (word == "tune")
+    return absl::InvalidArgumentError(
+        "tune needs the Python package: python -m palladion tune FILE.py:NAME --space block=64,128");
   std::vector<std::string_view> names;
   for (const CommandInfo& command : AllCommands()) names.push_back(command.name);
   const std::string meant = Nearest(word, names);

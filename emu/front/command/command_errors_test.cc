@@ -38,6 +38,7 @@ TEST_F(CommandTest, AWordThatIsNearlyRightIsAskedAbout) {
   ExpectError(4, {"log", file, "-p", "x"}, "unknown option -p; known here: ");
   ExpectError(4, {"help", "rum"}, "did you mean run?");
   ExpectError(4, {"export", "k.py:f"}, "python -m palladion export FILE.py:NAME -o K.pkir");
+  ExpectError(4, {"tune", "k.py:f"}, "python -m palladion tune FILE.py:NAME --space block=64,128");
   ExpectError(4, {"completion", "csh"}, "one of the shells bash, zsh and fish; found 'csh'");
   ExpectError(4, {"completion"}, "one of the shells bash, zsh and fish; found none");
 }

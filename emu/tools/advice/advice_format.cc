@@ -1,10 +1,12 @@
 #include "emu/tools/advice/advice_format.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "emu/run/launch/launch.h"
 #include "emu/timing/timing_format.h"
 #include "semantics/base/cat.h"
@@ -24,6 +26,23 @@ std::string ChangeText(double saved) {
   return Cat(timing::PercentText(std::abs(saved)), saved > 0 ? " less" : " more");
 }
 
+// Recorded times of variants of one kernel miss the ratio of two times by no more than the uncertainty of one
+// (docs/time.md, docs/tune.md), which is then a share of the slower time.
+std::optional<double> UncertaintyOfDifference(std::optional<double> one, std::optional<double> other) {
+  if (!one.has_value() || !other.has_value()) return std::nullopt;
+  return std::max(*one, *other);
+}
+
+// The same, and whether that is more than two times of the model may be off against each other.
+std::string DifferenceText(const Tried& one, const Advice& advice) {
+  const double saved = Saved(*one.time, advice);
+  if (std::abs(saved) < kNothing) return ChangeText(saved);
+  const std::optional<double> uncertainty = UncertaintyOfDifference(advice.timing.uncertainty, one.uncertainty);
+  if (!uncertainty.has_value()) return Cat(ChangeText(saved), ", of unknown uncertainty");
+  const double share = std::abs((advice.timing.time - *one.time) / std::max(advice.timing.time, *one.time));
+  return Cat(ChangeText(saved), share < *uncertainty ? ", less than its uncertainty" : "");
+}
+
 // The first line, as others hold what a terminal shows below it.
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -36,12 +55,15 @@ std::string TriedText(const Advice& advice, const Module& module) {
   std::string refused;
   for (const Tried& one : advice.tried) {
     if (one.time.has_value()) {
-      rows.push_back({one.what, timing::TimeText(*one.time), ChangeText(Saved(*one.time, advice))});
+      rows.push_back({one.what, timing::TimeText(*one.time), DifferenceText(one, advice)});
     } else {
       Append(&refused, "  ", one.what, Place(module, one.loc, one.text_line), ": ", FirstLine(one.refused), "\n");
     }
   }
   std::string text;
+  if (!rows.empty() && !advice.random.empty())
+    Append(&text, "outputs are compared with random numbers in ", absl::StrJoin(advice.random, ", "),
+           ", whose elements are all alike\n");
   if (!rows.empty())
     Append(&text, "changes, one at a time; each computes the same, bit for bit, and a check finds nothing new\n",
            TextTable(rows, LastColumn::kWords));
@@ -55,14 +77,14 @@ std::string WhatIfText(const Advice& advice) {
   std::string refused;
   for (const WhatIf& one : advice.what_ifs) {
     if (one.time.has_value()) {
-      rows.push_back({Cat(one.rate, one.with.empty() ? "" : " with ", one.with), timing::TimeText(*one.time),
-                      ChangeText(Saved(*one.time, advice))});
+      rows.push_back({Cat(one.rate, one.halved ? ", halved" : "", one.with.empty() ? "" : " with ", one.with),
+                      timing::TimeText(*one.time), ChangeText(Saved(*one.time, advice))});
     } else {
       Append(&refused, "  ", one.rate, ": not possible alone: ", FirstLine(one.refused), "\n");
     }
   }
-  return Cat("what limits it: the same kernel on a chip with one rate doubled\n", TextTable(rows, LastColumn::kWords),
-             refused);
+  return Cat("what limits it: the same kernel on a chip with one rate doubled, or one time halved\n",
+             TextTable(rows, LastColumn::kWords), refused);
 }
 
 void AddPlace(const Module& module, LocId loc, int line, JsonWriter& json) {
@@ -95,7 +117,10 @@ std::string AdviceText(const Advice& advice, const Module& module) {
   if (!advice.not_tried.empty()) text += "not tried\n";
   for (const NotTried& one : advice.not_tried)
     Append(&text, "  ", one.what, Place(module, one.loc, one.text_line), ": ", one.why, "\n");
-  return text + "A difference that is smaller than how far the time is off may be none on the chip.\n";
+  const std::optional<double> uncertainty = UncertaintyOfDifference(timing.uncertainty, timing.uncertainty);
+  return Cat(text, "The difference of two times is uncertain by ",
+             uncertainty.has_value() ? timing::PercentText(*uncertainty) : "an unknown share",
+             " of the slower one: a smaller one may be none on the chip.\n");
 }
 
 std::string AdviceJson(const Advice& advice, const Module& module) {
@@ -103,11 +128,16 @@ std::string AdviceJson(const Advice& advice, const Module& module) {
   const timing::Timing& timing = advice.timing;
   json.Open('{').Key("machine").String(timing.machine).Key("ns").Real(timing.time.value());
   json.Key("uncertainty").OptionalReal(timing.uncertainty).Key("uncertainty_why").String(timing.uncertainty_why);
-  json.Key("schedules").Number(advice.schedules).Key("changes").Open('[');
+  json.Key("schedules").Number(advice.schedules).Key("random_inputs").Open('[');
+  for (const std::string& name : advice.random) json.String(name);
+  json.Close(']').Key("changes").Open('[');
   for (const Tried& one : advice.tried) {
     json.Open('{').Key("change").String(one.change).Key("what").String(one.what);
     AddPlace(module, one.loc, one.text_line, json);
     AddTime(one.time, advice, json);
+    json.Key("difference_uncertainty")
+        .OptionalReal(one.time.has_value() ? UncertaintyOfDifference(timing.uncertainty, one.uncertainty)
+                                           : std::nullopt);
     json.Key("refused").String(one.refused).Key("text").String(one.text).Close('}');
   }
   json.Close(']').Key("not_tried").Open('[');
@@ -120,7 +150,7 @@ std::string AdviceJson(const Advice& advice, const Module& module) {
   for (const WhatIf& one : advice.what_ifs) {
     json.Open('{').Key("rate").String(one.rate).Key("with").String(one.with);
     AddTime(one.time, advice, json);
-    json.Key("refused").String(one.refused).Close('}');
+    json.Key("halved").Bool(one.halved).Key("refused").String(one.refused).Close('}');
   }
   return json.Close(']').Close('}').Take();
 }

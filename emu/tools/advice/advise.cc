@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "emu/check.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/launch.h"
+#include "emu/values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/run_control.h"
 #include "semantics/base/status.h"
@@ -74,6 +76,25 @@ std::string OtherTraffic(const timing::Timing& before, const timing::Timing& aft
   return "";
 }
 
+constexpr std::string_view kRandom = "random(seed=1,lo=-1,hi=1)";
+
+// Several elements, each with the same bytes.
+bool IsAllAlike(const Tensor& value) {
+  if (value.num_elements() < 2) return false;
+  const std::size_t size = value.num_bytes() / static_cast<std::size_t>(value.num_elements());
+  return std::memcmp(value.bytes(), value.bytes() + size, value.num_bytes() - size) == 0;
+}
+
+// No output would differ if its elements came from other places.
+bool ShowNothing(const std::vector<Tensor>& outputs) {
+  return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), IsAllAlike);
+}
+
+struct Told {
+  machines::Nanoseconds time;
+  std::optional<double> uncertainty;
+};
+
 class Adviser {
  public:
   explicit Adviser(const Request& request) : request_(request) {}
@@ -88,11 +109,7 @@ class Adviser {
         found.not_tried.push_back(
             {.what = std::string(change.name), .text_line = 0, .loc = {}, .why = std::string(change.none)});
       for (NotTried& one : found.not_tried) advice_.not_tried.push_back(std::move(one));
-      for (const Candidate& candidate : found.candidates) {
-        PALLADION_ASSIGN_OR_RETURN(Tried tried, Try(candidate));
-        tried.change = change.name;
-        advice_.tried.push_back(std::move(tried));
-      }
+      PALLADION_RETURN_IF_ERROR(TryAll(change, found.candidates));
     }
     if (request_.what_ifs) {
       PALLADION_ASSIGN_OR_RETURN(advice_.what_ifs, WhatIfs(CallOf(request_.kernel)));
@@ -107,6 +124,23 @@ class Adviser {
   }
 
  private:
+  // Of a series only as far as each is faster than the one before.
+  absl::Status TryAll(const ChangeRow& change, const std::vector<Candidate>& candidates) {
+    std::map<std::string, std::optional<machines::Nanoseconds>> last;  // of each series; nothing: it is over
+    for (const Candidate& candidate : candidates) {
+      const auto before = last.try_emplace(candidate.series, advice_.timing.time).first;
+      if (!candidate.series.empty() && !before->second.has_value()) continue;
+      PALLADION_ASSIGN_OR_RETURN(Tried tried, Try(candidate));
+      tried.change = change.name;
+      if (!candidate.series.empty()) {
+        const bool faster = tried.time.has_value() && *tried.time < *before->second;
+        before->second = faster ? tried.time : std::nullopt;
+      }
+      advice_.tried.push_back(std::move(tried));
+    }
+    return absl::OkStatus();
+  }
+
   timing::TimedCall CallOf(const PreparedKernel& kernel) const {
     return {
         .kernel = kernel, .inputs = request_.inputs, .machine = request_.machine, .run = request_.run, .timeline = {}};
@@ -119,12 +153,13 @@ class Adviser {
                                        .observable = observable});
   }
 
-  absl::StatusOr<Report> Checked(const Module& module, std::vector<Tensor>* outputs) const {
+  absl::StatusOr<Report> Checked(const Module& module, absl::Span<const Tensor> inputs,
+                                 std::vector<Tensor>* outputs) const {
     PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, Prepared(module, false));
     CheckOptions options;
     options.seeds = request_.seeds;
     options.run = request_.run;
-    PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, request_.inputs, options, outputs));
+    PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, inputs, options, outputs));
     if (report.interrupted) return InterruptedStatus();
     return report;
   }
@@ -134,8 +169,33 @@ class Adviser {
     PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
     advice_.timing = std::move(timed.timing);
     timed_report_ = std::move(timed.report);
-    PALLADION_ASSIGN_OR_RETURN(advice_.report, Checked(module_, &outputs_));
+    PALLADION_ASSIGN_OR_RETURN(advice_.report, Checked(module_, request_.inputs, &outputs_));
     advice_.schedules = advice_.report.schedules;
+    return CheckOnOthers();
+  }
+
+  // Where inputs are all alike, what changes are compared with is computed from random ones, if the kernel runs on
+  // them.
+  absl::Status CheckOnOthers() {
+    compared_on_.assign(request_.inputs.begin(), request_.inputs.end());
+    const std::vector<OperandDescription>& described = request_.kernel.inputs();
+    for (std::size_t i = 0; i < std::min(compared_on_.size(), described.size()); ++i) {
+      if (!IsFloat(compared_on_[i].dtype()) || !IsAllAlike(compared_on_[i])) continue;
+      PALLADION_ASSIGN_OR_RETURN(compared_on_[i],
+                                 TensorFromText(compared_on_[i].dtype(), compared_on_[i].shape(), kRandom));
+      advice_.random.push_back(described[i].name);
+    }
+    if (advice_.random.empty()) return absl::OkStatus();
+    std::vector<Tensor> outputs;
+    absl::StatusOr<Report> report = Checked(module_, compared_on_, &outputs);
+    if (!report.ok() && IsInterrupted(report.status())) return report.status();
+    if (!report.ok() || !launch::EndOf(*report).ok()) {
+      advice_.random.clear();
+      compared_on_.assign(request_.inputs.begin(), request_.inputs.end());
+      return absl::OkStatus();
+    }
+    compared_report_ = *std::move(report);
+    outputs_ = std::move(outputs);
     return absl::OkStatus();
   }
 
@@ -145,11 +205,13 @@ class Adviser {
                 .text_line = candidate.text_line,
                 .loc = candidate.loc,
                 .time = {},
+                .uncertainty = {},
                 .refused = "",
                 .text = Print(candidate.module)};
-    absl::StatusOr<machines::Nanoseconds> time = TimeOf(candidate);
+    const absl::StatusOr<Told> time = TimeOf(candidate);
     if (time.ok()) {
-      tried.time = *time;
+      tried.time = time->time;
+      tried.uncertainty = time->uncertainty;
     } else if (IsInterrupted(time.status())) {
       return time.status();
     } else {
@@ -159,18 +221,21 @@ class Adviser {
   }
 
   // An error says why it is no advice.
-  absl::StatusOr<machines::Nanoseconds> TimeOf(const Candidate& candidate) const {
+  absl::StatusOr<Told> TimeOf(const Candidate& candidate) const {
     PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, Prepared(candidate.module, true));
     PALLADION_ASSIGN_OR_RETURN(const timing::Timed timed, timing::TimeKernel(CallOf(kernel)));
     PALLADION_RETURN_IF_ERROR(Refuse(NewIn(timed.report, timed_report_)));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
     if (candidate.same_traffic) PALLADION_RETURN_IF_ERROR(Refuse(OtherTraffic(advice_.timing, timed.timing)));
     std::vector<Tensor> outputs;
-    PALLADION_ASSIGN_OR_RETURN(const Report report, Checked(candidate.module, &outputs));
-    PALLADION_RETURN_IF_ERROR(Refuse(NewIn(report, advice_.report)));
+    PALLADION_ASSIGN_OR_RETURN(const Report report, Checked(candidate.module, compared_on_, &outputs));
+    PALLADION_RETURN_IF_ERROR(Refuse(NewIn(report, compared_report_.has_value() ? *compared_report_ : advice_.report)));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(report));
     PALLADION_RETURN_IF_ERROR(Refuse(Differs(outputs_, outputs, request_.kernel.outputs())));
-    return timed.timing.time;
+    if (ShowNothing(outputs_))
+      return absl::FailedPreconditionError(
+          "its outputs are equal, but all their elements are alike on these inputs, so that shows nothing");
+    return Told{.time = timed.timing.time, .uncertainty = timed.timing.uncertainty};
   }
 
   static absl::Status Refuse(const std::string& why) {
@@ -180,7 +245,9 @@ class Adviser {
   const Request& request_;
   Module module_;
   Report timed_report_;
-  std::vector<Tensor> outputs_;
+  std::vector<Tensor> compared_on_;        // inputs
+  std::optional<Report> compared_report_;  // of the kernel as it is, on them; nothing: they are the given ones
+  std::vector<Tensor> outputs_;            // of the same
   Advice advice_;
 };
 

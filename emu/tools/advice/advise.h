@@ -1,7 +1,9 @@
 // What would make a kernel faster on a chip, computed: the kernel with each change of change.h is verified, run in
 // virtual time with the same inputs, and checked; and the kernel as it is runs on the chip with one rate doubled
 // (what_if.h). Only a change that computes the same, bit for bit, without a new finding, is advice; the others are
-// listed with the reason. Not covered: two changes together, and what the timing model leaves out (docs/time.md).
+// listed with the reason. Equal outputs of inputs whose elements are all alike show nothing: floats that are all alike
+// are random where outputs are compared, and outputs that are then still all alike are no evidence. Not covered: two
+// changes together, and what the timing model leaves out (docs/time.md).
 #ifndef PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 #define PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 
@@ -42,6 +44,7 @@ struct Tried {
   int text_line = 0;
   LocId loc;
   std::optional<machines::Nanoseconds> time;  // nothing: refused
+  std::optional<double> uncertainty;          // share of `time`; nothing: not known
   std::string refused;                        // why
   std::string text;                           // of the kernel with it, in canonical form
 };
@@ -51,6 +54,7 @@ struct Advice {
   std::vector<Tried> tried;         // what takes least first; then what was refused
   std::vector<NotTried> not_tried;  //
   std::vector<WhatIf> what_ifs;     // what takes least first
+  std::vector<std::string> random;  // inputs whose elements are all alike: random ones where outputs are compared
   std::int64_t schedules = 0;       // of the check of the kernel as it is
   Report report;                    // of that check
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_replace.h"
@@ -63,10 +64,10 @@ TEST(Advise, ASecondSlotHidesTheLatencyOfCopies) {
   const std::string text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 1});
   const Advice advice = AdviceOn({.text = text});
   EXPECT_GT(SavedBy(advice, "one more slot"), 0.3);
-  EXPECT_EQ(advice.tried[0].what, "one more slot of ring a, b, 2 for 1");
+  EXPECT_GT(SavedBy(advice, "2 more slots"), SavedBy(advice, "one more slot"));
   // It is what a kernel with two slots takes.
   const Advice two = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 2048, .slots = 2}), .changes = {}});
-  EXPECT_EQ(two.timing.time, *advice.tried[0].time);
+  EXPECT_EQ(two.timing.time, *Of(advice, "one more slot of ring a, b, 2 for 1").time);
   EXPECT_TRUE(std::none_of(advice.tried.begin(), advice.tried.end(), [](const Tried& one) {
     return one.what.find("fewer") != std::string::npos;
   })) << "there is no ring of no slot";
@@ -248,7 +249,135 @@ TEST(Advise, BlocksThatCannotGrowAreToldWithTheReason) {
   EXPECT_NE(std::string::npos, found->why.find("does not divide 4096")) << found->why;
 }
 
+// One step of a size is not all that there is to gain, and what does not help is not driven further.
+TEST(Advise, BlocksGrowAsFarAsThatHelps) {
+  const Advice advice = AdviceOn({.text = AddText(16), .target = "mosaic_tpu/v5e"});
+  const Tried &twice = Of(advice, "blocks of 32 for 16"), &more = Of(advice, "blocks of 128 for 16");
+  ASSERT_TRUE(twice.time.has_value() && more.time.has_value());
+  EXPECT_LT(*more.time, *twice.time);
+  const Advice larger = AdviceOn({.text = AddText(128), .target = "mosaic_tpu/v5e", .changes = {}});
+  EXPECT_EQ(more.time, larger.timing.time);
+  EXPECT_FALSE(Of(advice, "blocks of 8 for 16").time.has_value() &&
+               *Of(advice, "blocks of 8 for 16").time < advice.timing.time);
+  EXPECT_TRUE(std::none_of(advice.tried.begin(), advice.tried.end(),
+                           [](const Tried& one) { return one.what.find("blocks of 4 for 16") != std::string::npos; }));
+}
+
+// The last program is another one in another grid.
+constexpr char kLast[] = R"(pkir 1;
+kernel @k {
+  backend mosaic_tpu;
+  grid [$G];
+  in %x: f32[512,128] block ($B,128) map (%i: i32[]) { return %i, 0:i32; };
+  out %o: f32[512,128] block ($B,128) map (%i: i32[]) { return %i, 0:i32; };
+  out %t: f32[8,128] block (8,128) map (%i: i32[]) { return 0:i32, 0:i32; };
+  body @k (%xr: ref<default,f32[$B,128]> as "x_ref", %or: ref<default,f32[$B,128]> as "o_ref",
+           %tr: ref<default,f32[8,128]> as "t_ref") {
+    %0 = get(%xr) : f32[$B,128];
+    _ = swap(%or, %0) : f32[$B,128];
+    %p = program_id{axis=0}() : i32[];
+    %l = $C : bool[];
+    %c = convert_element_type{to=i32}(%l) : i32[];
+    cond(%c) { return; } {
+      %1 = get(%xr.at[0 +: 8, *]) : f32[8,128];
+      %2 = sub(%1, %1) : f32[8,128];
+      _ = swap(%tr, %2) : f32[8,128];
+      return;
+    };
+    return;
+  }
+}
+)";
+
+std::string LastText(std::int64_t rows, const std::string& condition) {
+  return absl::StrReplaceAll(kLast, {{"$B", Cat(rows)}, {"$G", Cat(512 / rows)}, {"$C", condition}});
+}
+
+TEST(Advise, WhatJaxFoldedFromTheGridFollowsIt) {
+  for (const auto& [condition, changed] :
+       {std::pair("eq(%p, 31:i32)", "eq(%p, 15:i32)"), std::pair("ge(%p, 31:i32)", "ge(%p, 15:i32)")}) {
+    const Advice advice = AdviceOn({.text = LastText(16, condition), .target = "mosaic_tpu/v5e"});
+    EXPECT_GT(SavedBy(advice, "blocks of 32 for 16"), 0.1);
+    EXPECT_NE(std::string::npos, Of(advice, "blocks of 32 for 16").text.find(changed));
+  }
+  // The first one stays the first.
+  const Advice first = AdviceOn({.text = LastText(16, "eq(%p, 0:i32)"), .target = "mosaic_tpu/v5e"});
+  EXPECT_GT(SavedBy(first, "blocks of 32 for 16"), 0.1);
+}
+
+TEST(Advise, ANumberThatMayNotFollowTheGridIsNotTried) {
+  for (const auto& [text, why] :
+       {std::pair(LastText(16, "eq(%p, 7:i32)"), "with 7, which is neither the first nor the last"),
+        std::pair(LastText(512, "eq(%p, 0:i32)"), "with 0, which is the first and the last")}) {
+    const Advice advice = AdviceOn({.text = text, .target = "mosaic_tpu/v5e"});
+    EXPECT_TRUE(std::any_of(advice.not_tried.begin(), advice.not_tried.end(), [&why = why](const NotTried& one) {
+      return one.why.find(why) != std::string::npos;
+    })) << why;
+  }
+}
+
+// ---- evidence
+
+// Every program reads the first block.
+Found WithTheFirstBlock(const Module& module) {
+  Candidate candidate{.what = "the first block", .text_line = 1, .loc = {}, .series = "", .module = module};
+  candidate.module.kernels[0].operands[0].block->map.results[0] = edit::LiteralArg(0, ArrayType(DType::kI32, {}));
+  return {.candidates = {candidate}, .not_tried = {}};
+}
+
+TEST(Advise, InputsThatAreAllAlikeAreNoEvidence) {
+  const ChangeRow rows[] = {{"first", "", "", WithTheFirstBlock}};
+  const Advice advice = AdviceOn({.text = AddText(16), .target = "mosaic_tpu/v5e", .changes = rows});
+  EXPECT_EQ(advice.tried[0].refused, "other results in o");
+  EXPECT_EQ(advice.random, std::vector<std::string>{"x"});
+  const Advice given = AdviceOn(
+      {.text = AddText(16), .target = "mosaic_tpu/v5e", .changes = rows, .values = "random(seed=3,lo=-1,hi=1)"});
+  EXPECT_EQ(given.tried[0].refused, "other results in o");
+  EXPECT_TRUE(given.random.empty());
+}
+
+TEST(Advise, OutputsThatAreAllAlikeAreNoEvidence) {
+  const std::string integers = absl::StrReplaceAll(AddText(16), {{"f32", "i32"}, {"1.0:", "1:"}});
+  const Advice advice = AdviceOn({.text = integers, .target = "mosaic_tpu/v5e"});
+  EXPECT_EQ(Of(advice, "blocks of 32 for 16").refused,
+            "its outputs are equal, but all their elements are alike on these inputs, so that shows nothing");
+  const Advice iota = AdviceOn({.text = integers, .target = "mosaic_tpu/v5e", .values = "iota"});
+  EXPECT_GT(SavedBy(iota, "blocks of 32 for 16"), 0.1);
+}
+
+TEST(Advise, ADifferenceBelowItsUncertaintyIsSaid) {
+  const std::string text = AddText(16);
+  const Advice advice = AdviceOn({.text = text, .target = "mosaic_tpu/v5e"});
+  const std::string told = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, told.find("outputs are compared with random numbers in x, whose elements")) << told;
+  EXPECT_NE(std::string::npos, told.find("The difference of two times is uncertain by 17.0 % of the slower one"))
+      << told;
+  Advice close = advice;
+  close.tried.resize(1);
+  close.tried[0].time = 0.875 * advice.timing.time;
+  const std::string near = AdviceText(close, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, near.find("12.5 % less, less than its uncertainty\n")) << near;
+  close.tried[0].time = 0.5 * advice.timing.time;
+  const std::string far = AdviceText(close, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, far.find("50.0 % less\n")) << far;
+  close.tried[0].uncertainty.reset();
+  const std::string unknown = AdviceText(close, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, unknown.find("50.0 % less, of unknown uncertainty\n")) << unknown;
+}
+
 // ---- the chip
+
+TEST(Advise, StepsOfAGridAreALimit) {
+  const Advice advice = AdviceOn({.text = AddText(16), .target = "mosaic_tpu/v5e", .what_ifs = true, .changes = {}});
+  const auto step = std::find_if(advice.what_ifs.begin(), advice.what_ifs.end(),
+                                 [](const WhatIf& one) { return one.rate == "grid.step"; });
+  ASSERT_NE(step, advice.what_ifs.end());
+  EXPECT_TRUE(step->halved && step->time.has_value());
+  EXPECT_LT(*step->time, 0.8 * advice.timing.time);
+  EXPECT_EQ(step, advice.what_ifs.begin()) << "nothing limits a kernel of small blocks as much";
+  const std::string told = AdviceText(advice, Prepared(AddText(16), "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, told.find("  grid.step, halved ")) << told;
+}
 
 TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
   const std::string text = MatmulText({.m = 64, .n = 128, .k = 1024, .slots = 4});

@@ -20,6 +20,9 @@ struct Candidate {
   int text_line = 0;
   LocId loc;
   bool same_traffic = false;  // it asks for the same bytes of each operand; else it is not what it is meant to be
+  // Of candidates with the same, which follow each other and go further and further, the rest is left once one is not
+  // faster than the one before; "": it stands alone.
+  std::string series;
   Module module;
 };
 

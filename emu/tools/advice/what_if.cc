@@ -18,18 +18,20 @@ std::optional<machines::Number> NumberOf(const machines::Machine& machine, std::
   return std::nullopt;
 }
 
-std::string Twice(std::string_view name, const machines::Number& number) {
-  return Cat(name, "=", machines::PrintValue(2 * number.written), number.unit.empty() ? "" : " ", number.unit);
+std::string Changed(std::string_view name, const machines::Number& number, bool halved) {
+  return Cat(name, "=", machines::PrintValue((halved ? 0.5 : 2) * number.written), number.unit.empty() ? "" : " ",
+             number.unit);
 }
 
 }  // namespace
 
 absl::Span<const RateRow> AllRates() {
   static constexpr RateRow kRows[] = {
-      {"dram.peak", ""},   {"l2.bandwidth", "l2.slice_rate"},
-      {"smem.port", ""},   {"tma.row_rate", ""},
-      {"issue.slots", ""}, {"tensor.bf16", ""},
-      {"mxu.count", ""},   {"slot.valu", ""},
+      {"dram.peak", ""},       {"l2.bandwidth", "l2.slice_rate"},
+      {"smem.port", ""},       {"tma.row_rate", ""},
+      {"issue.slots", ""},     {"tensor.bf16", ""},
+      {"mxu.count", ""},       {"slot.valu", ""},
+      {"grid.step", "", true},
   };
   return kRows;
 }
@@ -39,11 +41,11 @@ absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::TimedCall& call) {
   for (const RateRow& row : AllRates()) {
     const std::optional<machines::Number> number = NumberOf(call.machine, row.rate);
     if (!number.has_value()) continue;
-    std::vector<std::string> changes = {Twice(row.rate, *number)};
-    WhatIf one{.rate = std::string(row.rate), .with = "", .time = {}, .refused = ""};
+    std::vector<std::string> changes = {Changed(row.rate, *number, row.halved)};
+    WhatIf one{.rate = std::string(row.rate), .with = "", .time = {}, .refused = "", .halved = row.halved};
     const std::optional<machines::Number> with = NumberOf(call.machine, row.with);
     if (with.has_value()) {
-      changes.push_back(Twice(row.with, *with));
+      changes.push_back(Changed(row.with, *with, row.halved));
       one.with = row.with;
     }
     machines::Machine machine = call.machine;

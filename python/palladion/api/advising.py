@@ -17,37 +17,55 @@ import numpy as np
 
 from palladion import _library
 from palladion._library import PalladionError
-from palladion.api import running, timing
+from palladion.api import running, time_requests
 from palladion.api.timing import time
 from palladion.base.check_options import whole
 from palladion.base.errors import ExportError
 from palladion.jax import probes, tensors
 from palladion.report.short_errors import short_errors
+from palladion.report.tuned import uncertainty_of_difference
+
+_HALVED = ", halved"
 
 
 class _Request(ctypes.Structure):
-    _fields_ = [("time", timing.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
+    _fields_ = [("time", time_requests.Request), ("seeds", ctypes.c_int64), ("what_ifs", ctypes.c_int)]
 
 
 @dataclasses.dataclass(frozen=True)
 class Change:
-    """One change, alone: seconds with it, or why there are none. `same_results`: bit for bit those without it;
-    None where it was not run.
+    """One change, alone: seconds with it, or why there are none. `same_results`: bit for bit those without it; None
+    where it was not run, or where that shows nothing, because all elements of each result are alike.
+    `difference_uncertainty`: how far its difference from the time without it may be off, as a share of the slower of
+    the two; None where that is not known.
     """
 
     what: str
     seconds: float | None
     same_results: bool | None
     refused: str = ""
+    difference_uncertainty: float | None = None
 
     def line(self, before: float) -> str:
         """A line for people; `before` are the seconds without it."""
         if self.seconds is None:
             return f"{self.what}: not possible: {self.refused.splitlines()[0]}"
         gain = 1 - self.seconds / before
-        change = "no change" if abs(gain) < 0.005 else f"{abs(gain):.1%} {'less' if gain > 0 else 'more'}"
-        note = "" if self.same_results else "; other results, so look at its accuracy"
+        change = "no change"
+        if abs(gain) >= 0.005:
+            change = f"{abs(gain):.1%} {'less' if gain > 0 else 'more'}{self._uncertain(before)}"
+        note = {
+            True: "",
+            False: "; other results, so look at its accuracy",
+            None: "; whether the results are the same is not known: all elements of each are alike",
+        }[self.same_results]
         return f"{self.what}: {self.seconds * 1e6:.4g} us, {change}{note}"
+
+    def _uncertain(self, before: float) -> str:
+        if self.difference_uncertainty is None:
+            return ", of unknown uncertainty"
+        share = abs(before - self.seconds) / max(before, self.seconds)
+        return ", less than its uncertainty" if share < self.difference_uncertainty else ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,8 +82,8 @@ class KernelAdvice:
 @dataclasses.dataclass(frozen=True)
 class Advice:
     """`changes` of the function, what helps most first; `limits`: the share of the time that twice a rate of the chip
-    would save, and `not_doubled` why a rate cannot be; `kernels`: changes of each kernel's text,
-    in the order in which they ran."""
+    would save, or half of a time such as "grid.step, halved", and `not_doubled` why a rate cannot be; `kernels`:
+    changes of each kernel's text, in the order in which they ran."""
 
     seconds: float
     uncertainty: float | None
@@ -91,7 +109,9 @@ class Advice:
         ]
         lines += [one.line(self.seconds) for one in self.changes]
         lines += [
-            f"with twice {rate} of the chip: {saved:.1%} less" for rate, saved in self.limits.items() if saved >= 0.005
+            f"with {_changed(rate)} of the chip: {saved:.1%} less"
+            for rate, saved in self.limits.items()
+            if saved >= 0.005
         ]
         lines += [
             f"with twice {rate} of the chip: not possible: {why.splitlines()[0]}"
@@ -115,8 +135,8 @@ def advise(
 
     `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or
     its kernels cannot run is reported with its reason. target, budget: as for `palladion.time`; seeds: schedules of the
-    check of each change of a kernel. A difference below `uncertainty` may be none on the chip, as errors of the model
-    are often the same for both; docs/time.md has them.
+    check of each change of a kernel. A difference that is less than its uncertainty may be none on the chip;
+    docs/time.md has the errors of the model.
     """
     target = probes.given(target)
     kernels: list[KernelAdvice] = []
@@ -130,16 +150,29 @@ def advise(
     )
     results = tensors_of(execution.results)
     seconds = sum(one.data["ns"] for one in kernels) * 1e-9
+    uncertainty = _largest([one.data["uncertainty"] for one in kernels])
+    without = _Without(results, uncertainty)
     changes = [
-        _tried(f, args, {name: value}, target, budget, results)
+        _tried(f, args, {name: value}, target, budget, without)
         for name, values in (tries or {}).items()
         for value in values
     ]
     changes.sort(key=lambda one: float("inf") if one.seconds is None else one.seconds)
     limits, not_doubled = _limits(kernels)
-    return Advice(
-        seconds, _largest([one.data["uncertainty"] for one in kernels]), changes, limits, not_doubled, kernels
-    )
+    return Advice(seconds, uncertainty, changes, limits, not_doubled, kernels)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Without:
+    """The function without a change."""
+
+    results: Any
+    uncertainty: float | None
+
+
+def _changed(rate: str) -> str:
+    name, separator, _ = rate.partition(_HALVED)
+    return f"half the {name}" if separator else f"twice {name}"
 
 
 def _largest(uncertainties: list[float | None]) -> float | None:
@@ -155,30 +188,41 @@ class _AdvisedProgram(_library.Program):
         self._text, self._target, self._seeds, self._kernels = text, target, seeds, kernels
 
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
-        request = _Request(timing.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
-        self._kernels.append(KernelAdvice(*timing.timed_call("palladion_advise", request, inputs)))
+        request = _Request(time_requests.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
+        self._kernels.append(KernelAdvice(*time_requests.timed_call("palladion_advise", request, inputs)))
         return super().run(inputs, outputs, budget, *how)
 
 
-def _tried(f, args, keywords, target, budget, results) -> Change:
+def _tried(f, args, keywords, target, budget, without: _Without) -> Change:
     ((name, value),) = keywords.items()
     what = f"{name}={value!r}"
     try:
         report = time(functools.partial(f, **keywords), *args, target=target, budget=budget)
     except (PalladionError, ExportError, ValueError, NotImplementedError) as error:
         return Change(what, None, None, str(error) or type(error).__name__)
-    return Change(what, report.seconds, _same(results, report.results))
+    uncertainty = uncertainty_of_difference(without.uncertainty, _largest([one.uncertainty for one in report.kernels]))
+    return Change(what, report.seconds, _same(without.results, report.results), "", uncertainty)
 
 
-def _same(results, others) -> bool:
-    pairs = list(zip(jax.tree.leaves(results), jax.tree.leaves(others), strict=True))
-    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in pairs)
+def _same(results, others) -> bool | None:
+    """None: they are, and would be if their elements came from other places."""
+    pairs = [
+        (np.asarray(a), np.asarray(b)) for a, b in zip(jax.tree.leaves(results), jax.tree.leaves(others), strict=True)
+    ]
+    if any(a.tobytes() != b.tobytes() for a, b in pairs):
+        return False
+    return None if pairs and all(_is_all_alike(a) for a, _ in pairs) else True
+
+
+def _is_all_alike(array: np.ndarray) -> bool:
+    raw = np.ascontiguousarray(array).view(np.uint8).reshape(array.size, -1) if array.size > 1 else None
+    return raw is not None and bool((raw == raw[0]).all())
 
 
 def _limits(kernels) -> tuple[dict[str, float], dict[str, str]]:
     """Of all kernels together. Chips differ in what they have: a rate counts where every kernel's has it."""
     whole_time = sum(one.data["ns"] for one in kernels)
-    rates = [{rate["rate"]: rate for rate in one.data["what_ifs"]} for one in kernels]
+    rates = [{one["rate"] + _HALVED * one["halved"]: one for one in kernel.data["what_ifs"]} for kernel in kernels]
     saved, refused = {}, {}
     for name in {name: None for one in rates for name in one}:
         found = [one.get(name) for one in rates]

@@ -145,13 +145,14 @@ def first_difference(results, expected, rtol=None, atol=None) -> Difference | No
     for number, (a, b) in enumerate(zip(found, wanted)):
         if a.shape != b.shape:
             raise ValueError(f"result {number} has shape {list(a.shape)} and the reference's {list(b.shape)}")
-        difference = _difference(number, _numbers(a), _numbers(b), *_tolerance(a.dtype, rtol, atol))
+        difference = difference_of(number, numbers_of(a), numbers_of(b), *tolerance_of(a.dtype, rtol, atol))
         if difference is not None:
             return difference
     return None
 
 
-def _numbers(value) -> np.ndarray:
+def numbers_of(value) -> np.ndarray:
+    """Numbers that can be subtracted without loss: a PRNG key's words, integers of any width, f64 of any float."""
     if jax.dtypes.issubdtype(value.dtype, jax.dtypes.prng_key):
         value = jax.random.key_data(value)
     array = np.asarray(value)
@@ -160,14 +161,16 @@ def _numbers(value) -> np.ndarray:
     return array.astype(object if array.dtype.kind in "iub" else np.float64)  # of any width, without wrapping
 
 
-def _tolerance(dtype, rtol, atol) -> tuple:
+def tolerance_of(dtype, rtol, atol) -> tuple:
+    """(rtol, atol): what is given, else that of the type in JAX's own tests."""
     default = (
         _TOLERANCE.get(np.dtype(dtype).name, 0.0) if not jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key) else 0.0
     )
     return (default if rtol is None else rtol, default if atol is None else atol)
 
 
-def _difference(number, a, b, rtol, atol) -> Difference | None:
+def difference_of(number, a, b, rtol, atol) -> Difference | None:
+    """Of result `number`; rtol and atol are numbers, or arrays of the results' shape."""
     if a.dtype == object:
         distance = np.abs(a - b).astype(np.float64) if a.size else np.zeros(a.shape)
         bound = atol + rtol * np.abs(b).astype(np.float64) if a.size else np.zeros(a.shape)

@@ -193,29 +193,30 @@ def fit(
         raise ValueError("over gives a function its sizes; found a kernel text, whose sizes are fixed")
     kernel_texts.expect_function(kernel)
     candidates, errors = [], []
-    for sizes in _candidates(over):
+    for sizes in candidates_of(over, "over"):
         try:
             candidates.append(Candidate(sizes, fit_of(lambda *given, sizes=sizes: f(*given, **sizes), args, target)))
         except Exception as error:  # of the function itself, too: what it says of these sizes
             errors.append(error)
-            candidates.append(Candidate(sizes, None, _first_line(error)))
+            candidates.append(Candidate(sizes, None, first_line(error)))
     if len(errors) == len(candidates):
         raise errors[0]
     return FitOver(candidates)
 
 
-def _candidates(over) -> list[dict[str, Any]]:
+def candidates_of(over: Mapping[str, Iterable] | Iterable[Mapping[str, Any]], option: str) -> list[dict[str, Any]]:
+    """Every combination of the sizes, or those of the list; ValueError, with the option's name, for none."""
     if not isinstance(over, Mapping):
         found = [dict(one) for one in over]
     else:
         lists = {name: list(sizes) for name, sizes in over.items()}
         found = [dict(zip(lists, sizes)) for sizes in itertools.product(*lists.values())] if lists else []
     if not found:
-        raise ValueError(f"over has the sizes to try, {{'bm': [64, 128]}}; found none in {over!r}")
+        raise ValueError(f"{option} has the sizes to try, {{'bm': [64, 128]}}; found none in {over!r}")
     return found
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """What is wrong, without the frames and notes below it."""
     return f"{type(error).__name__}: {(str(error).strip() or 'without a message').splitlines()[0]}"
 

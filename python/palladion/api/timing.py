@@ -1,43 +1,21 @@
 """`palladion.time`: how long the kernels of a function take on a chip that is not there (docs/time.md).
 
-The model is C++ (emu/timing); this file makes the C ABI's request and turns the answer into Python objects.
+The model is C++ (emu/timing), behind the C ABI (time_requests.py); here is what it reports, as Python objects.
 """
 
 import ctypes
 import dataclasses
-import functools
-import json
 import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from palladion import _library
 from palladion.api import kernel_texts, running
+from palladion.api.time_requests import Request, request_of, timed_call
 from palladion.base.check_options import whole
 from palladion.jax import probes, tensors
 from palladion.report.kernel_time import KernelTime, kernel_time
 from palladion.report.short_errors import short_errors
-
-
-class _Timeline(ctypes.Structure):
-    _fields_ = [("unit", ctypes.c_int64), ("page", ctypes.c_void_p), ("trace", ctypes.c_void_p)]
-
-
-class Request(ctypes.Structure):
-    """palladion_time_request."""
-
-    _fields_ = [
-        ("text", ctypes.c_char_p),
-        ("size", ctypes.c_size_t),
-        ("kernel", ctypes.c_char_p),
-        ("target", ctypes.c_char_p),
-        ("changes", ctypes.POINTER(ctypes.c_char_p)),
-        ("n_changes", ctypes.c_size_t),
-        ("budget", ctypes.c_int64),
-        ("timeline", ctypes.POINTER(_Timeline)),
-    ]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -118,35 +96,6 @@ class _TimedProgram(_library.Program):
 def _timed(request: Request, inputs) -> KernelTime:
     data, text = timed_call("palladion_time", request, inputs)
     return kernel_time(data, text, *_pictures(request))
-
-
-def request_of(text, target, changes, budget, timeline=None) -> Request:
-    encoded = text.encode()
-    listed = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    drawn = None if timeline is None else ctypes.pointer(_Timeline(timeline))
-    return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0, drawn)
-
-
-@functools.cache
-def _function(name):
-    library = _library.load()
-    function, text_out, error = getattr(library, name), ctypes.POINTER(ctypes.c_void_p), ctypes.POINTER(_library._Error)
-    function.restype = ctypes.c_void_p
-    function.argtypes = [ctypes.c_void_p, ctypes.POINTER(_library._Array), ctypes.c_size_t, text_out, error]
-    return library, function
-
-
-def timed_call(name: str, request: ctypes.Structure, inputs) -> tuple[dict, str]:
-    """The answer of a function of the C ABI that takes a request and arrays: its JSON, and its text for people."""
-    (library, function), held = _function(name), []
-    text, error = ctypes.c_void_p(), _library._Error()
-    arrays = [np.asarray(one, order="C") for one in inputs]
-    described = _library._listed(arrays, held)
-    result = ctypes.c_void_p(
-        function(ctypes.byref(request), described, len(arrays), ctypes.byref(text), ctypes.byref(error))
-    )
-    _library._expect(error, result.value)
-    return json.loads(_library._take_text(library, result)), _library._take_text(library, text)
 
 
 def _pictures(request: Request) -> tuple[str, str] | tuple[()]:
