@@ -198,7 +198,7 @@ def test_the_same_in_emulate(seeds):
     assert "CAPACITY" not in str(caught.value) and session.report.findings == []
 
 
-def test_what_the_target_refuses_is_told_once_however_often_it_is_compiled():
+def test_what_the_target_refuses_is_reported_once_however_often_it_is_compiled():
     with pytest.raises(palladion.DefectError), palladion.emulate("v5e", on_unsupported="skip") as session:
         for _ in range(2):
             jax.jit(lambda x: too_large(x))(X)  # a function of its own each time, so it is compiled again

@@ -86,10 +86,10 @@ def test_three_quarters_of_what_was_not_fitted_on_tpus_are_inside_the_uncertaint
         of.setdefault(name, []).append(error)
     assert len(of) == 3
     for name, errors_of in of.items():
-        told = float(re.search(rf"{name} = ([\d.]+)", costs)[1])
-        inside = sum(error <= told for error in errors_of)
+        stated = float(re.search(rf"{name} = ([\d.]+)", costs)[1])
+        inside = sum(error <= stated for error in errors_of)
         assert inside >= 0.75 * len(errors_of), (name, errors_of)
-        assert inside - sum(error == max(e for e in errors_of if e <= told) for error in errors_of) < 0.75 * len(
+        assert inside - sum(error == max(e for e in errors_of if e <= stated) for error in errors_of) < 0.75 * len(
             errors_of
         ), name
 

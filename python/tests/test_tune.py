@@ -207,7 +207,7 @@ def test_other_shapes_are_other_values():
 # ---- how sure the choice is
 
 
-def test_a_difference_below_its_uncertainty_is_told(product):
+def test_a_difference_below_its_uncertainty_is_reported(product):
     second = min(one.seconds for one in product.rows if one.seconds and one is not product.best)
     assert second < product.best.seconds / (1 - product.best.uncertainty)
     assert product.close and "the model does not say which of the two is faster" in product.table()
@@ -219,7 +219,7 @@ def _row(seconds, uncertainty=0.1, status=tuned.TIMED):
 
 
 @pytest.mark.parametrize(
-    "other, share, told",
+    "other, share, message",
     [
         (1.05, 0.1, "takes 5.0% more, less than the uncertainty of the difference, 10%"),
         (1.2, 0.1, "takes 20.0% more, more than the uncertainty of the difference, 10%"),
@@ -227,9 +227,9 @@ def _row(seconds, uncertainty=0.1, status=tuned.TIMED):
         (1.0, 0.1, "takes as long, less than"),
     ],
 )
-def test_what_is_said_of_the_two_best(other, share, told):
+def test_what_is_said_of_the_two_best(other, share, message):
     rows = [_row(1.0, status=tuned.CHOSEN), _row(other, share)]
-    assert told in tuned.Tuned(rows, rows[0], "v6e", []).table()
+    assert message in tuned.Tuned(rows, rows[0], "v6e", []).table()
 
 
 # ---- workers
@@ -397,7 +397,7 @@ def tune(f=tuned_kernels.matmul, args=(X, X), space=PRODUCT, target="v6e", **mor
 
 
 @pytest.mark.parametrize(
-    "given, kind, told",
+    "given, kind, message",
     [
         ({"space": {}}, ValueError, "space has the sizes to try"),
         ({"space": {"bm": []}}, ValueError, "space has the sizes to try"),
@@ -416,10 +416,10 @@ def tune(f=tuned_kernels.matmul, args=(X, X), space=PRODUCT, target="v6e", **mor
         ({"rtol": -1}, ValueError, "rtol must be 0 or more"),
     ],
 )
-def test_wrong_input_is_refused(given, kind, told):
+def test_wrong_input_is_refused(given, kind, message):
     with pytest.raises(kind) as error:
         tune(**given)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 def test_no_legal_candidate_is_an_error_with_the_reason_of_each():
@@ -462,12 +462,10 @@ def test_a_kernel_without_a_time_says_which_targets_have_one(monkeypatch):
 
 
 def test_json_has_every_candidate(product):
-    told = json.loads(product.to_json())
-    assert len(told["rows"]) == len(product.rows) == 12 and told["rows"][told["best"]]["status"] == "chosen"
-    assert set(told["rows"][0]) == {"sizes", "status", "why", "seconds", "uncertainty", "bound", "least", "kernels"}
-    assert [told["rows"][number]["sizes"] for number in told["cannot_be_told_apart"]] == [
-        one.sizes for one in product.close
-    ]
+    written = json.loads(product.to_json())
+    assert len(written["rows"]) == len(product.rows) == 12 and written["rows"][written["best"]]["status"] == "chosen"
+    assert set(written["rows"][0]) == {"sizes", "status", "why", "seconds", "uncertainty", "bound", "least", "kernels"}
+    assert [written["rows"][number]["sizes"] for number in written["tied"]] == [one.sizes for one in product.close]
 
 
 def test_the_plot_is_a_picture_by_itself(product):
@@ -548,7 +546,7 @@ def test_the_command_as_json_and_its_exit_codes(command, capsys):
     assert code == 0 and json.loads(out)["best"] == 1
     code, out, _ = here("--space", "bm=256", "--oracle", "zero")
     assert code == 1 and "none is chosen" in out
-    for arguments, told in [
+    for arguments, message in [
         (("--space", "bm"), "--space takes NAME=VALUE,VALUE; found 'bm'"),
         (("--space", "bm=1", "--space", "bm=2"), "--space has 'bm' twice"),
         (("--space", "blok=1"), "unexpected keyword argument 'blok'"),
@@ -557,7 +555,7 @@ def test_the_command_as_json_and_its_exit_codes(command, capsys):
         (("--space", "bm=128", "--resume", "/nowhere/r"), "palladion tune: '/nowhere/r': No such file"),
     ]:
         code, _, error = here(*arguments)
-        assert code == 4 and told in error, error
+        assert code == 4 and message in error, error
     with pytest.raises(SystemExit) as stopped:
         here()
     assert stopped.value.code == 4

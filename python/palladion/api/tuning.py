@@ -370,8 +370,8 @@ class _Checker:
         if self._reference is None:
             clean = (one for one in legal if self._findings(one)["status"] == tuned.CHECKED)
             self._reference = next(clean)  # the candidate that is compared is one
-            told = "the oracle" if self._how.oracle is not None else self._reference.row.name
-            self.notes.append(f"values are compared with those of {told}")
+            reference = "the oracle" if self._how.oracle is not None else self._reference.row.name
+            self.notes.append(f"values are compared with those of {reference}")
             if self._reference is not legal[0]:
                 self.notes[-1] += f", because {legal[0].row.name} has a finding"
         return self._reference

@@ -65,9 +65,9 @@ class TunedRow:
         return " ".join(f"{name}={size!r}" for name, size in self.sizes.items())
 
     def __str__(self) -> str:
-        told = [self.name, self.status]
-        told += [] if self.seconds is None else [time_text(self.seconds)]
-        return ": ".join([", ".join(told), *([self.why] if self.why else [])])
+        parts = [self.name, self.status]
+        parts += [] if self.seconds is None else [time_text(self.seconds)]
+        return ": ".join([", ".join(parts), *([self.why] if self.why else [])])
 
 
 def time_text(seconds: float) -> str:
@@ -110,8 +110,8 @@ class Tuned:
         rows = [dataclasses.asdict(one) for one in self.rows]
         best = next((number for number, one in enumerate(self.rows) if one is self.best), None)
         close = [number for number, one in enumerate(self.rows) if any(one is other for other in self.close)]
-        told = {"target": self.target, "best": best, "cannot_be_told_apart": close, "rows": rows, "notes": self.notes}
-        return json.dumps(told, default=str)
+        members = {"target": self.target, "best": best, "tied": close, "rows": rows, "notes": self.notes}
+        return json.dumps(members, default=str)
 
     def plot(self) -> str:
         """The times as an SVG picture, a file by itself."""
