@@ -148,7 +148,7 @@ def policies() -> str:
         kinds = re.findall(r"PolicyKind::k(\w+)", names)
         for at, kind in enumerate(kinds):
             seeds[kind] = str(first + at) if array == "kFirst" else f"{first + at}, {first + at + len(kinds)}, ..."
-    lines = ["| policy | seeds | who goes next | what it is good at |", "|---|---|---|---|"]
+    lines = ["| policy | seeds | which agent runs next | what it finds best |", "|---|---|---|---|"]
     lines += [f"| `{name}` | {seeds.get(kind, '')} | {what} | {finds} |" for kind, name, what, finds in rows]
     return "\n".join(lines) + "\n"
 

@@ -264,16 +264,18 @@ constexpr CheckerRow kCheckers[] = {
     {"races between programs",
      "races",
      &CheckOptions::races,
-     "elements at which two programs or cores without an order meet, and one writes: the sets of what all of them "
-     "touch; on a TPU also blocks that are visited again, or handed on (block residency)",
-     "programs and cores that nothing orders, whichever way they run; of others, scratch and blocks that are handed on",
+     "elements that two unordered programs or cores access, one of them by a write: the sets of elements that each "
+     "task accesses; on a TPU also blocks that are visited again, or that stay on a core for its next task (block "
+     "residency)",
+     "programs and cores that nothing orders, in every execution mode; of other kernels, scratch and blocks that stay "
+     "on a core",
      {Fact::kNoConflict, Fact::kExactUpdates},
      [](const CheckedRun& run) { return run.kernel != nullptr && (run.way != Way::kThreads || IsTpu(run)); },
      Make<RacesOfTasks>},
     {"races between programs",
      "races",
      &CheckOptions::races,
-     "accesses that no chain of atomics orders: vector clocks",
+     "conflicting accesses that no chain of atomics orders: vector clocks",
      "programs that atomics may order",
      {Fact::kNoConflict},
      [](const CheckedRun& run) {
@@ -283,8 +285,8 @@ constexpr CheckerRow kCheckers[] = {
     {"races between threads",
      "races",
      &CheckOptions::races,
-     "accesses, and arrivals at barriers, that nothing orders: vector clocks of threads, cores and asynchronous "
-     "operations",
+     "conflicting accesses, and arrivals at barriers, that nothing orders: vector clocks of threads, cores and "
+     "asynchronous operations",
      "threads of GPU blocks, cores of a TPU that have engines",
      {Fact::kNoConflict, Fact::kOrderedArrivals, Fact::kDeterminateWaits},
      [](const CheckedRun& run) { return run.way == Way::kThreads && run.races; },
@@ -292,8 +294,9 @@ constexpr CheckerRow kCheckers[] = {
     {"lanes",
      "races",
      &CheckOptions::races,
-     "what lanes of one program or thread do to each other without a barrier between",
-     "Triton, and threads of Mosaic GPU without automatic barriers; elsewhere there is nothing to look at",
+     "conflicting accesses by lanes of one program or thread, with no barrier between them",
+     "Triton, and threads of Mosaic GPU without automatic barriers; elsewhere an agent has no lanes, or they are "
+     "ordered",
      {Fact::kOrderedLanes},
      [](const CheckedRun& run) { return run.races; },
      Make<Lanes>},
@@ -308,7 +311,7 @@ constexpr CheckerRow kCheckers[] = {
     {"values",
      "contracts",
      &CheckOptions::contracts,
-     "integers divided by zero, shifts that are too far, numbers that do not fit",
+     "integers divided by zero, shifts by the width or more, numbers that do not fit",
      "every run",
      {},
      [](const CheckedRun& run) { return run.contracts && run.kernel != nullptr; },

@@ -16,8 +16,8 @@ constexpr FactRow kFacts[] = {
     {Fact::kExactUpdates, "exact-updates", "atomic updates give the same in every order",
      "atomic updates of floats may round otherwise in another order", "",
      "the program: atomics update integers, and nothing reads those meanwhile"},
-    {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on who came first",
-     "an operation's result depends on who came first", "",
+    {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on which agent came first",
+     "an operation's result depends on which agent came first", "",
      "the program: no count that is read, no named barrier, no test of a barrier, no query of cluster launch control, "
      "no atomic, no "
      "copy that reduces"},
@@ -25,21 +25,22 @@ constexpr FactRow kFacts[] = {
      "every arrival at a barrier comes while its block lives, and counts for the same phase in every schedule",
      "an arrival at a barrier could have counted for another phase, or come after the end of its block",
      "races were not looked for",
-     "vector clocks: each arrival knew of the completion of the phase before; in clusters each was waited for"},
+     "vector clocks: each arrival is ordered after the completion of the phase before; in clusters each was waited "
+     "for"},
     {Fact::kDeterminateWaits, "determinate-waits",
      "every wait for a semaphore takes the same signals in every schedule",
      "a wait for a semaphore could have taken other signals in another schedule", "races were not looked for",
      "vector clocks: each signal that a wait did not take comes after all that it took, and waits that take from one "
      "semaphore are ordered"},
     {Fact::kOrderedLanes, "ordered-lanes",
-     "what one program or thread does to an element is one lane's, at one place in accesses that are spread over the "
-     "lanes alike, or lies on both sides of a barrier",
-     "lanes of one program or thread come to an element that one of them writes, and no barrier lies between",
+     "conflicting accesses of one program or thread to an element are one lane's (they are at one position, in "
+     "accesses that are spread over the lanes alike), or a barrier is between them",
+     "lanes of one program or thread access an element that one of them writes, and no barrier is between the accesses",
      "races were not looked for",
      "every access of each program of Triton, and of each thread without automatic barriers; elsewhere an agent has no "
      "lanes, or JAX puts barriers between them"},
-    {Fact::kNoConflict, "no-conflict", "no two accesses without an order meet at an element that one of them writes",
-     "accesses without an order meet at an element that one of them writes", "races were not looked for",
+    {Fact::kNoConflict, "no-conflict", "any two accesses of one element, at least one of them a write, are ordered",
+     "two accesses of one element, at least one of them a write, have no order", "races were not looked for",
      "every access of every program: the sweep of their sets, or vector clocks"},
     {Fact::kNothingUndefined, "nothing-undefined",
      "no unwritten memory and no padding reached a branch, an index, a semaphore or an output",
@@ -57,7 +58,7 @@ constexpr ProofRow kProofs[] = {
      "all schedules were run"},
     {"one order",
      {Fact::kOneOrder, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined},
-     "the programs of this grid have one order: the result on this input is this one"},
+     "the programs of this grid have one order, so no other result is possible on this input"},
     {"independent programs",
      {Fact::kNoInteraction, Fact::kExactUpdates, Fact::kOrderedLanes, Fact::kNoConflict, Fact::kNothingUndefined,
       Fact::kSameOutputs},

@@ -87,7 +87,7 @@ std::string WordsOf(Fact fact, const Evidence& evidence);
 // The facts that are wanted, for a report.
 std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence);
 
-// "accesses without an order meet at an element that one of them writes; ...": the facts that are wanted and not shown.
+// "races were not looked for; not every schedule was run": the facts that are wanted and not shown.
 std::string MissingOf(FactSet wanted, const Evidence& evidence);
 
 // What one schedule's findings leave of the facts that findings speak about: `checked` are those that something looked

@@ -36,7 +36,8 @@ bool AsksStartOrder(const Trial& trial) {
 }  // namespace
 
 std::string InWords(const scheduler::Schedule& schedule) {
-  if (schedule.moves.has_value()) return Cat("the schedule of ", schedule.moves->size(), " moves");
+  if (schedule.moves.has_value())
+    return Cat("the schedule with ", schedule.moves->size(), schedule.moves->size() == 1 ? " move" : " moves");
   if (schedule.policy == scheduler::PolicyKind::kProgramOrder) return "program order";
   if (schedule.policy == scheduler::PolicyKind::kReverse) return "reverse order";
   return Cat("seed ", schedule.seed, " (", RowOf(schedule.policy).name, ")");

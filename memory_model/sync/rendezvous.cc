@@ -36,7 +36,7 @@ WaitRecord Rendezvous::Waiting(AgentId agent, const CodeSite& site, const AgentT
   for (std::size_t i = 0; i < members_.size(); ++i) {
     if (entered_[i] <= met_) Append(&missing, missing.empty() ? "" : ", ", agents.NameOf(members_[i]));
   }
-  return {agent, name_, Cat("all ", members_.size(), " to come"), Cat("no sign of ", missing), site};
+  return {agent, name_, Cat("all ", members_.size(), " to enter"), Cat("not seen ", missing), site};
 }
 
 void Rendezvous::MemberEnds(AgentId agent, const AgentTable& agents, FindingLog* log) {

@@ -124,7 +124,7 @@ class TextReport {
   // Each in a few lines: the fix is the cause's.
   void Symptoms(const FindingView& finding) {
     if (finding.symptoms.empty()) return;
-    Line("  symptoms, which go with it:");
+    Line("  symptoms of it:");
     for (const FindingView& symptom : finding.symptoms) {
       const std::string place = reports::PlaceOf(symptom);
       Line("    ", Styled(StyleOf(symptom.severity), HeadOf(symptom)), ": ", Indented(symptom.message),
