@@ -281,7 +281,11 @@ TEST_F(CheckCommandTest, WrongOptions) {
     arguments.insert(arguments.end(), options.begin(), options.end());
     ExpectError(4, arguments, message);
   };
-  for (const char* seeds : {"0", "-1", "many", "", "1.5", "99999999999999999999"})
+  for (const char* seeds : {"0", "-1"})
+    expect({"--seeds=" + std::string(seeds)},
+           "--seeds must be 1 or more, below 2^63: a check that runs nothing is no pass; found '" + std::string(seeds) +
+               "'");
+  for (const char* seeds : {"many", "", "1.5", "99999999999999999999"})
     expect({"--seeds=" + std::string(seeds)},
            "--seeds must be 1 or more, below 2^63; found '" + std::string(seeds) + "'");
   expect({"--budget", "0"}, "--budget must be 1 or more");
