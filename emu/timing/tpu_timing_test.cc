@@ -93,7 +93,8 @@ TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
 TEST(TpuTiming, TheCriticalPathOfProductsGoesThroughTheBodies) {
   const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
   ExpectToAddUp(timing);
-  EXPECT_GT(OnPath(timing, "dot_general", "").value(), 0.85 * LineOf(timing, "dot_general").busy.value());
+  // Where a new output begins, the last one, of 4 MiB, is still on its way.
+  EXPECT_GT(OnPath(timing, "dot_general", "").value(), 0.75 * LineOf(timing, "dot_general").busy.value());
   ExpectToAddUp(TimeText(Doubled(2048, 256), "v5p").timing);  // of the core that ends last
 }
 
