@@ -148,21 +148,27 @@ class Telling {
       left_out.push_back("copies that stay within the core's memory take as long as it takes to start one");
     if (run_.met().polls)
       left_out.push_back("a semaphore that is read, not waited for, has what it holds in the order of the text");
+    if (run_.cores().size() > 1)
+      left_out.push_back("each core has half of main memory's rate, also while the other one asks for nothing");
     left_out.push_back("results of the EUP that come late, changes of layout that the compiler puts in");
   }
 
   void TellUncertainty() {
     double most = 0, memory = 0;
-    for (const UnitUse& use : timing_.units) (use.unit == kMainMemory ? memory : most) = std::max(most, use.busy);
+    for (const UnitUse& use : timing_.units) {
+      double& of = use.unit == kMainMemory ? memory : most;
+      of = std::max(of, use.busy);
+    }
     constexpr double kBound = 0.5;  // of the time
     const bool by_memory = memory >= kBound && memory >= most, by_unit = most >= kBound;
     timing_.uncertainty = by_memory ? kMemoryUncertainty : by_unit ? kUnitUncertainty : kWayUncertainty;
     timing_.uncertainty_why = Cat(
-        "three quarters of the published figures of kernels that ",
-        by_memory ? "main memory bounds"
-        : by_unit ? "a unit of the core bounds"
-                  : "steps and late results bound",
-        " are missed by no more, those that nothing was fitted to (docs/time.md); all but one are of a v6e or a v7x");
+        "of the published figures of kernels bound by ",
+        by_memory ? "main memory"
+        : by_unit ? "a unit of the core"
+                  : "steps and late results",
+        ", to which nothing was fitted, three quarters are missed by no more (docs/time.md); all but one are of a v6e "
+        "or a v7x");
   }
 
   const Machine& machine_;
