@@ -30,7 +30,7 @@ def errors(page):
         yield "JAX's guide" in row[1], percent(row[4])  # the clock is from that figure
     for row in rows_below(page, "| step | published | cycles |"):
         yield row[0].startswith("6 "), 100 * (percent(row[4]) / percent(row[1]) - 1)  # the clock is from step 6
-    for head in ("| figure | clock | published |", "| figure, all of a v7x |"):
+    for head in ("| figure | clock | published |", "| figure, all of a v7x |", "| stream on an H200 |"):
         for row in rows_below(page, head):
             yield row[-1] != "nothing", percent(row[-2])
     for row in rows_below(page, "| products of M = 128, one SM, B300 |"):
