@@ -39,9 +39,6 @@ bool IsExact(const Instr& product, DType type) {
   return Info(type).bits > 32 || (Info(type).bits == 32 && highest);
 }
 
-// A lane computes e^x as 2^(x log2 e): a product before the transcendental.
-bool TakesProductFirst(const Instr& instr) { return instr.row->unit == Unit::kTranscendental && instr.name != "exp2"; }
-
 }  // namespace
 
 TritonPlanner::TritonPlanner(const Module& module, const Kernel& kernel, const TritonCosts& costs,
@@ -141,7 +138,6 @@ absl::Status TritonPlanner::FillValue(TritonPlan& plan) const {
     case Flow::kSelect: {
       PALLADION_ASSIGN_OR_RETURN(const Pipe pipe, PipeOf(row, in.dtype));
       plan.work = TritonWork::kRegisters;
-      if (TakesProductFirst(instr)) plan.bursts.push_back(BurstOf(costs_.common, Pipe::kFp32, results, warps_));
       const std::int64_t times = row.unit == Unit::kDivision && IsFloat(in.dtype) ? costs_.common.division : 1;
       plan.bursts.push_back(BurstOf(costs_.common, pipe, results * times, warps_));
       plan.flops = row.flow == Flow::kElementwise && IsFloat(in.dtype) ? static_cast<double>(results) : 0;

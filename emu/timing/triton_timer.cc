@@ -39,26 +39,27 @@ absl::StatusOr<std::unique_ptr<TritonTimer>> TritonTimer::Create(const kernel::P
                                                                  const TritonCosts& costs, const On& on) {
   const TritonValues values(kernel.text());
   const TritonPlanner planner(kernel.module(), kernel.text(), costs, values);
-  std::vector<TritonPlan> plans;
-  for (const Body& body : kernel.text().bodies) PALLADION_RETURN_IF_ERROR(PlanRegion(planner, body.region, &plans));
+  Planned planned{.plans = {}, .of_step = {}, .warps = planner.warps()};
+  for (const Body& body : kernel.text().bodies)
+    PALLADION_RETURN_IF_ERROR(PlanRegion(planner, body.region, &planned.plans));
   absl::flat_hash_map<const Instr*, std::int32_t> number_of;
-  for (std::size_t i = 0; i < plans.size(); ++i) number_of[plans[i].instr] = static_cast<std::int32_t>(i);
-  PALLADION_ASSIGN_OR_RETURN(std::vector<std::int32_t> of_step, InstructionsOfSteps(kernel.program(), number_of));
-  return std::unique_ptr<TritonTimer>(
-      new TritonTimer(kernel, costs, on, std::move(plans), std::move(of_step), planner.warps()));
+  for (std::size_t i = 0; i < planned.plans.size(); ++i)
+    number_of[planned.plans[i].instr] = static_cast<std::int32_t>(i);
+  PALLADION_ASSIGN_OR_RETURN(planned.of_step, InstructionsOfSteps(kernel.program(), number_of));
+  return std::unique_ptr<TritonTimer>(new TritonTimer(kernel, costs, on, std::move(planned)));
 }
 
 TritonTimer::TritonTimer(const kernel::PreparedKernelState& kernel, const TritonCosts& costs, const On& on,
-                         std::vector<TritonPlan> plans, std::vector<std::int32_t> of_step, std::int64_t warps)
+                         Planned planned)
     : kernel_(kernel),
       costs_(costs),
       sectors_(SizesOf(costs.common)),
       chip_(costs.common),
       l1_(static_cast<std::size_t>(costs.common.sms), L1Cache(on.l1_lines)),
       places_(on.room),
-      plans_(std::move(plans)),
-      of_step_(std::move(of_step)),
-      warps_(warps),
+      plans_(std::move(planned.plans)),
+      of_step_(std::move(planned.of_step)),
+      warps_(planned.warps),
       spent_(plans_.size()) {
   clock_.TellTo(path_);
 }

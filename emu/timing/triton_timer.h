@@ -89,8 +89,12 @@ class TritonTimer final : public run::Watcher {
     absl::flat_hash_map<std::int32_t, Ready> last_product;  // by plan: of the iteration before
   };
 
-  TritonTimer(const kernel::PreparedKernelState& kernel, const TritonCosts& costs, const On& on,
-              std::vector<TritonPlan> plans, std::vector<std::int32_t> of_step, std::int64_t warps);
+  struct Planned {
+    std::vector<TritonPlan> plans;
+    std::vector<std::int32_t> of_step;
+    std::int64_t warps = 0;
+  };
+  TritonTimer(const kernel::PreparedKernelState& kernel, const TritonCosts& costs, const On& on, Planned planned);
   Block& BlockOf(const Frame& frame);
   void EndBlock(const Frame& frame);
   void Pass(const Mark& mark);

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/contracts.h"
 #include "emu/chip/layouts/triton_memory.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
@@ -18,7 +17,6 @@
 #include "emu/timing/line_places.h"
 #include "emu/timing/triton_report.h"
 #include "emu/timing/triton_timer.h"
-#include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/mark.h"

@@ -5,7 +5,6 @@
 #include "emu/chip/layouts/triton_memory.h"
 #include "semantics/program/uses.h"
 #include "semantics/registry/op_row.h"
-#include "semantics/registry/rule_rows.h"
 
 namespace palladion::timing {
 namespace {
@@ -93,7 +92,6 @@ void TritonValues::FindPrefetched(const Instr& product, const Instr* loop) {
 }
 
 void TritonValues::FindProducts(const Region& region) {
-  static const RuleRows kAdditions("add");
   for (const Instr& op : region.body) {
     const auto as_product = [&](const Arg& arg) {
       return arg.kind == Arg::Kind::kValue && as_product_.contains(arg.value.value);
@@ -109,7 +107,7 @@ void TritonValues::FindProducts(const Region& region) {
       const Made* const made = MadeOf(arg.value);
       return made != nullptr && IsProduct(*made->by);
     };
-    if (kAdditions.Has(op) && std::any_of(op.args.begin(), op.args.end(), added_up)) joined_.insert(&op);
+    if (std::any_of(op.args.begin(), op.args.end(), added_up)) joined_.insert(&op);
     for (const Region& inner : op.regions) FindProducts(inner);
   }
 }

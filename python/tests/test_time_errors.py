@@ -37,6 +37,7 @@ def errors(page):
         "| figure, all of a v7x |",
         "| kernel on a TPU |",
         "| other kernel on a TPU |",
+        "| stream on an H200 |",
     ):
         for row in rows_below(page, head):
             yield row[-1] != "nothing", percent(row[-2])
