@@ -64,6 +64,7 @@ class Telling {
     timing_.launch = costs_.launch / costs_.clock;
     timing_.time = timing_.cycles / costs_.clock + timing_.launch;
     timing_.flops = run_.flops();
+    timing_.memory_peak = costs_.hbm_peak;
     timing_.lines = run_.Lines();
     for (const OperandTraffic& one : run_.traffic()) {
       if (one.read.value() > 0 || one.written.value() > 0) timing_.traffic.push_back(one);

@@ -22,7 +22,13 @@ from palladion.report.short_errors import short_errors
 
 
 class _Timeline(ctypes.Structure):
-    _fields_ = [("unit", ctypes.c_int64), ("page", ctypes.c_void_p), ("trace", ctypes.c_void_p)]
+    _fields_ = [
+        ("unit", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("compare", ctypes.c_char_p),
+        ("page", ctypes.c_void_p),
+        ("trace", ctypes.c_void_p),
+    ]
 
 
 class Request(ctypes.Structure):
@@ -63,7 +69,8 @@ def time(
     target: str | None = None,
     changes: Mapping[str, str | float] | None = None,
     budget: int | None = None,
-    timeline: int | None = None,
+    timeline: int | tuple[int, int] | None = None,
+    compare: str | None = None,
     kernel: str | None = None,
 ) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
@@ -72,14 +79,16 @@ def time(
     `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show).
     budget: as for `palladion.run`.
     timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None:
-    neither is made. `f` may be a kernel text or the path of one, `kernel` names one of several, as for
-    `palladion.check`; nothing is returned by such an `f`.
+    neither is made. Of a kernel of several devices, (device, SM).
+    compare: another run's `page`, which stands beside this run on each `page`.
+    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
+    returned by such an `f`.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     args, tensors_of = tensors.as_arrays(args)
-    drawn = None if timeline is None else whole("timeline", timeline, least=0)
+    drawn = _drawn(timeline, compare)
     if (source := kernel_texts.source_of(f)) is not None:
         request = request_of(source[1], probes.given(target), texts, whole("budget", budget), drawn)
         request.kernel = kernel and kernel.encode()
@@ -99,7 +108,7 @@ def time(
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
     changes: list[str]
-    timeline: int | None
+    timeline: _Timeline | None
 
 
 class _TimedProgram(_library.Program):
@@ -115,6 +124,15 @@ class _TimedProgram(_library.Program):
         return super().run(inputs, outputs, budget, *how)
 
 
+def _drawn(timeline: int | tuple[int, int] | None, compare: str | None) -> _Timeline | None:
+    if timeline is None:
+        if compare is not None:
+            raise ValueError("compare is part of a page, and none is made; say which SM or core: timeline=0")
+        return None
+    device, unit = timeline if isinstance(timeline, tuple) and len(timeline) == 2 else (0, timeline)
+    return _Timeline(whole("timeline", unit, least=0), whole("timeline", device, least=0), compare and compare.encode())
+
+
 def _timed(request: Request, inputs) -> KernelTime:
     data, text = timed_call("palladion_time", request, inputs)
     return kernel_time(data, text, *_pictures(request))
@@ -123,7 +141,7 @@ def _timed(request: Request, inputs) -> KernelTime:
 def request_of(text, target, changes, budget, timeline=None) -> Request:
     encoded = text.encode()
     listed = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    drawn = None if timeline is None else ctypes.pointer(_Timeline(timeline))
+    drawn = None if timeline is None else ctypes.pointer(_Timeline(timeline.unit, timeline.device, timeline.compare))
     return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0, drawn)
 
 
