@@ -200,9 +200,11 @@ PALLADION_API char* palladion_reduce(const palladion_reduce_request* request, co
 
 /* What happened when, on one SM or core (docs/timeline.md). */
 typedef struct palladion_timeline {
-  int64_t unit; /* which of them is wanted, from 0 */
-  char* page;   /* filled: a page of HTML; palladion_free_string */
-  char* trace;  /* filled: Chrome trace events as JSON; palladion_free_string */
+  int64_t unit;        /* which of them is wanted, from 0 */
+  int64_t device;      /* of those that run the kernel together, from 0 */
+  const char* compare; /* a page of another run, shown beside; NULL: none */
+  char* page;          /* filled: a page of HTML; palladion_free_string */
+  char* trace;         /* filled: Chrome trace events as JSON; palladion_free_string */
 } palladion_timeline;
 
 typedef struct palladion_time_request {

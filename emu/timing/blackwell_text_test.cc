@@ -57,6 +57,44 @@ TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
   EXPECT_EQ(reasons.find("at a barrier"), std::string::npos) << reasons;
 }
 
+// Products accumulate there, and threads read it.
+TEST(BlackwellText, TensorMemoryHasLanes) {
+  const PreparedKernel kernel =
+      Prepared(TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem"), "mosaic_gpu/b200");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("b200");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  int products = 0, accesses = 0;
+  for (const Span& span : timed->timeline->spans) {
+    if (timed->timeline->lanes[static_cast<std::size_t>(span.lane)].group != "tensor memory") continue;
+    ++(span.kind == SpanKind::kMultiply ? products : accesses);
+  }
+  EXPECT_GT(products, 0);
+  EXPECT_GT(accesses, 0);
+}
+
+// Each block of the cluster copies a half into both, so a wait may be ended by the other one's copy.
+TEST(GpuText, WhatAnotherSmDidIsMarkedWhereItEndsAWait) {
+  const PreparedKernel kernel = Prepared(TextOfCase("page_cluster.case", "page_cluster_multicast"), "mosaic_gpu/h100");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("h100");
+  int marked = 0;
+  for (const std::int64_t sm : {0, 1}) {
+    const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.unit = sm}});
+    ASSERT_TRUE(timed.ok()) << timed.status();
+    for (const Span& span : timed->timeline->spans) {
+      if (span.kind != SpanKind::kWait || span.ended_by == kNoSpan) continue;
+      const Span& by = timed->timeline->spans[static_cast<std::size_t>(span.ended_by)];
+      if (timed->timeline->lanes[static_cast<std::size_t>(by.lane)].name != "signals of other SMs") continue;
+      ++marked;
+      EXPECT_TRUE(by.what.ends_with(" of another SM")) << by.what;
+      EXPECT_NEAR(by.end.value(), span.end.value(), 0.01);
+    }
+  }
+  EXPECT_GT(marked, 0);
+}
+
 TEST(BlackwellText, ACommitIsThereUntilItArrives) {
   const PreparedKernel kernel =
       Prepared(TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem"), "mosaic_gpu/b200");

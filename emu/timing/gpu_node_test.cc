@@ -8,6 +8,7 @@
 
 #include "emu/timing/gpu_kernels_test_util.h"
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/time_kernel.h"
 
 namespace palladion::timing::test {
 namespace {
@@ -107,6 +108,22 @@ TEST(GpuNode, ASignalToAnotherDeviceTakesItsLinksLatency) {
   EXPECT_FALSE(there.uncertainty.has_value());
   const Timing slower = RunOf(PermuteText("%other"), MachineNamed("h100", {"link.atomic=2662 ns"})).timed.timing;
   EXPECT_NEAR((slower.cycles - there.cycles).value(), 1755, 1);
+}
+
+// Of either device there is a picture, with its link.
+TEST(GpuNode, EitherDeviceCanBeDrawn) {
+  const PreparedKernel kernel = Prepared(PermuteText("%other"), "mosaic_gpu/h100");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("h100");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.device = 1}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  const Timeline& timeline = *timed->timeline;
+  EXPECT_EQ(timeline.of, "device 1, SM 0");
+  EXPECT_EQ(timeline.lanes[0].group, "block (1)") << "whose first dimension is the mesh of devices";
+  ASSERT_EQ(timeline.strips.size(), 5u);
+  EXPECT_EQ(timeline.strips[3].name, "NVLink, out");
+  const absl::Status none = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.device = 2}}).status();
+  EXPECT_EQ(none.message(), "a timeline of device 2 is asked for; kernel @permute runs on devices 0 to 1");
 }
 
 TEST(GpuNode, ALinkWithoutANumberIsAskedFor) {

@@ -267,6 +267,7 @@ Timing GpuReport(const GpuReportInputs& what) {
   timing.flops = what.timer.flops();
   const GpuNode& node = what.timer.node();
   timing.memory = Bytes(static_cast<double>(node.use().dram_bytes));
+  if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) timing.memory_peak = *peak;
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(node.use(), what.costs, timing.cycles, node.devices());
   timing.lines = LinesOf(what);

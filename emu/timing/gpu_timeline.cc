@@ -36,20 +36,21 @@ SpanKind KindOf(GpuWork work) {
 
 std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
   if (!recorder_.Shows(sm)) return kNoLane;
+  here_.insert(clock_.running().value);
   const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
   const bool has_threads = mesh.has_value() && mesh->thread_dim;
   const std::size_t block_dims = frame.grid_size().size() - (has_threads ? 1 : 0);
   std::string block, name = Cat("thread ", has_threads ? frame.grid_index().back() : 0);
   for (std::size_t d = 0; d < block_dims; ++d) Append(&block, d == 0 ? "" : ", ", frame.grid_index()[d]);
   if (frame.warp().has_value()) Append(&name, " warp ", frame.warp()->number);
+  block = block.empty() ? "the block" : Cat("block (", block, ")");
   if (!frame.warp().has_value() && machine_ != nullptr) {
     const threads::BlockId id = machine_->residents().Of(frame.agent()).block;
     const bool is_new = std::none_of(blocks_.begin(), blocks_.end(), [&](const Block& one) { return one.id == id; });
-    if (is_new) blocks_.push_back({id, clock_.now(), machine_->residents().Of(id).threads.size()});
+    if (is_new) blocks_.push_back({id, block, clock_.now(), machine_->residents().Of(id).threads.size()});
   }
   // A warp that is forked again goes on in its lane.
-  return recorder_.LaneNamed(
-      {.group = block.empty() ? "the block" : Cat("block (", block, ")"), .name = name, .kind = LaneKind::kThread});
+  return recorder_.LaneNamed({.group = block, .name = name, .kind = LaneKind::kThread});
 }
 
 void GpuTimeline::EndThread(const Frame& frame, std::int32_t lane) {
@@ -59,7 +60,18 @@ void GpuTimeline::EndThread(const Frame& frame, std::int32_t lane) {
   if (block == blocks_.end() || --block->running > 0) return;
   ForEachBarrier(*block,
                  [&](BarrierId barrier, const memory_model::Barrier&) { barriers_.Ends(barrier, clock_.now()); });
+  recorder_.Put({.lane = BlocksLane(), .what = block->name}, block->begins, clock_.now(), {});
+  ended_ = std::max(ended_, clock_.now());
   blocks_.erase(block);
+}
+
+std::int32_t GpuTimeline::BlocksLane() {
+  return recorder_.LaneNamed({.group = "units", .name = "blocks of this SM", .kind = LaneKind::kUnit});
+}
+
+void GpuTimeline::Finished(Ticks end) {
+  const std::string what = ended_.value == 0 ? "no block on this SM; others run" : "tail: blocks of other SMs run on";
+  recorder_.Put({.lane = BlocksLane(), .kind = SpanKind::kWait, .what = what}, ended_, end, {});
 }
 
 TimelineLine GpuTimeline::LineOf(std::int32_t plan) const {
@@ -78,7 +90,18 @@ void GpuTimeline::Waited(const When& when, std::int32_t ended_by, const std::opt
   if (when.lane == kNoLane) return;
   TimelineLine line = LineOf(when.plan);
   if (awaited.has_value()) Append(&line.op, WaitText(*awaited, &line.slot));
-  recorder_.Waited(when.lane, when.begin, when.end, line, ended_by);
+  const auto by = awaited.has_value() ? followed_.find(clock_.running().value) : followed_.end();
+  if (by == followed_.end() || here_.contains(by->second))
+    return recorder_.Waited(when.lane, when.begin, when.end, line, ended_by);
+  recorder_.WaitedFor(when.lane, when.begin, when.end, line, FromElsewhere(when.end, ended_by));
+}
+
+std::int32_t GpuTimeline::FromElsewhere(Ticks at, std::int32_t plan) {
+  const TimelineLine line = LineOf(plan);
+  const std::int32_t lane =
+      recorder_.LaneNamed({.group = "engines", .name = "signals of other SMs", .kind = LaneKind::kEngine});
+  return recorder_.Put({.lane = lane, .what = Cat(line.op.empty() ? "signal" : line.op, " of another SM")},
+                       at - TicksOf(machines::Cycles(1)), at, line);
 }
 
 // Without its owner where that is the block itself.
@@ -105,9 +128,9 @@ void GpuTimeline::Stepped(std::int32_t lane) {
   Look(lane == kNoLane ? kNoSpan : recorder_.LastOf(lane));
 }
 
-// ---- shared memory
+// ---- memories of the SM
 
-GpuTimeline::Place GpuTimeline::PlaceOf(BufferId buffer, const BoxAccess* box) {
+GpuTimeline::Place GpuTimeline::PlaceOf(BufferId buffer, const BoxAccess* box, std::string_view memory) {
   constexpr std::size_t kMostPlaces = 32;
   const std::string of(memory_->NameOf(buffer));
   Place place{.name = of};
@@ -122,14 +145,15 @@ GpuTimeline::Place GpuTimeline::PlaceOf(BufferId buffer, const BoxAccess* box) {
   if (known.size() >= kMostPlaces && !known.contains(place.name)) place.name = Cat(of, ", elsewhere");
   const auto [lane, is_new] = known.try_emplace(place.name, 0);
   if (is_new)
-    lane->second = recorder_.LaneNamed({.group = "shared memory", .name = place.name, .kind = LaneKind::kSlot});
+    lane->second = recorder_.LaneNamed({.group = std::string(memory), .name = place.name, .kind = LaneKind::kSlot});
   place.lane = lane->second;
   return place;
 }
 
 void GpuTimeline::Touched(const When& when, BufferId buffer, const BoxAccess* box) {
   if (when.lane == kNoLane) return;
-  const Place place = PlaceOf(buffer, box);
+  const bool tensor = plans_[static_cast<std::size_t>(when.plan)].space == Space::kTmem;
+  const Place place = PlaceOf(buffer, box, tensor ? kTensorMemory : kSharedMemory);
   TimelineLine line = LineOf(when.plan);
   line.instruction = -1;
   line.slot = place.slot;
@@ -186,6 +210,15 @@ void GpuTimeline::Multiplied(const When& when, const AsyncRequest& request) {
   for (const Place& place : read) Append(&what, " ", place.name);
   const std::int32_t slot = read.empty() ? -1 : read.front().slot;
   RanBeside(when, {.name = "products", .kind = SpanKind::kMultiply, .what = what, .slot = slot});
+  for (const std::vector<AsyncOperand>* operands : {&request.sources, &request.destinations}) {
+    for (const AsyncOperand& operand : *operands) {
+      if (operand.proxy != Proxy::kTensorCore) continue;
+      Place place = PlaceOf(operand.buffer(), std::get_if<BoxAccess>(&operand.where), kTensorMemory);
+      const bool is_new =
+          std::none_of(read.begin(), read.end(), [&](const Place& one) { return one.lane == place.lane; });
+      if (is_new) read.push_back(std::move(place));
+    }
+  }
   for (const Place& place : read) {
     recorder_.Put({.lane = place.lane,
                    .kind = SpanKind::kMultiply,
@@ -209,9 +242,15 @@ void GpuTimeline::Commits(const When& when, const AsyncRequest& request) {
 
 void GpuTimeline::Entered(Agent agent, Agent by) {
   next_.Entered(agent, by);
+  if (by.valid() && here_.contains(by.value)) here_.insert(agent.value);
   if (!by.valid() || !issued_.has_value()) return;
   engines_[agent.value] = *issued_;
   issued_.reset();
+}
+
+void GpuTimeline::Followed(Agent agent, Agent by) {
+  next_.Followed(agent, by);
+  if (here_.contains(agent.value)) followed_[agent.value] = by.value;
 }
 
 // Its last half has told whomever it tells.
@@ -277,11 +316,15 @@ void GpuTimeline::UnitBusy(std::string_view unit, const scheduler::Server::Piece
   recorder_.Worked(lane, piece.begin, piece.end, line, kind);
 }
 
-void GpuTimeline::Use(const GpuChip& chip, Ticks now, std::int64_t sms) {
-  const GpuChip::Use use = chip.use();
+void GpuTimeline::Use(const GpuNode& node, std::int64_t device, Ticks now, std::int64_t sms) {
+  const GpuChip::Use use = node.chip(device).use();
   recorder_.Used(0, "L2", now, use.l2, 1);
   recorder_.Used(1, "DRAM", now, use.dram, 1);
   recorder_.Used(2, "tensor cores of all SMs", now, use.tensor, sms);
+  if (!node.links().has_value()) return;
+  const GpuLinks::Use link = node.links()->use(device);
+  recorder_.Used(3, "NVLink, out", now, link.out, 1);
+  recorder_.Used(4, "NVLink, in", now, link.in, 1);
 }
 
 }  // namespace palladion::timing

@@ -1,8 +1,8 @@
 // The timeline of a GPU: threads and warps of one SM as lanes, the barriers of its blocks, writers and readers of its
 // shared memory, its copies, products and commits, its units, and the utilisation of the whole chip. The clock reports
-// which operation ended when, so an engine's arrival at a barrier is attributed to its copy. Limits: an operation that
-// another SM has started has no span here; of the places of one buffer the first 32 have lanes of their own; of the
-// four quadrants the first one is drawn.
+// which operation ended when, so an engine's arrival at a barrier is attributed to its copy. Limits: of
+// what another SM does there is only a mark where it ends a wait here; of the places of one buffer the first 32 have
+// lanes of their own; of the four quadrants the first one is drawn.
 #ifndef PALLADION_EMU_TIMING_GPU_TIMELINE_H_
 #define PALLADION_EMU_TIMING_GPU_TIMELINE_H_
 
@@ -14,10 +14,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/threads/thread_machine.h"
 #include "emu/timing/barrier_lanes.h"
-#include "emu/timing/gpu_chip.h"
+#include "emu/timing/gpu_node.h"
 #include "emu/timing/gpu_plan.h"
 #include "emu/timing/timeline_recorder.h"
 #include "semantics/port/async.h"
@@ -69,16 +70,17 @@ class GpuTimeline final : public scheduler::ClockListener {
   void Copied(const When& when, SpanKind kind, const AsyncRequest& request);
   void Multiplied(const When& when, const AsyncRequest& request);
   void Commits(const When& when, const AsyncRequest& request);  // from `begin` on, until its operation is over
-  void Touched(const When& when, BufferId buffer, const BoxAccess* box);  // by a thread, in shared memory
+  void Touched(const When& when, BufferId buffer, const BoxAccess* box);  // by a thread, in shared or tensor memory
   void Stepped(std::int32_t lane);  // a thread's operation is over, and what it took has been told
   void UnitBusy(std::string_view unit, const scheduler::Server::Piece& piece, std::int32_t plan);
-  void Use(const GpuChip& chip, Ticks now, std::int64_t sms);
+  void Use(const GpuNode& node, std::int64_t device, Ticks now, std::int64_t sms);
+  void Finished(Ticks end);  // the kernel is over everywhere
 
   // ---- Of the clock.
   void Entered(Agent agent, Agent by) override;
   void Spent(Agent agent, Ticks time, scheduler::Spending at) override { next_.Spent(agent, time, at); }
   void Began(Agent agent) override { next_.Began(agent); }
-  void Followed(Agent agent, Agent by) override { next_.Followed(agent, by); }
+  void Followed(Agent agent, Agent by) override;
   void Left(Agent agent, Ticks time) override;
 
  private:
@@ -91,21 +93,25 @@ class GpuTimeline final : public scheduler::ClockListener {
   };
   struct Block {
     threads::BlockId id;
+    std::string name;
     Ticks begins;
     std::size_t running = 0;
   };
-  // A part of a buffer in shared memory.
+  // A part of a buffer in shared or tensor memory.
   struct Place {
     std::string name;
     std::int32_t slot = -1, lane = 0;
   };
+  static constexpr std::string_view kSharedMemory = "shared memory", kTensorMemory = "tensor memory";  // groups
+  std::int32_t BlocksLane();
+  std::int32_t FromElsewhere(Ticks at, std::int32_t plan);  // a mark of what another SM did then
   TimelineLine LineOf(std::int32_t plan) const;
   std::int32_t RanBeside(const When& when, TimelineRecorder::Beside beside);
   void Look(std::int32_t by);  // what an operation has changed, which began last
   void LookAtFindings(std::int32_t by);
   template <class F>
   void ForEachBarrier(const Block& block, const F& f) const;
-  Place PlaceOf(BufferId buffer, const BoxAccess* box);
+  Place PlaceOf(BufferId buffer, const BoxAccess* box, std::string_view memory = kSharedMemory);
   std::string SideText(const AsyncOperand& side) const;
   std::string NameOf(BarrierId id, const threads::Block& of) const;
   std::string WaitText(const Awaited& awaited, std::int32_t* slot) const;
@@ -119,8 +125,11 @@ class GpuTimeline final : public scheduler::ClockListener {
   const threads::ThreadMachine* machine_ = nullptr;
   const memory_model::Memory* memory_ = nullptr;
   std::vector<Block> blocks_;     // of the SM, that run
+  Ticks ended_;                   // the last of those that do not
   std::optional<Engine> issued_;  // whose agent enters next
   absl::flat_hash_map<std::int32_t, Engine> engines_;
+  absl::flat_hash_set<std::int32_t> here_;                    // agents of the SM: threads and engines' operations
+  absl::flat_hash_map<std::int32_t, std::int32_t> followed_;  // of these: whom last, by agents
   std::map<std::string, std::map<std::string, std::int32_t>> places_;  // lanes, by buffer's name and their own
   std::size_t of_model_ = 0, of_memory_ = 0;                           // findings so far
   absl::flat_hash_map<std::int32_t, std::int32_t> last_engine_;        // by thread's lane: its last operation's span

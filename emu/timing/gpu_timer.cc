@@ -36,13 +36,19 @@ absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const kernel::Prepare
   return std::unique_ptr<GpuTimer>(new GpuTimer(kernel, costs, on, std::move(plans)));
 }
 
-void GpuTimer::RecordTo(TimelineRecorder& timeline, std::int64_t sm) {
+void GpuTimer::RecordTo(TimelineRecorder& timeline, const TimelineOptions& shown) {
+  shown_device_ = shown.device;
   timeline_.emplace(GpuTimeline::Parts{
       .kernel = kernel_, .plans = plans_.all(), .recorder = timeline, .clock = clock_, .next = path_});
   clock_.TellTo(*timeline_);
-  node_.chip(0).WatchUnits(sm, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
-    timeline_->UnitBusy(unit, piece, now_.plan);
-  });
+  node_.chip(shown_device_)
+      .WatchUnits(shown.unit, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
+        timeline_->UnitBusy(unit, piece, now_.plan);
+      });
+}
+
+void GpuTimer::EndRecording() {
+  if (timeline_.has_value()) timeline_->Finished(clock_.end());
 }
 
 void GpuTimer::Begun(const threads::ThreadMachine& machine) {
@@ -94,7 +100,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   }
   EnterBlock(cluster);
   thread = {.cluster = block / cluster_size, .at = {device, cluster.group * cluster_size + block % cluster_size}};
-  if (timeline_.has_value() && device == 0) thread.lane = timeline_->LaneOf(frame, thread.at.sm);
+  if (timeline_.has_value() && device == shown_device_) thread.lane = timeline_->LaneOf(frame, thread.at.sm);
   return thread;
 }
 
@@ -127,7 +133,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   node_.TakeAsked(thread.at);  // by others
   now_ = {.thread = &thread, .plan = plans_.OfStep(step)};
   if (timeline_.has_value() && steps_ % kShowEvery == 0)
-    timeline_->Use(node_.chip(0), clock_.operation_began(), costs_.sms);
+    timeline_->Use(node_, shown_device_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
     // A product may be asked for when its thread came to it, so the past is kept for a while.
     const Ticks past = TicksOf(machines::Cycles(1e6));
@@ -217,11 +223,13 @@ bool GpuTimer::Accesses(const Who& who) const {
 
 bool GpuTimer::InTensorMemory() const { return plans_[now_.plan].space == Space::kTmem; }
 
-void GpuTimer::AccessTensor() {
+void GpuTimer::AccessTensor(BufferId buffer, const BoxAccess* box) {
+  const Ticks began = clock_.now();
   const GpuPlan& plan = plans_[now_.plan];
   const Burst& burst = now_.thread->warp ? plan.tensor_warp : plan.tensor_thread;
   const std::int64_t sm = now_.thread->at.sm;
   ChargeUntil(plan.stores ? Chip().StoreTensor(sm, clock_.now(), burst) : Chip().LoadTensor(sm, clock_.now(), burst));
+  if (Shown()) timeline_->Touched(Here(began, clock_.now()), buffer, box);
 }
 
 ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
@@ -278,7 +286,7 @@ void GpuTimer::AccessShared(std::int64_t bytes, BufferId buffer, const BoxAccess
 void GpuTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
                    const std::byte*) {
   if (!Accesses(who)) return;
-  if (InTensorMemory()) return AccessTensor();
+  if (InTensorMemory()) return AccessTensor(access.buffer, &access);
   if (plans_[now_.plan].space == Space::kSmem) {
     AccessShared(watch::ElementsOf(access, reach) * memory_->ElementSizeOf(access.buffer).value(), access.buffer,
                  &access);
@@ -289,7 +297,7 @@ void GpuTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, con
 
 void GpuTimer::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (!Accesses(who)) return;
-  if (InTensorMemory()) return AccessTensor();
+  if (InTensorMemory()) return AccessTensor(access.buffer, nullptr);
   const auto piece = static_cast<std::int64_t>(access.piece_bytes);
   if (plans_[now_.plan].space == Space::kSmem) {
     std::int64_t pieces = 0;

@@ -51,7 +51,8 @@ class GpuTimer final : public run::Watcher {
   static absl::StatusOr<std::unique_ptr<GpuTimer>> Create(const kernel::PreparedKernelState& kernel,
                                                           const ChipCosts& costs, const On& on);
 
-  void RecordTo(TimelineRecorder& timeline, std::int64_t sm);  // it outlives the run
+  void RecordTo(TimelineRecorder& timeline, const TimelineOptions& shown);  // it outlives the run
+  void EndRecording();                                                      // the run is over
 
   scheduler::VirtualClock& clock() { return clock_; }
   const scheduler::VirtualClock& clock() const { return clock_; }
@@ -155,7 +156,7 @@ class GpuTimer final : public run::Watcher {
   void IssueCopyOut(const AsyncRequest& request);
   void IssueProduct(const AsyncRequest& request);
   void IssuePeerStore(const AsyncRequest& request);
-  void AccessTensor();
+  void AccessTensor(BufferId buffer, const BoxAccess* box);
   std::vector<GlobalBox> BoxesOfOperand(const AsyncOperand& operand) const;
   ArrayLayout LayoutOf(BufferId buffer) const;
 
@@ -180,6 +181,7 @@ class GpuTimer final : public run::Watcher {
   std::int64_t cluster_size_ = 1, threads_of_block_ = 1;
   Now now_;
   std::optional<GpuTimeline> timeline_;
+  std::int64_t shown_device_ = 0;  // by it
   scheduler::Ticks launches_;
   double flops_ = 0;
   std::int64_t steps_ = 0;

@@ -48,7 +48,10 @@ void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
     case GpuWork::kPeerStore:
       return IssuePeerStore(request);
     case GpuWork::kAccess:
-      if (InTensorMemory() && plans_[now_.plan].stores) AccessTensor();
+      if (InTensorMemory() && plans_[now_.plan].stores && !request.destinations.empty()) {
+        const AsyncOperand& to = request.destinations[0];
+        AccessTensor(to.buffer(), std::get_if<BoxAccess>(&to.where));
+      }
       return;
     default:
       return;

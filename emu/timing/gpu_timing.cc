@@ -120,7 +120,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer,
                              GpuTimer::Create(kernel, chip, {.room = fits.room, .links = links}));
   std::optional<TimelineRecorder> timeline;
-  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), call.timeline->unit);
+  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), *call.timeline);
   agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kThreads, .observers = {timer.get()}};
   scheduled.moves_nothing = elided != nullptr;
   scheduled.races = call.races;
@@ -136,7 +136,11 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   PALLADION_ASSIGN_OR_RETURN(run.result, launch::Run({kernel, inputs, outputs}, scheduled, *policy));
   run.timed.timing = GpuReport(
       {.kernel = kernel, .machine = call.machine, .costs = costs, .timer = *timer, .limit = fits.residency.why});
-  if (timeline.has_value()) run.timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), timer->clock().end());
+  if (timeline.has_value()) {
+    timer->EndRecording();
+    const std::string device = timer->node().devices() > 1 ? Cat("device ", call.timeline->device, ", ") : "";
+    run.timed.timeline = timeline->Take(Cat(device, "SM ", call.timeline->unit), timer->clock().end());
+  }
   run.timed.report = ReportOf(kernel, run.result);
   return run;
 }

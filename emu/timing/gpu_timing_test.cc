@@ -192,7 +192,27 @@ TEST(GpuTiming, OnlyTheChosenSmHasLanes) {
   EXPECT_EQ(WhatIn(*timed->timeline, "shared memory", "a[0]")[0], "x_ref[64:128, 0:64] -> a[0]");
   const absl::StatusOr<Timed> idle = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.unit = 100}});
   ASSERT_TRUE(idle.ok()) << idle.status();
-  EXPECT_TRUE(idle->timeline->spans.empty());
+  ASSERT_EQ(idle->timeline->spans.size(), 1u);
+  EXPECT_EQ(idle->timeline->spans[0].what, "no block on this SM; others run");
+}
+
+TEST(GpuTiming, EverythingDrawnHasANameAndTheBlocksOfTheSmAreThere) {
+  const std::string text = MatmulText({.m = 128, .n = 256, .k = 256, .slots = 2});
+  const PreparedKernel kernel = Prepared(text, "mosaic_gpu/h100");
+  const std::vector<Tensor> inputs = InputsOf(kernel);
+  const machines::Machine machine = MachineNamed("h100");
+  const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.unit = 3}});
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  const Timeline& timeline = *timed->timeline;
+  for (const Lane& lane : timeline.lanes) EXPECT_TRUE(!lane.name.empty() && !lane.group.empty());
+  for (const Strip& strip : timeline.strips) EXPECT_FALSE(strip.name.empty());
+  for (const Span& span : timeline.spans) {
+    EXPECT_FALSE(span.what.empty()) << timeline.lanes[static_cast<std::size_t>(span.lane)].name << " at "
+                                    << span.begin.value();
+  }
+  const std::vector<std::string> blocks = WhatIn(timeline, "units", "blocks of this SM");
+  ASSERT_FALSE(blocks.empty());
+  EXPECT_TRUE(blocks[0].starts_with("block (")) << blocks[0];
 }
 
 // ---- a run in time is a run

@@ -43,6 +43,11 @@ absl::Status CheckDrawn(const TimedCall& call) {
   if (!call.timeline.has_value()) return absl::OkStatus();
   const auto found = call.machine.Find(machines::Key<machines::Count>("chip.cores"));
   const auto cores = static_cast<std::int64_t>(found.has_value() ? found->value() : 1);
+  const std::int64_t devices = call.kernel.state().program().devices, device = call.timeline->device;
+  if (device < 0 || device >= devices)
+    return absl::InvalidArgumentError(
+        Cat("a timeline of device ", device, " is asked for; kernel @", call.kernel.name(), " runs on ",
+            devices == 1 ? "one device, number 0" : "devices 0 to ", devices == 1 ? "" : std::to_string(devices - 1)));
   if (call.timeline->unit >= 0 && call.timeline->unit < cores) return absl::OkStatus();
   const std::string_view what = call.machine.family() == machines::Family::kTpu ? "core" : "SM";
   return absl::InvalidArgumentError(Cat("a timeline of ", what, " ", call.timeline->unit, " is asked for; ",

@@ -82,6 +82,7 @@ struct Timeline {
 
 struct TimelineOptions {
   std::int64_t unit = 0;         // which SM or core
+  std::int64_t device = 0;       // of those that run the kernel together
   std::size_t spans = 200'000;   // at most
   std::size_t intervals = 2000;  // of strips
 };

@@ -50,8 +50,12 @@ class Data {
     json_.Key("uncertainty_why").String(timing.uncertainty_why);
     json_.Key("of").String(timeline_.of).Key("length").Real(timeline_.length.value());
     json_.Key("dropped").Number(timeline_.dropped);
+    json_.Key("flops").Real(timing.flops).Key("memory").Real(timing.memory.value());
+    json_.Key("memory_peak").Real(timing.memory_peak.value());
     AddSummary();
     AddLines();
+    AddPath();
+    AddDevices();
     AddLanes();
     AddSpans();
     AddFindings();
@@ -78,7 +82,38 @@ class Data {
     for (const LineTime& line : shown_.timing.lines) {
       json_.Open('{').Key("line").Number(line.text_line).Key("place").Number(PlaceOf(line.loc));
       json_.Key("op").String(line.op).Key("busy").Real(Rounded(line.busy)).Key("waited").Real(Rounded(line.waited));
-      json_.Key("why").String(line.waited_for).Close('}');
+      json_.Key("runs").Number(line.runs).Key("why").String(line.waited_for);
+      AddStalls(line.stalls);
+      json_.Close('}');
+    }
+    json_.Close(']');
+    AddStalls(shown_.timing.stalls);
+  }
+
+  void AddStalls(const std::vector<StallTime>& stalls) {
+    json_.Key("stalls").Open('[');
+    for (const StallTime& stall : stalls) {
+      json_.Open('{').Key("reason").String(stall.reason).Key("cycles").Real(Rounded(stall.waited)).Close('}');
+    }
+    json_.Close(']');
+  }
+
+  void AddPath() {
+    json_.Key("path").Open('[');
+    for (const PathPart& part : shown_.timing.critical_path) {
+      json_.Open('{').Key("line").Number(part.text_line).Key("place").Number(PlaceOf(part.loc));
+      json_.Key("op").String(part.op).Key("doing").String(part.doing);
+      json_.Key("cycles").Real(Rounded(part.time)).Close('}');
+    }
+    json_.Close(']');
+  }
+
+  void AddDevices() {
+    json_.Key("devices").Open('[');
+    for (const DeviceTime& device : shown_.timing.devices) {
+      json_.Open('{').Key("name").String(device.device).Key("ended").Real(Rounded(device.ended));
+      json_.Key("sent").Real(device.sent.value()).Key("received").Real(device.received.value());
+      json_.Key("out").Real(device.out_busy).Key("in").Real(device.in_busy).Close('}');
     }
     json_.Close(']');
   }

@@ -2,12 +2,16 @@
 
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "emu/timing/page/timeline_arrows_js.h"
+#include "emu/timing/page/timeline_compare_js.h"
 #include "emu/timing/page/timeline_draw_js.h"
+#include "emu/timing/page/timeline_measure_js.h"
 #include "emu/timing/page/timeline_model_js.h"
 #include "emu/timing/page/timeline_page_html.h"
 #include "emu/timing/page/timeline_page_js.h"
 #include "emu/timing/page/timeline_panels_js.h"
+#include "emu/timing/page/timeline_views_js.h"
 #include "emu/timing/timeline_data.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -23,10 +27,22 @@ void PutIn(std::string_view place, std::string_view text, std::string* page) {
 
 std::string TimelinePage(const TimelineShown& shown) {
   std::string page(kTimelinePageHtml);
-  PutIn("{{SCRIPT}}", Cat(kTimelineModelJs, kTimelineDrawJs, kTimelineArrowsJs, kTimelinePanelsJs, kTimelinePageJs),
+  PutIn("{{SCRIPT}}",
+        Cat(kTimelineModelJs, kTimelineDrawJs, kTimelineArrowsJs, kTimelineMeasureJs, kTimelinePanelsJs,
+            kTimelineViewsJs, kTimelineCompareJs, kTimelinePageJs),
         &page);
+  PutIn("{{OTHER}}", ForScript(shown.compared.empty() ? "null" : shown.compared), &page);
   PutIn("{{DATA}}", ForScript(TimelineData(shown)), &page);
   return page;
+}
+
+absl::StatusOr<std::string> DataOfPage(std::string_view page) {
+  constexpr std::string_view kBegin = "<script type=\"application/json\" id=\"data\">", kEnd = "</script>";
+  const std::size_t at = page.find(kBegin), begin = at + kBegin.size();
+  const std::size_t end = at == std::string_view::npos ? at : page.find(kEnd, begin);
+  if (end == std::string_view::npos || !page.substr(begin).starts_with("{\"kernel\": "))
+    return absl::InvalidArgumentError("this is not a page of `palladion time --page`, which has a timeline's data");
+  return std::string(page.substr(begin, end - begin));
 }
 
 }  // namespace palladion::timing

@@ -6,12 +6,17 @@
 #define PALLADION_EMU_TIMING_TIMELINE_PAGE_H_
 
 #include <string>
+#include <string_view>
 
+#include "absl/status/statusor.h"
 #include "emu/timing/timeline_shown.h"
 
 namespace palladion::timing {
 
 std::string TimelinePage(const TimelineShown& shown);
+
+// The data within a page, for TimelineShown::compared. InvalidArgument: it is no such page.
+absl::StatusOr<std::string> DataOfPage(std::string_view page);
 
 }  // namespace palladion::timing
 

@@ -98,7 +98,7 @@ TEST(TimelinePage, HoldsItsDataAndNoWayOut) {
       {.code = FindingCode::kOutOfBounds, .severity = Severity::kDefect, .message = "</script>", .text_line = 12});
   const std::string page = TimelinePage(toy.Shown());
   EXPECT_EQ(std::string::npos, page.find("{{"));
-  EXPECT_EQ(2u, CountOf(page, "</script>")) << "those of the page itself";
+  EXPECT_EQ(3u, CountOf(page, "</script>")) << "those of the page itself";
   EXPECT_EQ(std::string::npos, page.find("<!--"));
   EXPECT_NE(std::string::npos, page.find("\\u003c/script><b>no"));
   EXPECT_NE(std::string::npos, page.find("\"code\": \"OOB\""));
@@ -111,6 +111,31 @@ TEST(TimelineData, PythonLinesAreThoseAroundTheSpans) {
   EXPECT_NE(std::string::npos, data.find("[12, \"    barrier_wait(%full.at[%slot]) loc #l3;\"]")) << data;
   EXPECT_NE(std::string::npos, data.find("\"told\": \"/home/you/matmul.py:19:3 in kernel\", \"frames\": [[0, 19]]"))
       << data;
+}
+
+TEST(TimelineData, HasTheCriticalPathTheStallsOfLinesAndWhatARooflineNeeds) {
+  const std::string data = TimelineData(ToyMatmul(1, 8, 4).Shown());
+  for (const char* part : {"\"op\": \"wgmma_ref\", \"doing\": \"under way\", \"cycles\": ",
+                           "\"stalls\": [{\"reason\": \"a matrix product\"", "\"flops\": 3e+09",
+                           "\"memory_peak\": 3.35e+12", "\"devices\": []"}) {
+    EXPECT_NE(std::string::npos, data.find(part)) << part;
+  }
+}
+
+TEST(TimelinePage, AnotherRunStandsBesideIt) {
+  ToyMatmul toy(1, 8, 4);
+  const std::string alone = TimelinePage(ToyMatmul(1, 4, 2).Shown());
+  EXPECT_NE(std::string::npos, alone.find("id=\"other\">null</script>"));
+  const absl::StatusOr<std::string> other = DataOfPage(alone);
+  ASSERT_TRUE(other.ok()) << other.status();
+  TimelineShown shown = toy.Shown();
+  shown.compared = *other;
+  const std::string page = TimelinePage(shown);
+  EXPECT_NE(std::string::npos, page.find(*other));
+  EXPECT_EQ(*DataOfPage(page), *DataOfPage(TimelinePage(toy.Shown()))) << "its own, not the other's";
+  EXPECT_EQ(DataOfPage("<html>").status().code(), absl::StatusCode::kInvalidArgument);
+  shown.compared = "{\"kernel\": \"</script><!--\"}";
+  EXPECT_EQ(3u, CountOf(TimelinePage(shown), "</script>"));
 }
 
 // Pages for python/tests/test_timeline_page.py, which says where it wants them; otherwise they are not kept.

@@ -24,6 +24,7 @@ struct TimelineShown {
   std::string kernel_path;
   // The user's line, if its file can be read.
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line;
+  std::string_view compared = {};  // the data of another run's page (DataOfPage), shown beside; "": none
 };
 
 }  // namespace palladion::timing

@@ -226,7 +226,19 @@ class ToyMatmul {
       (span.kind == SpanKind::kWait ? line.waited : line.busy) += span.end - span.begin;
       line.waited_for = span.text_line == 7 ? "an arrival at empty" : span.text_line == 12 ? "a copy" : "a product";
     }
-    for (const auto& [number, line] : lines) timing_.lines.push_back(line);
+    timing_.flops = 3e9;
+    timing_.memory = machines::Bytes(4e6);
+    timing_.memory_peak = machines::BytesPerSecond(3.35e12);
+    for (auto& [number, line] : lines) {
+      if (line.waited.value() > 0) line.stalls = {{number == 14 ? "a matrix product" : "a barrier", line.waited}};
+      timing_.lines.push_back(line);
+    }
+    timing_.stalls = {{"a barrier", machines::Cycles(900)}, {"a matrix product", machines::Cycles(300)}};
+    timing_.critical_path = {
+        {LocOf(13), 13, "wgmma_ref", "under way", 0.75 * timing_.cycles},
+        {LocOf(9), 9, "copy_gmem_to_smem", "", 0.2 * timing_.cycles},
+        {{}, 0, "", "blocks begin where others have ended", 0.05 * timing_.cycles},
+    };
   }
 
   int slots_;

@@ -122,6 +122,8 @@ struct Timing {
   Placement placement;
   std::vector<DeviceTime> devices;    // of a mesh, in its order; else none
   std::vector<std::string> left_out;  // what this kernel does that the model counts as free, or not exactly
+
+  machines::BytesPerSecond memory_peak;  // that main memory of each device allows; 0: not known
 };
 
 }  // namespace palladion::timing

@@ -67,6 +67,7 @@ class Telling {
     timing_.launch = costs_.launch / costs_.clock;
     timing_.time = timing_.cycles / costs_.clock + timing_.launch;
     timing_.flops = run_.flops();
+    timing_.memory_peak = costs_.hbm_peak;
     timing_.lines = run_.Lines();
     timing_.stalls = run_.Stalls();
     timing_.critical_path = run_.CriticalParts();

@@ -29,7 +29,7 @@ STRUCTURES = {
     "sarif_test": _abi._SarifTest,
     "compare_request": _abi._CompareRequest,
     "call_request": _abi._CallRequest,
-    "timeline": time_requests._Timeline,
+    "timeline": time_requests.Timeline,
     "time_request": time_requests.Request,
     "reduce_request": reducing._Request,
 }

@@ -126,6 +126,20 @@ def test_a_timeline_shows_a_core_as_a_page_and_for_perfetto():
     assert without.page is None and without.trace is None and without.seconds == kernel.seconds
 
 
+def test_a_page_has_another_run_beside_its_own():
+    before = palladion.time(double, ones(), target="v5e", timeline=0).kernels[0].page
+    assert '<script type="application/json" id="other">null</script>' in before
+    page = palladion.time(double, ones(), target="v5e", timeline=(0, 0), compare=before).kernels[0].page
+    data = before.split('id="data">')[1].split("</script>")[0]
+    assert page.split('id="other">')[1].split("</script>")[0] == data
+    with pytest.raises(_library.PalladionError, match="not a page of `palladion time --page`"):
+        palladion.time(double, ones(), target="v5e", timeline=0, compare="<html>")
+    with pytest.raises(_library.PalladionError, match="a timeline of device 1 is asked for"):
+        palladion.time(double, ones(), target="v5e", timeline=(1, 0))
+    with pytest.raises(ValueError, match="say which SM or core: timeline=0"):
+        palladion.time(double, ones(), target="v5e", compare=before)
+
+
 def test_a_timeline_of_no_core_is_an_error():
     with pytest.raises(_library.PalladionError, match="a timeline of core 1 is asked for; v5e has core 0 alone"):
         palladion.time(double, ones(), target="v5e", timeline=1)

@@ -47,14 +47,21 @@ def page(folder) -> pathlib.Path:
     return folder / "toy_timeline.html"
 
 
-def acted(page: pathlib.Path, script: str, at: str = "") -> dict:
+def data_of(page: pathlib.Path) -> dict:
+    found = re.search(
+        r'<script type="application/json" id="data">(.*?)</script>', page.read_text(encoding="utf-8"), re.DOTALL
+    )
+    return json.loads(found[1])
+
+
+def acted(page: pathlib.Path, script: str, at: str = "", arguments: tuple = ()) -> dict:
     """What `script` has put into `seen` on this page."""
     behind = f"""<script>{TOOLS}
 (async () => {{ try {{ {script} }} catch (error) {{ seen.error = String(error && error.stack || error); }}
 document.body.append(make("pre", "seen", JSON.stringify(seen))); }})();</script></body>"""
     copy = page.with_name("acted.html")
     copy.write_text(page.read_text(encoding="utf-8").replace("</body>", behind), encoding="utf-8")
-    dom = browser(copy, "--dump-dom", at=at).stdout
+    dom = browser(copy, "--dump-dom", *arguments, at=at).stdout
     found = re.search(r'<pre class="seen">(.*?)</pre>', dom, re.DOTALL)
     assert found, "the script did not come to its end"
     seen = json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"))
@@ -77,7 +84,7 @@ def test_the_page_runs_to_its_end(page):
     ):
         assert part in dom, part
     assert re.search(
-        r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ %"',
+        r'<button class="lane"[^>]*aria-label="block \(3, 0\), warpgroup 1: \d+ spans, busy [\d.]+ %, waits [\d.]+ % of its life"',
         dom,
     )
 
@@ -189,7 +196,7 @@ def test_a_line_of_the_source_marks_its_spans_and_the_others_are_faint(page):
       await settle(); seen.before = strong();
       shown.nodes.get(12).click(); await settle(); seen.after = strong(); seen.hits = view.marked.hits.length; seen.right = view.marked.hits.every(i => whatOf(i).startsWith("wait empty"));
       seen.marked = document.querySelector("#code .marked .no").textContent; shown.nodes.get(12).click(); await settle(); seen.again = strong();
-      document.querySelectorAll(".tab")[0].click(); seen.text = byId("code").textContent.includes("wgmma_ref"); seen.covered = byId("code").textContent.includes("lines that say where");
+      document.querySelector(".tab:not([data-view])").click(); seen.text = byId("code").textContent.includes("wgmma_ref"); seen.covered = byId("code").textContent.includes("lines that say where");
       select(first(MULTIPLY, "64x128x64")); seen.lit = document.querySelector("#code .lit .no").textContent;
     """,
     )
@@ -232,6 +239,195 @@ def test_a_barrier_has_its_phases_and_what_is_pending_and_a_slot_who_fills_and_r
     assert "ended by block (3, 0), TMA: b -> b_smem[0]" in seen["details"] and seen["moment"] and seen["lit"] == "14"
     assert seen["below"] == [True, True] and re.fullmatch(r"barriers, full\[0\]: \d+ phases", seen["label"])
     assert seen["dots"] == [1, 1] and seen["slot"], "a fill in the colour of copies, the slot's in its name"
+
+
+def test_the_data_parses_and_everything_in_it_has_a_name(page):
+    data = data_of(page)
+    spans = data["spans"]
+    assert len({len(column) for column in spans.values()}) == 1 and len(spans["begin"]) > 500
+    assert all(lane["group"] and lane["name"] for lane in data["lanes"]) and all(s["name"] for s in data["strips"])
+    assert all(data["texts"]) and max(spans["what"]) < len(data["texts"]) and max(spans["lane"]) < len(data["lanes"])
+    assert all(begin <= end for begin, end in zip(spans["begin"], spans["end"], strict=True))
+    assert -1 <= min(spans["by"]) and max(spans["by"]) < len(spans["begin"])
+
+
+def test_names_are_whole_where_they_fit_and_else_on_hover(page):
+    seen = acted(
+        page,
+        """
+      const cut = () => [...document.querySelectorAll("#labels .lane .name")].filter(node => node.scrollWidth > node.clientWidth + 1).length;
+      seen.cut = cut();
+      seen.titles = [...document.querySelectorAll("#labels button, #top-labels span, .row, #tabs button")].filter(node => !node.title).length;
+      const long = "a_name_that_is_much_longer_than_a_third_of_the_picture_".repeat(3); lanes[0].name = long; resize();
+      seen.wide = byId("labels").offsetWidth / byId("stage").clientWidth; seen.told = lanes[0].node.title.includes(long);
+    """,
+    )
+    assert seen == {"cut": 0, "titles": 0, "wide": seen["wide"], "told": True} and seen["wide"] < 0.34
+
+
+def test_slots_have_no_colour_of_a_role(page):
+    for dark in ((), (DARK,)):
+        seen = acted(
+            page,
+            """
+          const rgb = color => [1, 3, 5].map(at => parseInt(color.slice(at, at + 2), 16));
+          const apart = (a, b) => Math.hypot(...rgb(a).map((v, n) => v - rgb(b)[n]));
+          seen.paper = theme.paper;
+          seen.near = theme.slots.flatMap(slot => theme.kinds.filter(role => apart(slot, role) < 45).map(role => slot + " " + role));
+          seen.same = theme.slots.flatMap((slot, n) => theme.slots.slice(n + 1).filter(other => apart(slot, other) < 45));
+        """,
+            arguments=dark,
+        )
+        assert seen["near"] == [] and seen["same"] == [], seen
+        assert (seen["paper"] == "#14171f") == bool(dark)
+
+
+def test_a_table_of_lines_sorts_by_its_columns(page):
+    seen = acted(
+        page,
+        """
+      const column = n => [...document.querySelectorAll("#view tbody tr")].map(row => row.cells[n].innerText);
+      const head = name => [...document.querySelectorAll("#view th button")].find(node => node.textContent.startsWith(name));
+      [...document.querySelectorAll(".tab")].find(tab => tab.textContent === "by line").click();
+      seen.first = column(0); seen.shares = column(1).map(parseFloat); head("waited").click(); seen.waited = column(3).map(text => parseFloat(text) || 0);
+      seen.focus = document.activeElement.textContent.startsWith("waited"); seen.sort = head("waited").parentNode.getAttribute("aria-sort");
+      head("waited").click(); seen.up = column(3).map(text => parseFloat(text) || 0); seen.stalls = column(5); seen.path = column(4).map(text => parseFloat(text) || 0);
+      document.querySelector("#view tbody tr:last-child .jump").click(); seen.marked = view.marked.line; seen.last = column(0).at(-1);
+      document.querySelector('.tab[role=tab]:not([data-view])').click(); seen.left = [byId("view").hidden, byId("code").hidden];
+    """,
+    )
+    assert 97 < sum(seen["shares"]) < 103 and seen["shares"] == sorted(seen["shares"], reverse=True)
+    assert seen["waited"] == sorted(seen["waited"], reverse=True) and seen["up"] == seen["waited"][::-1]
+    assert (
+        seen["focus"] and seen["sort"] == "descending" and {"a barrier", "a matrix product", ""} == set(seen["stalls"])
+    )
+    assert sorted(seen["path"])[-2:] == [20, 75] and f"matmul.py:{seen['marked']}" in seen["last"]
+    assert seen["left"] == [True, False]
+
+
+def test_the_critical_path_is_listed_and_marked(page):
+    seen = acted(
+        page,
+        """
+      showView("path"); seen.parts = [...document.querySelectorAll("#view .part")].map(node => node.innerText);
+      const path = pathBack(); seen.sum = path.reduce((sum, part) => sum + part.cycles, 0) / spans.end[path[0].span];
+      seen.linked = path.slice(1).every(({span}, n) => { const after = path[n].span; return spans.by[after] === span || spans.lane[after] === spans.lane[span]; });
+      seen.kinds = [...new Set(path.map(part => spans.kind[part.span]))].sort(); seen.begin = spans.begin[path.at(-1).span];
+      key("c"); seen.marked = view.marked.hits.length === path.length; key("c"); seen.unmarked = view.marked;
+    """,
+    )
+    assert len(seen["parts"]) == 3 and "75 %" in seen["parts"][0] and "under way" in seen["parts"][0]
+    assert "plgpu.wgmma(acc" in seen["parts"][0] and "blocks begin where others have ended" in seen["parts"][2]
+    assert 0.9 < seen["sum"] <= 1.001 and seen["linked"] and {1, 2} <= set(seen["kinds"]) and seen["begin"] == 0
+    assert seen["marked"] and seen["unmarked"] is None
+
+
+def test_a_range_is_measured_by_mouse_and_by_keyboard(page):
+    seen = acted(
+        page,
+        """
+      setView(0, 2000); await settle();
+      const wait = first(WAIT, "wait full[0]"), box = rectOf(wait), y = box.y + 4, shift = x => ({...place(x, y), shiftKey: true});
+      pointer("pointerdown", shift(box.x + 3)); pointer("pointermove", shift(box.x + box.w - 2)); pointer("pointerup", shift(box.x + box.w - 2)); await settle();
+      seen.snapped = [view.range.from === spans.begin[wait], view.range.to === spans.end[wait]]; seen.selected = view.selected; seen.moved = view.from;
+      seen.view = shown.view; seen.text = byId("view").innerText; seen.foot = byId("range").textContent;
+      const lane = lanes[spans.lane[wait]], time = timeIn(lane, view.range.from, view.range.to); seen.waits = time.waited / (view.range.to - view.range.from);
+      seen.once = timeIn({spans: [wait, wait]}, view.range.from, view.range.to).waited === cyclesOf(wait);
+      const top = byId("top").getBoundingClientRect(), at = x => ({clientX: top.left + x, clientY: top.top + OVERVIEW + 8, bubbles: true, pointerId: 1});
+      pointer("pointerdown", at(100), byId("top")); pointer("pointermove", at(200), byId("top")); pointer("pointerup", at(200), byId("top")); await settle();
+      seen.axis = [Math.abs(view.range.from - timeAt(100)) < 1e-6, Math.abs(view.range.to - timeAt(200)) < 1e-6, view.from];
+      seen.all = lanes.map(one => { const t = timeIn(one, 0, length), busy = new Uint8Array(Math.ceil(length)); for (const i of one.spans) if (![WAIT, PENDING].includes(spans.kind[i])) busy.fill(1, Math.round(spans.begin[i]), Math.round(spans.end[i])); return Math.abs(t.busy - busy.reduce((a, b) => a + b)) / length; });
+      key("Escape"); seen.dropped = view.range;
+      select(wait); key("m"); seen.m = view.range.to === spans.end[wait]; select(neighbour(wait, 2)); key("]"); seen.longer = [view.range.from === spans.begin[wait], view.range.to === spans.end[view.selected]];
+    """,
+    )
+    assert seen["snapped"] == [True, True] and seen["selected"] == -1 and seen["moved"] == 0 and seen["view"] == "range"
+    assert "LENGTH" in seen["text"].upper() and "warpgroup 1" in seen["text"] and "measured" in seen["foot"]
+    assert seen["waits"] == 1 and seen["once"] and seen["axis"] == [True, True, 0] and max(seen["all"]) < 0.02
+    assert seen["dropped"] is None and seen["m"] and seen["longer"] == [True, True]
+
+
+def test_the_address_says_what_is_seen_and_opens_it(page):
+    seen = acted(
+        page,
+        """
+      seen.view = [view.from, view.to]; seen.span = view.selected; seen.range = view.range; seen.search = byId("search").value; seen.shown = shown.view;
+      const asked = new URLSearchParams(address()); seen.again = Object.fromEntries(asked);
+      writeAddress(); await new Promise(done => setTimeout(done, 400)); seen.hash = location.hash.length > 20;
+    """,
+        at="#from=2000&to=4000&span=15&search=barrier&range=2100-2500.5&view=path",
+    )
+    assert (
+        seen["view"] == [2000, 4000] and seen["span"] == 15 and seen["search"] == "barrier"
+    ), "the view is what is asked"
+    assert seen["range"] == {"from": 2100, "to": 2500.5} and seen["shown"] == "path" and seen["hash"]
+    assert seen["again"] == {
+        "from": "2000",
+        "to": "4000",
+        "span": "15",
+        "range": "2100.0-2500.5",
+        "search": "barrier",
+        "view": "path",
+    }
+    alone = acted(
+        page,
+        "seen.of = spans.count; seen.sees = spans.end[view.selected] > view.from && spans.begin[view.selected] < view.to;",
+        "#span=600",
+    )
+    assert alone["sees"], f"{alone} without a view, it goes to the span"
+
+
+def test_a_roofline_is_drawn_to_scale(page):
+    seen = acted(
+        page,
+        """
+      showView("roofline"); const at = rooflineOf(); seen.x = at.x; seen.y = at.y; seen.peak = at.peak; seen.limits = at.limits.map(limit => [limit.name, limit.rate / at.y]);
+      const here = document.querySelector(".plot .here"), memory = document.querySelector(".plot .memory"), n = (node, name) => Number(node.getAttribute(name));
+      seen.below = n(here, "cy") > 0; seen.rises = n(memory, "y2") < n(memory, "y1"); seen.text = byId("view").innerText;
+      const decade = n(memory, "x2") - n(memory, "x1") ; seen.slope = decade > 0;
+      data.flops = 0; refill(); seen.none = byId("view").innerText;
+    """,
+    )
+    assert (
+        seen["x"] == 750
+        and seen["peak"] == 3.35e12
+        and seen["y"] > 0
+        and seen["below"]
+        and seen["rises"]
+        and seen["slope"]
+    )
+    assert seen["limits"][0][0] == "f16 matrix products" and abs(seen["limits"][0][1] - 1 / 0.71) < 1e-3
+    assert "750" in seen["text"] and "no arithmetic" in seen["none"]
+
+
+def test_another_run_stands_beside_this_one(page, folder):
+    text = page.read_text(encoding="utf-8")
+    theirs = data_of(page)
+    theirs["ns"] *= 2
+    theirs["kernel_text"] = [[number + 5, line] for number, line in theirs["kernel_text"]]
+    for file in theirs["files"]:
+        file["lines"] = [[number + 5, line] for number, line in file["lines"]]
+    for place in theirs["places"]:
+        place["frames"] = [[file, line + 5] for file, line in place["frames"]]
+    theirs["lines"][0]["busy"] += 1000
+    given = json.dumps(theirs).replace("<", "\\u003c")
+    copy = folder / "beside.html"
+    copy.write_text(
+        text.replace('id="other">null<', 'id="other">' + given.replace("\\\\", "\\") + "<"), encoding="utf-8"
+    )
+    seen = acted(
+        copy,
+        """
+      showView("compare"); await settle(); seen.text = byId("view").innerText; const canvas = document.querySelector("canvas.both");
+      const d = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data; const found = new Set(); for (let i = 0; i < d.length; i += 4) found.add([d[i], d[i + 1], d[i + 2]].join()); seen.colors = [...found];
+      seen.lines = [...document.querySelectorAll("#view .sortable tbody tr")].map(row => [...row.cells].map(cell => cell.innerText));
+      await readOther(new File(["<html>"], "nothing.html")); await new Promise(done => setTimeout(done, 50)); seen.wrong = document.querySelector("#view .wrong").textContent;
+      const same = dataOfPage(document.documentElement.outerHTML.replace("seen.text", "")); seen.again = same.kernel;
+    """,
+    )
+    assert "This run is 2.00 × faster than the other" in seen["text"] and "47,111,219" in seen["colors"]
+    assert all(line[1] == line[2] for line in seen["lines"][1:]), "lines that moved are matched by their text"
+    assert seen["lines"][0][3].startswith("−") and "no page" in seen["wrong"] and seen["again"] == "matmul"
 
 
 def test_it_asks_no_network_even_when_a_script_does(page):

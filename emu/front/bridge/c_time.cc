@@ -32,7 +32,10 @@ absl::StatusOr<TimeReport> Asked(const palladion_time_request& request, const pa
   run.control = &control;
   TimeWanted wanted{.changes = {request.changes, request.changes + request.n_changes},
                     .kernel_text = TextOf(request.text, request.size)};
-  if (request.timeline != nullptr) wanted.timeline.emplace().unit = request.timeline->unit;
+  if (request.timeline != nullptr) {
+    wanted.compare = OrEmpty(request.timeline->compare);
+    wanted.timeline = timing::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
+  }
   return ask(kernel, given, wanted, run);
 }
 

@@ -35,6 +35,10 @@ absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) 
 absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
                                         const TimeWanted& wanted, const RunOptions& run) {
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
+  std::string compared;
+  if (!wanted.compare.empty()) {
+    PALLADION_ASSIGN_OR_RETURN(compared, timing::DataOfPage(wanted.compare));
+  }
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
   PALLADION_ASSIGN_OR_RETURN(
       const timing::Timed timed,
@@ -48,8 +52,14 @@ absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span
   TimeReport rendered{.json = timing::TimingJson(timed.timing, module),
                       .text = Cat(kernel.name(), " ", timing::TimingText(timed.timing, module, options))};
   if (!timed.timeline.has_value()) return rendered;
-  const timing::TimelineShown shown{*timed.timeline,    timed.timing, timed.report, module,
-                                    wanted.kernel_text, "<text>",     source_line};
+  const timing::TimelineShown shown{.timeline = *timed.timeline,
+                                    .timing = timed.timing,
+                                    .report = timed.report,
+                                    .module = module,
+                                    .kernel_text = wanted.kernel_text,
+                                    .kernel_path = "<text>",
+                                    .source_line = source_line,
+                                    .compared = compared};
   rendered.page = timing::TimelinePage(shown);
   rendered.trace = timing::TimelineTrace(shown);
   return rendered;

@@ -24,6 +24,7 @@ struct TimeWanted {
   std::vector<std::string> changes = {};  // of the chip's numbers
   std::optional<timing::TimelineOptions> timeline = {};
   std::string_view kernel_text = {};  // for the timeline
+  std::string compare = {};           // a page that the timeline's stands beside; "": none
 };
 
 // `kernel` is observable, and its target names a chip. Errors as timing::TimeKernel's, and how the run ended.

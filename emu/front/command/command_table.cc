@@ -122,6 +122,7 @@ constexpr Option kTrace[] = {
     {"view", "auto|time|programs",
      "What is drawn: [what happened when](timeline.md) on a chip, or the grid and what each program touches; `auto` is "
      "the first for kernels whose chip has a model of time."},
+    {"device", "N", "As of `time`."},
     {"sm", "N", "As of `time`."},
     {"core", "N", "As of `time`."},
     {"events", "N", "At most N events, or spans."},
@@ -255,6 +256,9 @@ constexpr Option kTime[] = {
      "What happened when, as [one self-contained page](timeline.md): lanes of threads, engines and units, what ended "
      "each wait, and the source."},
     {"trace", "TRACE.json", "The same as Chrome trace events, for [Perfetto](timeline.md#for-perfetto)."},
+    {"compare", "OTHER.html",
+     "With `--page`: a page of another run, which stands [beside this one](timeline.md#two-runs) on it."},
+    {"device", "N", "Of a kernel of several devices: whose SM these show; from 0, the first."},
     {"sm", "N", "Which SM of a GPU these show; from 0, the first."},
     {"core", "N",
      "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "

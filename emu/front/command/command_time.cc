@@ -57,6 +57,9 @@ absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine
   PALLADION_ASSIGN_OR_RETURN(const timing::TimelineOptions drawn, UnitDrawn(line, machine));
   if (line.Has("page") || line.Has("trace")) return drawn;
   const std::string flag = UnitFlag(machine);
+  if (line.Has("device") && !line.Has(flag))
+    return absl::InvalidArgumentError(
+        "--device says which device is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, or both");
   if (!line.Has(flag)) return std::nullopt;
   return absl::InvalidArgumentError(Cat("--", flag, " says which ", flag == "core" ? "core" : "SM",
                                         " is drawn, and nothing is; give --page PAGE.html, --trace TRACE.json, "
@@ -92,8 +95,19 @@ void WarnOfUnread(const PreparedKernel& kernel, const machines::Machine& machine
 
 class TimeOutput {
  public:
-  TimeOutput(const CommandLine& line, const Console& console, const KernelFile& file, const timing::Timed& timed)
-      : line_(line), console_(console), file_(file), timed_(timed), module_(file.kernel.state().module()) {}
+  // `compared`: ComparedPage's.
+  struct Of {
+    const KernelFile& file;
+    const timing::Timed& timed;
+    const std::string& compared;
+  };
+  TimeOutput(const CommandLine& line, const Console& console, const Of& of)
+      : line_(line),
+        console_(console),
+        file_(of.file),
+        timed_(of.timed),
+        compared_(of.compared),
+        module_(of.file.kernel.state().module()) {}
 
   void Print(std::string_view format, std::size_t lines) {
     json_ = format == "json";
@@ -108,8 +122,8 @@ class TimeOutput {
 
   absl::Status WriteTo(const std::string& flag, OutputFile& target) {
     const Picture picture = flag == "page" ? Picture::kPage : Picture::kTrace;
-    PALLADION_RETURN_IF_ERROR(
-        target.Write(flag == "schedule" ? *timed_.schedule + "\n" : TextOf(picture, file_, timed_, timed_.report)));
+    PALLADION_RETURN_IF_ERROR(target.Write(
+        flag == "schedule" ? *timed_.schedule + "\n" : TextOf(picture, file_, {timed_, timed_.report, compared_})));
     (json_ ? console_.err : console_.out) << "wrote " << line_.Flag(flag) << "\n";
     return absl::OkStatus();
   }
@@ -119,6 +133,7 @@ class TimeOutput {
   const Console& console_;
   const KernelFile& file_;
   const timing::Timed& timed_;
+  const std::string& compared_;
   const Module& module_;
   SourceFiles sources_;
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line_ =
@@ -134,6 +149,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   RunOptions options;
   PALLADION_ASSIGN_OR_RETURN(options.loop_budget, PositiveFlag(line, "budget", options.loop_budget));
   options.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(const std::string compared, ComparedPage(line));  // which --page may replace
   PALLADION_ASSIGN_OR_RETURN(auto files, OpenFiles(line));
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, /*observable=*/true));
   std::vector<std::string> changes;
@@ -155,7 +171,7 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
                                                                             .schedule = line.Has("schedule")}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   PALLADION_RETURN_IF_ERROR(CheckOutputs(line, machine, timed));
-  TimeOutput output(line, console, file, timed);
+  TimeOutput output(line, console, {file, timed, compared});
   output.Print(format, static_cast<std::size_t>(lines));
   for (auto& [flag, target] : files) PALLADION_RETURN_IF_ERROR(output.WriteTo(flag, target));
   const auto wrong = std::count_if(timed.report.findings.begin(), timed.report.findings.end(),

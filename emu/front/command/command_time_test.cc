@@ -54,6 +54,28 @@ TEST_F(CommandTest, TimeWritesThePageAndTheTrace) {
   EXPECT_EQ(Cat("wrote ", Path("p"), "\n"), err_);
 }
 
+TEST_F(CommandTest, TimePutsAnotherRunBesideThePage) {
+  const std::string kernel = Write("k.pkir", kText), other = Path("other");
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", other})) << err_;
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "b200", "--page", Path("p"), "--compare", other})) << err_;
+  ExpectError(4, {"time", kernel, "--target", "h100", "--compare", other}, "--compare is part of the page");
+  ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("q"), "--compare", kernel},
+              "this is not a page of `palladion time --page`");
+  ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("q"), "--compare", Path("no")}, "no");
+}
+
+TEST_F(CommandTest, TimeDrawsADeviceThatTheKernelHas) {
+  const std::string kernel = Write("k.pkir", kText);
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", Path("p"), "--device", "0"})) << err_;
+  ExpectError(4, {"time", kernel, "--target", "h100", "--device", "0"}, "--device says which device is drawn");
+  ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("p"), "--device", "1"},
+              "a timeline of device 1 is asked for; kernel @k runs on one device, number 0");
+  for (const char* device : {"-1", "x", ""}) {
+    ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("p"), "--device", device},
+                Cat("--device must be a device of the kernel's mesh, from 0; found '", device, "'"));
+  }
+}
+
 TEST_F(CommandTest, TimeWritesAScheduleThatACheckReplays) {
   const std::string kernel = Write("k.pkir", kText), file = Path("schedule");
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--schedule", file})) << err_;

@@ -23,6 +23,13 @@ absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const
                                           flag == "core" ? "cores, no SMs" : "SMs, and no cores that run programs",
                                           "; which of them is drawn says --", flag, " N"));
   timing::TimelineOptions options;
+  if (line.Has("device")) {
+    const std::string device = line.Flag("device");
+    const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), options.device);
+    if (error != std::errc() || end != device.data() + device.size() || options.device < 0)
+      return absl::InvalidArgumentError(
+          Cat("--device must be a device of the kernel's mesh, from 0; found '", device, "'"));
+  }
   if (!line.Has(flag)) return options;
   const std::string text = line.Flag(flag);
   PALLADION_ASSIGN_OR_RETURN(const machines::Count cores, machine.Get(machines::Key<machines::Count>("chip.cores")));
@@ -36,16 +43,27 @@ absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const
       Cat("--", flag, " must be ", most, " that ", machine.name(), " has; found '", text, "'"));
 }
 
-std::string TextOf(Picture picture, const KernelFile& file, const timing::Timed& timed, const Report& report) {
+absl::StatusOr<std::string> ComparedPage(const CommandLine& line) {
+  if (!line.Has("compare")) return std::string();
+  if (!line.Has("page")) return absl::InvalidArgumentError("--compare is part of the page; give --page PAGE.html");
+  const std::string path = line.Flag("compare");
+  PALLADION_ASSIGN_OR_RETURN(const std::string page, ReadFile(path));
+  absl::StatusOr<std::string> data = timing::DataOfPage(page);
+  if (data.ok()) return data;
+  return absl::InvalidArgumentError(Cat("--compare ", path, ": ", data.status().message()));
+}
+
+std::string TextOf(Picture picture, const KernelFile& file, const TimedPicture& of) {
   SourceFiles sources;
   const timing::TimelineShown shown{
-      .timeline = *timed.timeline,
-      .timing = timed.timing,
-      .report = report,
+      .timeline = *of.timed.timeline,
+      .timing = of.timed.timing,
+      .report = of.report,
       .module = file.kernel.state().module(),
       .kernel_text = file.text,
       .kernel_path = file.path,
-      .source_line = [&](const std::string& path, int number) { return sources.Line(path, number); }};
+      .source_line = [&](const std::string& path, int number) { return sources.Line(path, number); },
+      .compared = of.compared};
   return picture == Picture::kPage ? timing::TimelinePage(shown) : timing::TimelineTrace(shown);
 }
 

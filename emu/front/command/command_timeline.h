@@ -3,6 +3,7 @@
 #define PALLADION_EMU_FRONT_COMMAND_COMMAND_TIMELINE_H_
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "emu/chip/machines/description.h"
@@ -18,8 +19,16 @@ std::string UnitFlag(const machines::Machine& machine);
 absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine);
 
 enum class Picture { kPage, kTrace };
-// `report`: what is marked as wrong. `timed` has a timeline.
-std::string TextOf(Picture picture, const KernelFile& file, const timing::Timed& timed, const Report& report);
+// The data of the page that --compare names; "" without it. InvalidArgument: it is no such page.
+absl::StatusOr<std::string> ComparedPage(const CommandLine& line);
+
+// All outlive the call.
+struct TimedPicture {
+  const timing::Timed& timed;      // has a timeline
+  const Report& report;            // what is marked as wrong
+  std::string_view compared = {};  // ComparedPage's
+};
+std::string TextOf(Picture picture, const KernelFile& file, const TimedPicture& of);
 
 }  // namespace palladion::command
 

@@ -77,8 +77,11 @@ class Tracing {
     const TargetBackend backend = file.kernel.state().program().target.backend;
     const bool has_machine = backend == TargetBackend::kMosaicGpu || backend == TargetBackend::kMosaicTpu;
     const bool in_time = view == "time" || (view == "auto" && has_machine);
-    if (!in_time && (line_.Has("sm") || line_.Has("core")))
-      return absl::InvalidArgumentError(Cat("--", line_.Has("sm") ? "sm" : "core",
+    if (!in_time && (line_.Has("sm") || line_.Has("core") || line_.Has("device")))
+      return absl::InvalidArgumentError(Cat("--",
+                                            line_.Has("sm")     ? "sm"
+                                            : line_.Has("core") ? "core"
+                                                                : "device",
                                             " says which part of a chip is drawn in time, and programs are "
                                             "drawn; leave it out, or give --view time"));
     if (in_time) {
@@ -129,7 +132,7 @@ class Tracing {
     PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> checked, Checked(plain));
     const Report& report = checked.has_value() ? *checked : timed.report;
     for (const auto& [flag, picture] : {std::pair("out", Picture::kTrace), std::pair("page", Picture::kPage)}) {
-      if (line_.Has(flag)) PALLADION_RETURN_IF_ERROR(Write(files, flag, TextOf(picture, file, timed, report)));
+      if (line_.Has(flag)) PALLADION_RETURN_IF_ERROR(Write(files, flag, TextOf(picture, file, {timed, report})));
     }
     console_.out << "kernel @" << file.kernel.name() << ": " << timed.timeline->spans.size() << " spans of "
                  << timed.timeline->of;

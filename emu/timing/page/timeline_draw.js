@@ -178,6 +178,7 @@ function drawLanes() {
       });
     }
   }
+  drawRange(context, scroll, layout.height);
   drawArrows(context);
 }
 function drawGuides(context, scroll) {
@@ -253,5 +254,6 @@ function drawTop() {
   drawOverview(context);
   drawAxis(context, OVERVIEW);
   data.strips.forEach((strip, s) => drawStrip(context, strip, OVERVIEW + AXIS + s * STRIP));
+  drawRange(context, OVERVIEW, topHeight() - OVERVIEW);
   drawFindings(context, OVERVIEW);
 }

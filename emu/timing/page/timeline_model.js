@@ -71,6 +71,7 @@ function placeInRows() {
     lane.busy = order.reduce((sum, i) => sum + (spans.kind[i] === WAIT || spans.kind[i] === PENDING ? 0 : cyclesOf(i)), 0);
     lane.slot = order.length && (lane.kind === SLOT || lane.kind === BARRIER) ? spans.slot[order[order.length - 1]] : -1;
     lane.waited = order.reduce((sum, i) => sum + (spans.kind[i] === WAIT ? cyclesOf(i) : 0), 0);
+    lane.life = order.length ? order.reduce((last, i) => Math.max(last, spans.end[i]), 0) - spans.begin[order[0]] : 0;  // a thread's: from its first span to its last
   });
 }
 spans.row = new Int32Array(spans.count);

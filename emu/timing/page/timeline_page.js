@@ -5,6 +5,22 @@ function draw() {
   waiting = true;
   requestAnimationFrame(drawNow);
 }
+// The address says what is seen, so that it can be kept and sent; not while it moves.
+let addressing = 0;
+function address() {
+  const asked = new URLSearchParams(), whole = t => String(Math.round(t));
+  if (view.to - view.from < length - .5) { asked.set("from", whole(view.from)); asked.set("to", whole(view.to)); }
+  if (view.selected >= 0) asked.set("span", view.selected);
+  if (view.range) asked.set("range", view.range.from.toFixed(1) + "-" + view.range.to.toFixed(1));
+  if (byId("search").value.trim()) asked.set("search", byId("search").value.trim());
+  if (shown.view) asked.set("view", shown.view);
+  else if (shown.source >= 0 && shown.source !== shown.first) asked.set("source", sources[shown.source].short);
+  return asked.toString();
+}
+function writeAddress() {
+  clearTimeout(addressing);
+  addressing = setTimeout(() => { const now = address(); if (now !== location.hash.slice(1)) { try { history.replaceState(null, "", "#" + now); } catch { /* a document without an address of its own */ } } }, 250);
+}
 function drawNow() {
   const began = performance.now();
   waiting = false;
@@ -14,7 +30,9 @@ function drawNow() {
   document.body.dataset.drawn = view.drawn;
   document.body.dataset.ms = (performance.now() - began).toFixed(1);
   document.body.dataset.view = view.from.toFixed(1) + " " + view.to.toFixed(1);
-  byId("range").textContent = "cycles " + grouped(view.from) + " to " + grouped(view.to) + ", " + microsText(view.to - view.from);
+  if (shown.view === "compare") drawOther();
+  writeAddress();
+  byId("range").textContent = (view.range ? "measured " + rangeText() + ": " + bothText(view.range.to - view.range.from) + "  \u00b7  view: " : "") + "cycles " + grouped(view.from) + " to " + grouped(view.to) + ", " + microsText(view.to - view.from);
 }
 function setView(from, to) {
   const wide = Math.min(length, Math.max(Math.min(8, length), to - from)), start = Math.min(Math.max(0, from), length - wide);
@@ -112,6 +130,7 @@ function nextHit(step) {
 function clear() {
   byId("search").value = "";
   if (view.marked) mark(null);
+  else if (view.range) { view.range = null; refill(); draw(); }
   else select(-1);
 }
 
@@ -154,15 +173,19 @@ const KEYS = new Map([
   ["0", ["0", "all of it; so does a double click", fit]],
   ["Home", ["Home End", "the begin and the end", () => pan(-length)]],
   ["End", ["", "", () => pan(length)]],
+  ["m", ["m", "measure the selected span, or all in view", measureAtHand]],
+  ["[", ["[ ]", "the measured range begins, ends, where the selected span does", () => moveEdge("from")]],
+  ["]", ["", "", () => moveEdge("to")]],
+  ["c", ["c", "mark the path back from the last span", togglePath]],
   ["/", ["/", "search: what a span did, a line's text, a line's number", () => byId("search").focus()]],
   ["n", ["n p", "the next and the previous of what is marked", () => nextHit(1)]],
   ["p", ["", "", () => nextHit(-1)]],
-  ["Escape", ["Esc", "unmark, then unselect", clear]],
+  ["Escape", ["Esc", "unmark, then drop the range, then unselect", clear]],
   ["?", ["?", "this help", () => toggleHelp()]],
 ]);
 function toggleHelp() { const help = byId("help"); if (help.open) help.close(); else help.showModal(); }
 function fillHelp() {
-  for (const [sign, told] of [...KEYS.values()].concat([["Shift \u2190 \u2192", "move in time; so does dragging, and Shift with the wheel"]])) {
+  for (const [sign, told] of [...KEYS.values()].concat([["Shift \u2190 \u2192", "move in time; so does dragging, and Shift with the wheel"], ["Shift, drag", "measure a range; so does a drag along the time axis"]])) {
     if (!sign) continue;
     byId("keys").append(make("dt", "", sign), make("dd", "", told));
   }
@@ -190,20 +213,22 @@ function listenLanes() {
   };
   canvas.addEventListener("wheel", wheel, {passive: false});
   byId("top").addEventListener("wheel", wheel, {passive: false});
-  canvas.addEventListener("pointerdown", event => { drag = {x: event.clientX, y: event.clientY, from: view.from, top: pane.scrollTop, moved: false}; try { canvas.setPointerCapture(event.pointerId); } catch { /* made by a script */ } });
+  canvas.addEventListener("pointerdown", event => { const [x, y] = at(event); drag = {x: event.clientX, y: event.clientY, from: view.from, top: pane.scrollTop, moved: false, measures: event.shiftKey ? snapped(x, y) : null}; try { canvas.setPointerCapture(event.pointerId); } catch { /* made by a script */ } });
   canvas.addEventListener("pointermove", event => {
     if (!drag) { const [x, y] = at(event); hover(spanAt(x, y), event.clientX, event.clientY); return; }
     const dx = event.clientX - drag.x, dy = event.clientY - drag.y;
     if (Math.abs(dx) + Math.abs(dy) > 4) drag.moved = true;
     if (!drag.moved) return;
-    canvas.classList.add("dragging");
     hover(-1, 0, 0);
+    if (drag.measures !== null) { const [x, y] = at(event); setRange(drag.measures, snapped(x, y)); return; }
+    canvas.classList.add("dragging");
     const shift = dx * (view.to - view.from) / layout.width;
     setView(drag.from - shift, drag.from - shift + view.to - view.from);
     pane.scrollTop = drag.top - dy;
   });
   canvas.addEventListener("pointerup", event => {
     if (drag && !drag.moved) { const [x, y] = at(event); select(spanAt(x, y)); }
+    if (drag && drag.moved && drag.measures !== null) showView("range");
     drag = null;
     canvas.classList.remove("dragging");
   });
@@ -212,7 +237,7 @@ function listenLanes() {
   canvas.addEventListener("dblclick", fit);
   pane.addEventListener("scroll", draw);
 }
-// On the overview a drag moves the window, on the axis it moves the time, a click on a finding goes there.
+// On the overview a drag moves the window, on the axis it measures, a click on a finding goes there.
 function listenTop() {
   const top = byId("top");
   let drag = null;
@@ -220,21 +245,29 @@ function listenTop() {
   top.addEventListener("pointerdown", event => {
     const box = top.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top;
     try { top.setPointerCapture(event.pointerId); } catch { /* made by a script */ }
-    drag = {over: y < OVERVIEW, x: event.clientX, from: view.from};
+    drag = {over: y < OVERVIEW, x: event.clientX, from: timeAt(x), moved: false};
     const flag = y < OVERVIEW ? null : data.findings.find(finding => finding.span >= 0 && Math.abs(xOf(finding.at) - x) < 7 && y > OVERVIEW + AXIS - 12 && y < OVERVIEW + AXIS + 3);
     if (flag) { drag = null; goTo(flag.span); } else if (drag.over) to(event);
   });
   top.addEventListener("pointermove", event => {
     if (!drag) return;
     if (drag.over) { to(event); return; }
-    const from = drag.from - (event.clientX - drag.x) * (view.to - view.from) / layout.width;
-    setView(from, from + view.to - view.from);
+    if (Math.abs(event.clientX - drag.x) > 3) drag.moved = true;
+    if (drag.moved) setRange(drag.from, timeAt(event.clientX - top.getBoundingClientRect().left));
   });
-  for (const over of ["pointerup", "pointercancel"]) top.addEventListener(over, () => { drag = null; });
+  for (const over of ["pointerup", "pointercancel"]) top.addEventListener(over, () => { if (drag && drag.moved) showView("range"); drag = null; });
   top.addEventListener("dblclick", fit);
 }
 
+// As wide as the longest name, but no more than a third of the picture.
+function widthOfLabels() {
+  const pen = overview.canvas.getContext("2d");
+  pen.font = "12px system-ui, \"Segoe UI\", \"DejaVu Sans\", sans-serif";
+  const widest = Math.max(...lanes.map(lane => pen.measureText(lane.name).width + (lane.kind === THREAD ? 74 : 44)), ...data.strips.map(strip => pen.measureText(strip.name).width - 10), 0);
+  return Math.round(Math.max(150, Math.min(46 + widest, byId("stage").clientWidth / 3)));
+}
 function resize() {
+  byId("stage").style.setProperty("--labels", widthOfLabels() + "px");
   byId("head").style.height = topHeight() + "px";
   layout.height = byId("pane").clientHeight;
   layOut();
@@ -245,23 +278,32 @@ function resize() {
   top.replaceChildren();
   for (const [text, y] of [["all", 4], ["cycles", OVERVIEW + 1], ["\u00b5s", OVERVIEW + 17]].concat(data.strips.map((strip, s) => [strip.name, OVERVIEW + AXIS + s * STRIP + 3]))) {
     const node = make("span", "", text);
+    node.title = text;
     node.style.top = y + "px";
     top.append(node);
   }
   overview.key = "";
   draw();
 }
-// PAGE.html#from=1200&to=2400&span=17&search=full opens there.
+// PAGE.html#from=1200&to=2400&span=17&search=full opens there: the view is what was asked for, also where the span is
+// outside of it; without one, the view goes to the span.
 function openAsAsked() {
   const asked = new URLSearchParams(location.hash.slice(1)), number = name => asked.has(name) ? Number(asked.get(name)) : NaN;
   if (asked.get("search")) { byId("search").value = asked.get("search"); search(asked.get("search")); }
   if (asked.get("source")) { const s = sources.findIndex(source => source.tab && source.short === asked.get("source")); if (s >= 0) showSource(s); }
-  if (number("from") >= 0 && number("to") > number("from")) setView(number("from"), number("to"));
-  if (number("span") >= 0 && number("span") < spans.count) goTo(number("span"));
+  const [begin, end] = (asked.get("range") || "").split("-").map(Number);
+  if (begin >= 0 && end > begin) setRange(begin, end);
+  const from = asked.has("from") ? number("from") : 0, to = asked.has("to") ? number("to") : length;
+  const i = number("span"), is = Number.isInteger(i) && i >= 0 && i < spans.count, viewed = (asked.has("from") || asked.has("to")) && from >= 0 && to > from;
+  if (is) goTo(i);
+  if (viewed) setView(from, to);
+  if (asked.has("view")) showView(asked.get("view"));
 }
 readTheme();
 fillHead();
 fillTabs();
+shown.first = shown.source;
+fillViews();
 fillHelp();
 fillLegend();
 fillDetails();
@@ -281,8 +323,10 @@ byId("labels").addEventListener("focusin", event => {
   if (l !== undefined && (view.selected < 0 || spans.lane[view.selected] !== Number(l))) byId("said-lane").textContent = event.target.getAttribute("aria-label");
 });
 new ResizeObserver(resize).observe(byId("stage"));
+new ResizeObserver(() => { if (shown.view === "compare") drawOther(); }).observe(byId("side"));
 window.addEventListener("hashchange", openAsAsked);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); resize(); });
+takeGivenOther();
 openAsAsked();
 drawNow();
 document.body.dataset.ready = "yes";

@@ -35,12 +35,12 @@ function fillHead() {
   big.append(make("small", "", " \u00b1 " + (data.uncertainty === null ? "?" : percent(data.uncertainty))));
   time.append(big, make("div", "soft", grouped(data.cycles) + " cycles + " + timeText(data.launch_ns) + " launch"));
   time.title = "How far it may be off: " + data.uncertainty_why;
-  if (data.left_out.length) { const note = make("div", "soft cut", "left out: " + data.left_out.join("; ")); note.title = note.textContent; time.append(note); }
+  if (data.left_out.length) { const note = make("div", "soft note", "left out: " + data.left_out.join("; ")); note.title = note.textContent; time.append(note); }
   if (data.roofline.length)
-    barRows(card("Roofline"), data.roofline.slice(0, 4).map(bound =>
+    barRows(card("Limits, of the time"), data.roofline.slice(0, 4).map(bound =>
       [bound.limit, bound.ns / data.ns, percent(bound.ns / data.ns), bound.limit + ": at least " + timeText(bound.ns)]));
   if (data.units.length)
-    barRows(card("Busy"), data.units.slice().sort((a, b) => b.busy - a.busy).slice(0, 4).map(use => [use.unit, use.busy, percent(use.busy)]));
+    barRows(card("Busy, of the time"), data.units.slice().sort((a, b) => b.busy - a.busy).slice(0, 4).map(use => [use.unit, use.busy, percent(use.busy)]));
   fillStalls();
   fillFindings();
 }
@@ -83,7 +83,7 @@ function fillFindings() {
 }
 
 const COVERED = /^(loc|file) #/;  // the head of kernel text: where its lines come from
-const shown = {source: -1, lit: [], nodes: new Map()};
+const shown = {source: -1, view: "", lit: [], nodes: new Map()};
 function fillTabs() {
   sources.forEach((source, s) => {
     if (!source.lines.length || (s === 0 && source.lines.length === 1 && !source.lines[0][1])) return;
@@ -92,7 +92,7 @@ function fillTabs() {
     tab.title = source.name;
     tab.addEventListener("click", () => showSource(s));
     source.tab = tab;
-    byId("tabs").append(tab);
+    byId("sources").append(tab);
   });
   const users = sources.map((source, s) => s).filter(s => s && sources[s].tab);
   const time = s => [...sources[s].time.values()].reduce((sum, cell) => sum + cell.spans, 0);
@@ -115,7 +115,8 @@ function lineNode(source, number, text, most) {
   return node;
 }
 function showSource(s) {
-  if (shown.source === s || !sources[s].tab) return;
+  if ((shown.source === s && !shown.view) || !sources[s].tab) return;
+  leaveView();
   shown.source = s; shown.lit = []; shown.nodes = new Map();
   sources.forEach((source, n) => { if (source.tab) { source.tab.setAttribute("aria-selected", n === s); source.tab.classList.toggle("on", n === s); } });
   const list = document.createDocumentFragment();
@@ -141,7 +142,7 @@ function lightMarked() {
 function lightLines(i, mayChange) {
   for (const node of shown.lit) node.classList.remove("lit", "outer");
   shown.lit = [];
-  if (i < 0) return;
+  if (i < 0 || shown.view) return;
   const here = linesOf(i);
   if (mayChange && here.length && !here.some(([source]) => source === shown.source)) {
     const other = here.find(([source]) => sources[source].tab && sources[source].lines.length);
@@ -181,7 +182,7 @@ function fillDetails() {
   line.append(chip, make("b", "", said.what), make("span", "soft", said.lane), make("span", "", said.when));
   if (said.why) {
     const why = make("button", "jump", said.why);
-    why.title = "go there (Enter)";
+    why.title = said.why + "\ngo there (Enter)";
     why.addEventListener("click", () => goTo(spans.by[i]));
     line.append(why);
   }
@@ -207,6 +208,8 @@ function placeTip(x, y) {
   tip.style.top = (y - box.height - 14 > 4 ? y - box.height - 14 : y + 22) + "px";  // arrows lead down, mostly
 }
 
+// What a lane's shares are of: a thread's own life, of others the whole time.
+const lifeOf = lane => lane.kind === THREAD && lane.life > 0 ? lane.life : length;
 // Lanes as buttons, so that they are reached by Tab and read aloud.
 function fillLabels() {
   const labels = document.createDocumentFragment();
@@ -214,6 +217,7 @@ function fillLabels() {
     const head = make("button", "group", (group.folded ? "\u25b8 " : "\u25be ") + (group.name || "all"));
     head.style.top = group.top + "px";
     head.setAttribute("aria-expanded", !group.folded);
+    head.title = (group.name || "all") + ": " + group.lanes.length + (group.lanes.length === 1 ? " lane" : " lanes");
     head.addEventListener("click", () => { fold(group.name); });
     labels.append(head);
     for (const l of group.folded ? [] : group.lanes) {
@@ -222,9 +226,9 @@ function fillLabels() {
       node.style.top = lane.top + "px"; node.style.height = lane.height + "px";
       const phases = lane.kind === BARRIER ? lane.rows[0].ids.length : 0;
       node.setAttribute("aria-label", laneName(l) + ": " + (lane.kind === BARRIER ? phases + (phases === 1 ? " phase" : " phases")
-        : lane.spans.length + " spans, busy " + percent(Math.min(1, lane.busy / length)) + ", waits " + percent(Math.min(1, lane.waited / length))));
+        : lane.spans.length + " spans, busy " + percent(Math.min(1, lane.busy / lifeOf(lane))) + ", waits " + percent(Math.min(1, lane.waited / lifeOf(lane))) + (lane.kind === THREAD ? " of its life" : "")));
       node.title = node.getAttribute("aria-label") + (lane.hidden ? "; " + lane.hidden + " of them lie below the rows that are drawn" : "");
-      const share = lane.kind === THREAD ? lane.waited / length : 0;
+      const share = lane.kind === THREAD ? lane.waited / lifeOf(lane) : 0;
       if (share >= .005) node.append(make("small", "", "waits " + percent(share)));
       if (lane.kind === UNIT && lane.busy > 0) node.append(make("small", "", percent(Math.min(1, lane.busy / length))));
       if (lane.slot >= 0) { const dot = make("i", "dot"); dot.style.background = "var(--slot" + lane.slot % theme.slots.length + ")"; node.append(dot); }

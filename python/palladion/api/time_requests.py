@@ -11,8 +11,16 @@ import numpy as np
 from palladion import _library
 
 
-class _Timeline(ctypes.Structure):
-    _fields_ = [("unit", ctypes.c_int64), ("page", ctypes.c_void_p), ("trace", ctypes.c_void_p)]
+class Timeline(ctypes.Structure):
+    """palladion_timeline."""
+
+    _fields_ = [
+        ("unit", ctypes.c_int64),
+        ("device", ctypes.c_int64),
+        ("compare", ctypes.c_char_p),
+        ("page", ctypes.c_void_p),
+        ("trace", ctypes.c_void_p),
+    ]
 
 
 class Request(ctypes.Structure):
@@ -26,14 +34,14 @@ class Request(ctypes.Structure):
         ("changes", ctypes.POINTER(ctypes.c_char_p)),
         ("n_changes", ctypes.c_size_t),
         ("budget", ctypes.c_int64),
-        ("timeline", ctypes.POINTER(_Timeline)),
+        ("timeline", ctypes.POINTER(Timeline)),
     ]
 
 
 def request_of(text, target, changes, budget, timeline=None) -> Request:
     encoded = text.encode()
     listed = (ctypes.c_char_p * len(changes))(*(change.encode() for change in changes))
-    drawn = None if timeline is None else ctypes.pointer(_Timeline(timeline))
+    drawn = None if timeline is None else ctypes.pointer(Timeline(timeline.unit, timeline.device, timeline.compare))
     return Request(encoded, len(encoded), None, target and target.encode(), listed, len(changes), budget or 0, drawn)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from palladion import _library
 from palladion.api import kernel_texts, running
-from palladion.api.time_requests import Request, request_of, timed_call
+from palladion.api.time_requests import Request, Timeline, request_of, timed_call
 from palladion.base.check_options import whole
 from palladion.jax import probes, tensors
 from palladion.report.kernel_time import KernelTime, kernel_time
@@ -41,7 +41,8 @@ def time(
     target: str | None = None,
     changes: Mapping[str, str | float] | None = None,
     budget: int | None = None,
-    timeline: int | None = None,
+    timeline: int | tuple[int, int] | None = None,
+    compare: str | None = None,
     kernel: str | None = None,
 ) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
@@ -50,14 +51,16 @@ def time(
     `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show).
     budget: as for `palladion.run`.
     timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None:
-    neither is made. `f` may be a kernel text or the path of one, `kernel` names one of several, as for
-    `palladion.check`; nothing is returned by such an `f`.
+    neither is made. Of a kernel of several devices, (device, SM).
+    compare: another run's `page`, which stands beside this run on each `page`.
+    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
+    returned by such an `f`.
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []
     texts = [f"{number}={value}" for number, value in (changes or {}).items()]
     args, tensors_of = tensors.as_arrays(args)
-    drawn = None if timeline is None else whole("timeline", timeline, least=0)
+    drawn = _drawn(timeline, compare)
     if (source := kernel_texts.source_of(f)) is not None:
         request = request_of(source[1], probes.given(target), texts, whole("budget", budget), drawn)
         request.kernel = kernel and kernel.encode()
@@ -77,7 +80,7 @@ def time(
 @dataclasses.dataclass(frozen=True)
 class _Wanted:
     changes: list[str]
-    timeline: int | None
+    timeline: Timeline | None
 
 
 class _TimedProgram(_library.Program):
@@ -91,6 +94,15 @@ class _TimedProgram(_library.Program):
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
         self._timed.append(_timed(request, inputs))
         return super().run(inputs, outputs, budget, *how)
+
+
+def _drawn(timeline: int | tuple[int, int] | None, compare: str | None) -> Timeline | None:
+    if timeline is None:
+        if compare is not None:
+            raise ValueError("compare is part of a page, and none is made; say which SM or core: timeline=0")
+        return None
+    device, unit = timeline if isinstance(timeline, tuple) and len(timeline) == 2 else (0, timeline)
+    return Timeline(whole("timeline", unit, least=0), whole("timeline", device, least=0), compare and compare.encode())
 
 
 def _timed(request: Request, inputs) -> KernelTime:
