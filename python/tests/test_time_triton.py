@@ -4,11 +4,12 @@ import functools
 
 import jax
 import jax.numpy as jnp
-import palladion
 import pytest
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import triton as pltriton
 from jax.experimental.pallas.ops.gpu import attention, layer_norm, softmax
+
+import palladion
 
 
 def _add(x_ref, y_ref, o_ref):
