@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         return to_jax_command.main(arguments[1:], "palladion to-jax")
     if arguments[:1] == ["tune"]:
-        from palladion.jax import tune_command
+        from palladion.api import tune_command
 
         return tune_command.main(arguments[1:], "palladion tune")
     for path in candidates():

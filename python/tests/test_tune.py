@@ -20,8 +20,7 @@ from jax.experimental import pallas as pl
 
 import palladion
 import tuned_kernels
-from palladion.api import tune_calls, tune_jobs, tune_results, tune_values, tuning
-from palladion.jax import tune_command
+from palladion.api import tune_calls, tune_command, tune_jobs, tune_results, tune_values, tuning
 from palladion.report import tuned
 
 TESTS = pathlib.Path(__file__).parent
