@@ -1,7 +1,7 @@
 // What operations cost on a TensorCore: the slots that they take of its bundles, and what the matrix units, the copies
 // and a step of a grid take beside. The numbers are the machine's (emu/chip/machines); here are the laws that they go
 // into. Based on: scaling-book, JAX's pages on Pallas for TPUs, utilisation of bundles in compiler dumps (docs/time.md
-// has which). Limits: registers that spill, results of XLU and EUP that come late, moves between kinds of layouts that
+// has which). Limits: results of the EUP that come late, moves between kinds of layouts that
 // a compiler puts in; an operation that compilers make of several counts as one.
 #ifndef PALLADION_EMU_TIMING_TPU_COSTS_H_
 #define PALLADION_EMU_TIMING_TPU_COSTS_H_
