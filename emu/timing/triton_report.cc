@@ -135,6 +135,9 @@ std::vector<std::string> LeftOut(const TritonReportInputs& what, const Ran& ran)
                        what.registers.limit, ", so at least ", what.registers.spilled * kBytes,
                        " bytes of a lane go to local memory and come back"));
   }
+  const auto& grid = what.kernel.program().grid;
+  if (std::count_if(grid.begin(), grid.end(), [](const auto& dim) { return dim.size > 1; }) > 1)
+    left.emplace_back("that blocks along the first dimension of the grid begin first: here those along the last do");
   if (ran.loads) left.emplace_back("that L1 serves a limited number of loads at once");
   if (ran.prints) left.emplace_back("prints and checks");
   left.emplace_back("the two partitions of L2");

@@ -39,6 +39,9 @@ absl::Status CheckKernel(const TimedCall& call) {
     return absl::UnimplementedError(
         Cat(kernel, " has a grid whose size is an operand, and so no time: export it for a fixed grid"));
   }
+  if (call.schedule)
+    return absl::UnimplementedError(Cat(
+        kernel, " is a Triton kernel, of whose times no schedule is written: without --schedule they are reported"));
   if (!call.timeline.has_value()) return absl::OkStatus();
   return absl::UnimplementedError(Cat(kernel,
                                       " is a Triton kernel, of which there is no timeline yet: without --page, ",

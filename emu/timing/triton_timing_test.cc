@@ -19,32 +19,32 @@ namespace {
 
 using machines::Bytes;
 
-machines::Machine Chip(const std::string& name, const std::vector<std::string>& changes = {}) {
+machines::Machine TritonChip(const std::string& name, const std::vector<std::string>& changes = {}) {
   return test::MachineNamed(name, changes);
 }
 
-absl::StatusOr<Timed> TryToTime(const std::string& text, const machines::Machine& machine, const RunOptions& run = {}) {
+absl::StatusOr<Timed> TryTriton(const std::string& text, const machines::Machine& machine, const RunOptions& run = {}) {
   const PreparedKernel kernel = test::Prepared(text, Cat("triton/", machine.name()));
   const std::vector<Tensor> inputs = test::InputsOf(kernel);
   return TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = run});
 }
 
-Timing TimeOf(const std::string& text, const machines::Machine& machine = Chip("h100")) {
-  const absl::StatusOr<Timed> timed = TryToTime(text, machine);
+Timing TimeOfTriton(const std::string& text, const machines::Machine& machine = TritonChip("h100")) {
+  const absl::StatusOr<Timed> timed = TryTriton(text, machine);
   EXPECT_TRUE(timed.ok()) << timed.status();
   return timed.ok() ? timed->timing : Timing{};
 }
 
-double CyclesIn(const std::string& text) { return TimeOf(text).cycles.value(); }
+double CyclesOfTriton(const std::string& text) { return TimeOfTriton(text).cycles.value(); }
 
-double BoundOf(const Timing& timing, std::string_view limit) {
+double BoundNamed(const Timing& timing, std::string_view limit) {
   for (const Bound& bound : timing.roofline) {
     if (bound.limit == limit) return bound.time.value();
   }
   return 0;
 }
 
-double StalledAs(const Timing& timing, std::string_view reason) {
+double StalledFor(const Timing& timing, std::string_view reason) {
   for (const StallTime& stall : timing.stalls) {
     if (stall.reason == reason) return stall.waited.value();
   }
@@ -52,7 +52,7 @@ double StalledAs(const Timing& timing, std::string_view reason) {
 }
 
 // Sums of blocks of 1024.
-std::string AddText(std::int64_t blocks, int warps = 4) {
+std::string TritonAdd(std::int64_t blocks, int warps = 4) {
   return absl::StrReplaceAll(R"(pkir 1;
 kernel @add {
   backend triton;
@@ -75,13 +75,13 @@ kernel @add {
 
 // 48 MiB through DRAM at 3.17 TB/s are 15.9 us.
 TEST(TritonTiming, AVectorSumTakesWhatItsBytesTake) {
-  const Timing timing = TimeOf(AddText(4096));
+  const Timing timing = TimeOfTriton(TritonAdd(4096));
   const double bytes = 3.0 * 4096 * 4096;
   EXPECT_EQ(timing.memory, Bytes(bytes));
   const double least = bytes / 3.17e12 * 1e9;
   EXPECT_NEAR((timing.time - timing.launch).value(), least, 0.05 * least);
   EXPECT_EQ(timing.roofline[0].limit, "bytes of DRAM, each once");
-  EXPECT_GT(StalledAs(timing, "a busy DRAM"), StalledAs(timing, "global memory"));
+  EXPECT_GT(StalledFor(timing, "a busy DRAM"), StalledFor(timing, "global memory"));
   EXPECT_EQ(timing.placement.blocks, 4096);
   EXPECT_EQ(timing.placement.units, 132);
   ASSERT_EQ(timing.traffic.size(), 3u);
@@ -91,8 +91,8 @@ TEST(TritonTiming, AVectorSumTakesWhatItsBytesTake) {
 
 // One block: addresses, a load from DRAM with eight lines of each array, a sum, a store until L2 has it.
 TEST(TritonTiming, OneBlockWaitsForItsLoads) {
-  const Timing timing = TimeOf(AddText(1));
-  const TritonCosts costs = *TritonCostsOf(Chip("h100"));
+  const Timing timing = TimeOfTriton(TritonAdd(1));
+  const TritonCosts costs = *TritonCostsOf(TritonChip("h100"));
   const double dram = costs.common.dram_latency.value();
   EXPECT_GT(timing.cycles.value(), dram);
   EXPECT_LT(timing.cycles.value(), dram + 250);
@@ -101,7 +101,7 @@ TEST(TritonTiming, OneBlockWaitsForItsLoads) {
 
 // A lane waits only where it needs a value, so two loads cost one latency.
 TEST(TritonTiming, LoadsAreWaitedForAtTheirFirstUse) {
-  const Timing timing = TimeOf(AddText(1));
+  const Timing timing = TimeOfTriton(TritonAdd(1));
   for (const LineTime& line : timing.lines) {
     if (line.op == "get") {
       EXPECT_LT(line.waited.value(), 60) << line.text_line;
@@ -112,7 +112,7 @@ TEST(TritonTiming, LoadsAreWaitedForAtTheirFirstUse) {
   }
 }
 
-std::string StridedText(std::int64_t stride) {
+std::string TritonStrided(std::int64_t stride) {
   return absl::StrReplaceAll(R"(pkir 1;
 kernel @strided {
   backend triton;
@@ -130,13 +130,13 @@ kernel @strided {
 }
 
 TEST(TritonTiming, AStrideOfASectorFetchesEightTimesTheBytes) {
-  const Timing dense = TimeOf(StridedText(1)), strided = TimeOf(StridedText(8));
+  const Timing dense = TimeOfTriton(TritonStrided(1)), strided = TimeOfTriton(TritonStrided(8));
   EXPECT_EQ(dense.traffic[0].read, Bytes(4096));
   EXPECT_EQ(strided.traffic[0].read, Bytes(8 * 4096.0));
   EXPECT_GT(strided.cycles, dense.cycles);
 }
 
-std::string ArithmeticText(int warps) {
+std::string TritonSums(int warps) {
   std::string body, last = "%0";
   for (int i = 1; i <= 40; ++i) {
     body += Cat("    %", i, " = add(", last, ", ", last, ") : f32[4096];\n");
@@ -161,19 +161,19 @@ $BODY    _ = swap(%or, $LAST) : f32[4096];
 
 // 40 sums of 4096 elements are 128 warp instructions each: all in one quadrant, or 32 in each of four.
 TEST(TritonTiming, WarpsShareTheQuadrantsOfTheirSm) {
-  const double one = CyclesIn(ArithmeticText(1)), two = CyclesIn(ArithmeticText(2)), four = CyclesIn(ArithmeticText(4)),
-               eight = CyclesIn(ArithmeticText(8));
+  const double one = CyclesOfTriton(TritonSums(1)), two = CyclesOfTriton(TritonSums(2)),
+               four = CyclesOfTriton(TritonSums(4)), eight = CyclesOfTriton(TritonSums(8));
   EXPECT_NEAR(one - two, 40 * 64, 200);
   EXPECT_NEAR(two - four, 40 * 32, 150);
   EXPECT_NEAR(four, eight, 40) << "four warps fill the issue slots already";
 }
 
-struct Product {
+struct TiledProduct {
   int warps = 4, stages = 3;
   std::string precision = "none", type = "f16";
   std::int64_t rows = 128;
 };
-std::string ProductText(const Product& of) {
+std::string TritonProductText(const TiledProduct& of) {
   return absl::StrReplaceAll(
       R"(pkir 1;
 kernel @mm {
@@ -206,8 +206,10 @@ kernel @mm {
 // stage a turn waits for that, with four it does not.
 TEST(TritonTiming, StagesHideTheLatencyOfLoads) {
   const double pipe = 64 * 8 * 0.505 * 128;
-  const double one = CyclesIn(ProductText({.stages = 1})), two = CyclesIn(ProductText({.stages = 2})),
-               three = CyclesIn(ProductText({.stages = 3})), four = CyclesIn(ProductText({.stages = 4}));
+  const double one = CyclesOfTriton(TritonProductText({.stages = 1})),
+               two = CyclesOfTriton(TritonProductText({.stages = 2})),
+               three = CyclesOfTriton(TritonProductText({.stages = 3})),
+               four = CyclesOfTriton(TritonProductText({.stages = 4}));
   EXPECT_GT(one, pipe + 64 * 600);
   EXPECT_GT(one, two);
   EXPECT_GT(two, three);
@@ -219,22 +221,22 @@ TEST(TritonTiming, StagesHideTheLatencyOfLoads) {
 // 2680 FLOP a cycle by mma.sync: two warps are no warpgroup. Half of them as fast, each with its own instructions.
 TEST(TritonTiming, FewerWarpsThanAWarpgroupMultiplyWithMmaSync) {
   const double flops = 2.0 * 128 * 128 * 4096;
-  const double two = CyclesIn(ProductText({.warps = 2}));
+  const double two = CyclesOfTriton(TritonProductText({.warps = 2}));
   EXPECT_GT(two, flops / 2680 * 1.9);
-  EXPECT_NEAR(CyclesIn(ProductText({.warps = 1})) / two, 2, 0.2);
-  const double few_rows = CyclesIn(ProductText({.warps = 4, .rows = 32}));
+  EXPECT_NEAR(CyclesOfTriton(TritonProductText({.warps = 1})) / two, 2, 0.2);
+  const double few_rows = CyclesOfTriton(TritonProductText({.warps = 4, .rows = 32}));
   EXPECT_GT(few_rows, 2.0 * 32 * 128 * 4096 / 2680) << "64 rows make a wgmma";
 }
 
 TEST(TritonTiming, ProductsInF32AreTf32OrExact) {
-  const double tf32 = CyclesIn(ProductText({.type = "f32"}));
-  const double exact = CyclesIn(ProductText({.precision = "highest", .type = "f32"}));
-  const double half = CyclesIn(ProductText({}));
+  const double tf32 = CyclesOfTriton(TritonProductText({.type = "f32"}));
+  const double exact = CyclesOfTriton(TritonProductText({.precision = "highest", .type = "f32"}));
+  const double half = CyclesOfTriton(TritonProductText({}));
   EXPECT_NEAR(tf32 / half, 2, 0.3);
   EXPECT_GT(exact, 128.0 * 128 * 4096 / 128) << "a lane of 128 multiplies and adds once a cycle";
 }
 
-std::string AtomicText(std::int64_t blocks, std::string_view where) {
+std::string TritonAtomics(std::int64_t blocks, std::string_view where) {
   return absl::StrReplaceAll(R"(pkir 1;
 kernel @count {
   backend triton;
@@ -253,25 +255,25 @@ kernel @count {
 
 // 1.36 G/s on one address.
 TEST(TritonTiming, AtomicsOnOneAddressTakePlaceOneAfterAnother) {
-  const Timing one = TimeOf(AtomicText(4096, "0")), spread = TimeOf(AtomicText(4096, "%p"));
+  const Timing one = TimeOfTriton(TritonAtomics(4096, "0")), spread = TimeOfTriton(TritonAtomics(4096, "%p"));
   const double least = 4096 / 1.36;
-  EXPECT_NEAR(BoundOf(one, "atomics on one address"), least, 0.01 * least);
+  EXPECT_NEAR(BoundNamed(one, "atomics on one address"), least, 0.01 * least);
   EXPECT_GT((one.time - one.launch).value(), least);
-  EXPECT_LT(BoundOf(spread, "atomics on one address"), 1);
+  EXPECT_LT(BoundNamed(spread, "atomics on one address"), 1);
   EXPECT_GT(one.cycles.value(), 1.3 * spread.cycles.value());
 }
 
 TEST(TritonTiming, AWeightThatAllBlocksReadIsInL1) {
   const std::string text = absl::StrReplaceAll(
-      AddText(2048), {{"in %y: f32[2097152] block (1024) map (%i: i32[]) { return %i; }", "in %y: f32[1024]"}});
-  const Timing timing = TimeOf(text);
+      TritonAdd(2048), {{"in %y: f32[2097152] block (1024) map (%i: i32[]) { return %i; }", "in %y: f32[1024]"}});
+  const Timing timing = TimeOfTriton(text);
   EXPECT_LT(timing.traffic[1].read.value(), 0.2 * timing.traffic[0].read.value());
-  const Timing without = TimeOf(text, Chip("h100", {"l1.size=1B"}));
+  const Timing without = TimeOfTriton(text, TritonChip("h100", {"l1.size=1B"}));
   EXPECT_EQ(without.traffic[1].read, without.traffic[0].read);
 }
 
 TEST(TritonTiming, RoomForBlocksIsLimitedByLanes) {
-  const Timing timing = TimeOf(AddText(4096, 32));
+  const Timing timing = TimeOfTriton(TritonAdd(4096, 32));
   EXPECT_EQ(timing.placement.at_once, 2);
   EXPECT_NE(timing.placement.limit.find("2048 lanes, of which a block has 1024"), std::string::npos)
       << timing.placement.limit;
@@ -280,7 +282,7 @@ TEST(TritonTiming, RoomForBlocksIsLimitedByLanes) {
 }
 
 TEST(TritonTiming, CriticalPathAndStallsAddUp) {
-  const Timing timing = TimeOf(ProductText({}));
+  const Timing timing = TimeOfTriton(TritonProductText({}));
   double path = 0, waited = 0, stalled = 0;
   for (const PathPart& part : timing.critical_path) path += part.time.value();
   for (const LineTime& line : timing.lines) waited += line.waited.value();
@@ -301,14 +303,14 @@ TEST(TritonTiming, CriticalPathAndStallsAddUp) {
 
 // A b200 multiplies with tensor memory, whose use by Triton has no cost.
 TEST(TritonTiming, OnABlackwellProductsAreRefusedAndSumsAreNot) {
-  EXPECT_GT(TimeOf(AddText(64), Chip("b200")).cycles.value(), 0);
-  const absl::StatusOr<Timed> timed = TryToTime(ProductText({}), Chip("b200"));
+  EXPECT_GT(TimeOfTriton(TritonAdd(64), TritonChip("b200")).cycles.value(), 0);
+  const absl::StatusOr<Timed> timed = TryTriton(TritonProductText({}), TritonChip("b200"));
   ASSERT_FALSE(timed.ok());
   EXPECT_NE(timed.status().message().find("h100 and h200"), std::string::npos) << timed.status();
 }
 
 TEST(TritonTiming, WhatNeverEndsIsSaid) {
-  const absl::StatusOr<Timed> timed = TryToTime(R"(pkir 1;
+  const absl::StatusOr<Timed> timed = TryTriton(R"(pkir 1;
 kernel @toggle {
   backend triton;
   grid [2];
@@ -326,7 +328,7 @@ kernel @toggle {
   }
 }
 )",
-                                                Chip("h100"), {.loop_budget = 1000});
+                                                TritonChip("h100"), {.loop_budget = 1000});
   ASSERT_FALSE(timed.ok());
   EXPECT_NE(timed.status().message().find("line 8"), std::string::npos) << timed.status();
 }
