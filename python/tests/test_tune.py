@@ -438,7 +438,7 @@ def double(x, rows=64):
 
 
 def test_a_target_without_a_chip_is_an_error():
-    with pytest.raises(palladion.PalladionError, match="its target is generic, which is no chip; say which one"):
+    with pytest.raises(palladion.PalladionError, match="its target is generic, which is no chip"):
         tune(double, ROWS, {"rows": [64]}, "generic")
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import json
 from typing import Any
 
-from palladion.report.telling import many
+from palladion.report.rendering import many
 from palladion.report.tuned_plot import plot_of
 
 CHOSEN, CHECKED, TIMED, NOT_TIMED = "chosen", "checked", "timed", "not timed"
