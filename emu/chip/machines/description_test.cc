@@ -234,7 +234,7 @@ TEST(WhatIf, OfWhatIsNotThereIsAnErrorWithTheNearest) {
   EXPECT_EQ("h100 has no number 'l2.sise'; the nearest are l2.size, l2.line, l2.slices",
             SetError("h100", {"l2.sise=1MiB"}));
   ExpectIn("v5e has no number 'l2.size'; the nearest are", SetError("v5e", {"l2.size=1MiB"}));
-  ExpectIn("h100 has no number 'l2.ns'", SetError("h100", {"l2.ns=3"}));
+  ExpectIn("h100 has no number 'l2.us'", SetError("h100", {"l2.us=3"}));
   ExpectIn("expected NAME=VALUE, as l2.size=25MiB; found 'l2.size'", SetError("h100", {"l2.size"}));
   ExpectIn("l2.size: expected a number above zero", SetError("h100", {"l2.size=many"}));
   ExpectIn("found 'ns'", SetError("h100", {"l2.size=3ns"}));

@@ -51,12 +51,20 @@ constexpr std::string_view kInformative[] = {"barrier.named_arrive",
                                              "wgmma.rs_tail",
                                              "wgmma.slowdown"};
 
+constexpr std::string_view kForTriton[] = {"l1.latency",        "l1.size",          "l2.atomic",
+                                           "mma_sync.interval", "mma_sync.latency", "tensor.fp8",
+                                           "tensor.int8",       "tensor.mma_sync",  "tensor.tf32"};
+
 }  // namespace
 
 absl::Span<const std::string_view> InformativeKeys() { return kInformative; }
 
 bool IsInformative(std::string_view key) {
   return std::find(std::begin(kInformative), std::end(kInformative), key) != std::end(kInformative);
+}
+
+bool IsForTriton(std::string_view key) {
+  return std::find(std::begin(kForTriton), std::end(kForTriton), key) != std::end(kForTriton);
 }
 
 std::string InformativeText(const Machine& machine) {

@@ -14,6 +14,8 @@ namespace palladion::machines {
 
 absl::Span<const std::string_view> InformativeKeys();
 bool IsInformative(std::string_view key);
+// Is it read for kernels of Triton alone? The same test holds this list against the sources, too.
+bool IsForTriton(std::string_view key);
 
 // Those that the machine has, as lines that a description's parser skips; "" where there are none.
 std::string InformativeText(const Machine& machine);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
@@ -18,14 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The names in Key<Unit>("name") of every source that is no test.
-std::set<std::string> ReadKeys() {
+// The names in Key<Unit>("name") of every source that is no test, or of those alone that are Triton's, or not.
+std::set<std::string> ReadKeys(std::optional<bool> of_triton = std::nullopt) {
   std::set<std::string> keys;
   const std::regex key(R"re(Key<[A-Za-z:]+>\(\s*"([a-z0-9_.]+)"\))re");
   for (const auto& entry : fs::recursive_directory_iterator(PALLADION_SOURCE_DIR "/emu")) {
     const std::string path = entry.path().string();
     const bool source = entry.path().extension() == ".cc" || entry.path().extension() == ".h";
     if (!source || path.find("_test") != std::string::npos) continue;
+    if (of_triton.value_or(false) != (of_triton.has_value() && path.find("/triton_") != std::string::npos)) continue;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (std::sregex_iterator at(text.begin(), text.end(), key), end; at != end; ++at) keys.insert((*at)[1]);
@@ -47,6 +49,14 @@ TEST(Informative, EveryNumberIsReadOrSaidToBeToldOnly) {
     EXPECT_TRUE(std::any_of(std::begin(key_table::kRows), std::end(key_table::kRows),
                             [&](const KeyRow& row) { return row.name == name; }))
         << name << " is no number of a description";
+}
+
+TEST(Informative, WhatIsForTritonIsReadByNoOther) {
+  const std::set<std::string> triton = ReadKeys(true), others = ReadKeys(false);
+  for (const KeyRow& row : key_table::kRows) {
+    const std::string name(row.name);
+    EXPECT_EQ(IsForTriton(name), triton.count(name) > 0 && others.count(name) == 0) << name;
+  }
 }
 
 TEST(Informative, WhatIsShownStaysADescription) {

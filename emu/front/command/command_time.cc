@@ -82,12 +82,15 @@ absl::Status CheckOutputs(const CommandLine& line, const machines::Machine& mach
 // What was set, not what follows from it, and changes nothing.
 void WarnOfUnread(const PreparedKernel& kernel, const machines::Machine& machine, const Console& console) {
   const bool links = kernel.state().program().several_devices();
+  const bool triton = kernel.state().program().target.backend == TargetBackend::kTriton;
   for (std::size_t row = 0; row < machines::key_table::kCount; ++row) {
     const std::optional<machines::Number>& number = machine.At(row);
     const machines::KeyRow& key = machines::key_table::kRows[row];
     if (!number.has_value() || number->note.rfind("set; ", 0) != 0) continue;
     if (machines::IsInformative(key.name))
       console.err << "palladion: note: " << key.name << " is set, and no law of time reads it\n";
+    else if (machines::IsForTriton(key.name) && !triton)
+      console.err << "palladion: note: " << key.name << " is set, and only kernels of Triton read it\n";
     else if (key.group() == "link" && !links)
       console.err << "palladion: note: " << key.name << " is set, and a kernel of one device uses no links\n";
   }

@@ -33,11 +33,12 @@ TEST_F(CommandTest, TimeKnowsThatItsFilesCanBeWrittenBeforeItRuns) {
 
 TEST_F(CommandTest, TimeTellsWhatIsSetAndNeverRead) {
   const std::string kernel = Write("k.pkir", kText);
-  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "l1.latency=50", "--set", "smem.latency=40", "--set",
-                    "link.read=400 GB/s"}))
+  EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "l1.latency=50", "--set", "mufu.lanes=8", "--set",
+                    "smem.latency=40", "--set", "link.read=400 GB/s"}))
       << err_;
   EXPECT_EQ(err_,
-            "palladion: note: l1.latency is set, and no law of time reads it\n"
+            "palladion: note: mufu.lanes is set, and no law of time reads it\n"
+            "palladion: note: l1.latency is set, and only kernels of Triton read it\n"
             "palladion: note: link.read is set, and a kernel of one device uses no links\n");
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "chip.cores=66"})) << err_;
   EXPECT_EQ(err_, "") << "what follows from it is not told";
