@@ -237,15 +237,15 @@ def test_results_that_are_all_alike_show_nothing():
 
 def test_a_difference_has_its_uncertainty(advice):
     (faster,) = [one for one in advice.changes if one.what == "rows=512"]
-    assert faster.difference_uncertainty == advice.uncertainty
+    assert faster.difference_uncertainty == 0.18 > advice.uncertainty, "bound by memory, and by neither"
     assert "less than its uncertainty" not in faster.line(advice.seconds)
     close = palladion.advise(
-        functools.partial(add_one, rows=256), random_rows(), target="v5e", tries={"rows": [128, 512]}
+        functools.partial(add_one, rows=24), random_rows(), target="v5e", tries={"rows": [32, 512]}
     )
     assert any(abs(one.seconds / close.seconds - 1) > 0.005 for one in close.changes)
     for one in close.changes:
         share = abs(one.seconds - close.seconds) / max(one.seconds, close.seconds)
-        assert ("less than its uncertainty" in one.line(close.seconds)) == (0.005 < share < 0.17)
+        assert ("less than its uncertainty" in one.line(close.seconds)) == (0.005 < share < one.difference_uncertainty)
 
 
 def test_steps_of_the_grid_are_a_limit(advice):

@@ -63,6 +63,12 @@ REAL = {
         {"block_q": [128, 256], "block_kv": [128, 256, 512]},
         "v5e",
     ),
+    "triton": (
+        functools.partial(tuned_kernels.triton_product, num_warps=4),
+        (FP16, FP16),
+        {"tile": [32, 64, 128], "num_stages": [1, 3]},
+        "triton/h100",
+    ),
     "hopper": (tuned_kernels.hopper_matmul, (FP16, FP16), {"tile_m": [64, 128], "stages": [2, 20]}, "h100"),
 }
 
@@ -452,8 +458,9 @@ def test_a_kernel_without_a_time_says_which_targets_have_one(monkeypatch):
     with pytest.raises(palladion.PalladionError) as error:
         tune(double, ROWS, {"rows": [64]}, "v6e")
     assert "no candidate has a time on mosaic_tpu/v6e:\n  rows=64, no time: no model\n" in str(error.value)
-    assert "kernels of Mosaic GPU have one on b200, h100, h200, and kernels of Mosaic TPU on v4, v5e" in str(
-        error.value
+    assert (
+        "kernels of Mosaic GPU and of Triton have one on b200, h100, h200, and kernels of Mosaic TPU on v4, v5e"
+        in str(error.value)
     )
 
 

@@ -1,9 +1,11 @@
 """Functions with sizes for the tests of `palladion.tune`: kernels that JAX ships, and one that is wrong on purpose."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import tpu as pltpu
+from jax.experimental.pallas import tpu as pltpu, triton as pltriton
 from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu
 from jax.experimental.pallas.ops.tpu import flash_attention as flash, matmul as shipped_matmul
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel, splash_attention_mask
@@ -62,3 +64,23 @@ def triple(x, block=RIGHT, mistakes=True):
         out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
         scratch_shapes=[pltpu.VMEM((block, x.shape[1]), x.dtype), pltpu.SemaphoreType.DMA],
     )(x)
+
+
+def _product(a_ref, b_ref, o_ref, *, deep):
+    def step(i, total):
+        return total + pltriton.dot(a_ref[:, pl.ds(i * deep, deep)], b_ref[pl.ds(i * deep, deep), :])
+
+    total = jax.lax.fori_loop(0, a_ref.shape[1] // deep, step, jnp.zeros(o_ref.shape, jnp.float32))
+    o_ref[...] = total.astype(o_ref.dtype)
+
+
+def triton_product(a, b, tile=128, deep=64, **params):
+    (rows, inner), columns = a.shape, b.shape[1]
+    return pl.pallas_call(
+        functools.partial(_product, deep=deep),
+        grid=(rows // tile, columns // tile),
+        in_specs=[pl.BlockSpec((tile, inner), lambda i, j: (i, 0)), pl.BlockSpec((inner, tile), lambda i, j: (0, j))],
+        out_specs=pl.BlockSpec((tile, tile), lambda i, j: (i, j)),
+        out_shape=jax.ShapeDtypeStruct((rows, columns), a.dtype),
+        compiler_params=pltriton.CompilerParams(**params),
+    )(a, b)

@@ -117,8 +117,11 @@ std::string AdviceText(const Advice& advice, const Module& module) {
   if (!advice.not_tried.empty()) text += "not tried\n";
   for (const NotTried& one : advice.not_tried)
     Append(&text, "  ", one.what, Place(module, one.loc, one.text_line), ": ", one.why, "\n");
-  const std::optional<double> uncertainty = UncertaintyOfDifference(timing.uncertainty, timing.uncertainty);
-  return Cat(text, "The difference of two times is uncertain by ",
+  std::optional<double> uncertainty = timing.uncertainty;
+  for (const Tried& one : advice.tried) {
+    if (one.time.has_value()) uncertainty = UncertaintyOfDifference(uncertainty, one.uncertainty);
+  }
+  return Cat(text, "The difference of two times is uncertain by ", uncertainty.has_value() ? "at most " : "",
              uncertainty.has_value() ? timing::PercentText(*uncertainty) : "an unknown share",
              " of the slower one: a smaller one may be none on the chip.\n");
 }

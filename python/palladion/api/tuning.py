@@ -404,5 +404,6 @@ def _none_has_a_time(legal: list[_Candidate], target: str) -> str:
     return (
         f"no candidate has a time on {target}:\n"
         + "\n".join(f"  {one.row}" for one in legal)
-        + f"\nkernels of Mosaic GPU have one on {', '.join(gpus)}, and kernels of Mosaic TPU on {', '.join(tpus)}"
+        + f"\nkernels of Mosaic GPU and of Triton have one on {', '.join(gpus)}, "
+        + f"and kernels of Mosaic TPU on {', '.join(tpus)}"
     )
