@@ -74,7 +74,11 @@ def test_one_kernel_of_several():
         (lambda: palladion.check("not there.pkir"), FileNotFoundError, "not there"),
         (lambda: palladion.check("nothing"), palladion.PalladionError, "starts with `pkir 1;`"),
         (lambda: palladion.check(lambda: 1, kernel="store"), ValueError, "beside a function"),
-        (lambda: palladion.time(RIGHT, X, target="mosaic_gpu/h100"), palladion.PalladionError, "does not fit kernel @store"),
+        (
+            lambda: palladion.time(RIGHT, X, target="mosaic_gpu/h100"),
+            palladion.PalladionError,
+            "does not fit kernel @store",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(call, error, message):
