@@ -350,7 +350,8 @@ TEST(Advise, ADifferenceBelowItsUncertaintyIsSaid) {
   const Advice advice = AdviceOn({.text = text, .target = "mosaic_tpu/v5e"});
   const std::string told = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
   EXPECT_NE(std::string::npos, told.find("outputs are compared with random numbers in x, whose elements")) << told;
-  EXPECT_NE(std::string::npos, told.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
+  EXPECT_NE(std::string::npos,
+            told.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
       << told;
   Advice close = advice;
   close.tried.resize(1);
