@@ -124,7 +124,7 @@ TEST(TpuCosts, AGpuHasNone) {
   EXPECT_EQ(TpuCostsOf(**machines::FindMachine("h100")).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// docs/time.md has these numbers; python/tests/test_time_errors.py holds them to what is told with a time.
+// docs/time.md has these numbers; python/tests/test_time_errors.py holds them to what is reported with a time.
 TEST(TpuCosts, PublishedRates) {
   for (const TpuFigure& figure : TpuFigures()) {
     std::printf("| %s | %s | %s | %+.0f %% | %s |\n", figure.what.c_str(), figure.Text(figure.published).c_str(),

@@ -35,7 +35,7 @@ class FunctionMemory {
   };
   void Update(const KernelMemory& memory, const AtomicUpdate& update);
 
-  // For whoever accesses it otherwise.
+  // For all other accesses.
   Object& ObjectOf(const KernelMemory& memory);
   bool Usable(const Object& object);  // false: it was given back, and a finding says so
   BoxAccess BoxOf(const KernelMemory& memory, const Object& object) const;
