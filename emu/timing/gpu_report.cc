@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -23,68 +24,28 @@ using machines::Key;
 
 bool Engine(GpuWork work) { return work == GpuWork::kCopyIn || work == GpuWork::kCopyOut || work == GpuWork::kProduct; }
 
-std::vector<StallTime> AllStalls(const GpuTimer& timer) {
-  StallTimes all = {};
-  for (const GpuTimer::Spent& spent : timer.spent()) {
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
-  }
-  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
-  return StallsOf(all);
-}
-
 std::string LineOf(const GpuReportInputs& what, int text_line) {
   return LineText(what.kernel.module(), what.kernel.text(), text_line);
 }
 
-std::string WaitedFor(const GpuReportInputs& what, const GpuTimer::Spent& spent, const std::vector<StallTime>& stalls) {
-  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (stalls.empty()) return "";
-  // What no other one has ended: units, and its own way to memory.
-  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
-  if (most->first == scheduler::VirtualClock::kNone) return "another thread";
-  const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(most->first)];
+std::string WaitedFor(const GpuReportInputs& what, const Spent& spent, const std::vector<StallTime>& stalls) {
+  const std::optional<std::int32_t> most = LongestAwaited(spent, stalls);
+  if (!most.has_value()) return stalls[0].reason;  // units, and its own way to memory
+  if (*most == scheduler::VirtualClock::kNone) return "another thread";
+  const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(*most)];
   const std::string line = LineOf(what, ended.instr->text_line);
   if (ended.work == GpuWork::kProduct) return Cat("the product that ", line, " starts");
   return Engine(ended.work) ? Cat("the copy that ", line, " starts")
                             : Cat("'", watch::OpName(*ended.instr), "' of ", line);
 }
 
-std::vector<LineTime> LinesOf(const GpuReportInputs& what) {
-  std::vector<LineTime> lines;
-  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
-    const GpuTimer::Spent& spent = what.timer.spent()[i];
-    const Instr& instr = *what.timer.plans()[i].instr;
-    if (spent.busy.value == 0 && spent.waited.value == 0) continue;
-    std::vector<StallTime> stalls = StallsOf(spent.stalls);
-    lines.push_back({.loc = instr.loc,
-                     .text_line = instr.text_line,
-                     .op = watch::OpName(instr),
-                     .runs = spent.runs,
-                     .busy = CyclesOf(spent.busy),
-                     .waited = CyclesOf(spent.waited),
-                     .waited_for = WaitedFor(what, spent, stalls),
-                     .stalls = std::move(stalls)});
+GpuChip::Traffic TrafficOfAll(const GpuNode& node, std::int64_t operand) {
+  GpuChip::Traffic bytes;
+  for (std::int64_t d = 0; d < node.devices(); ++d) {
+    const GpuChip::Traffic one = node.chip(d).traffic(operand);
+    bytes = {bytes.read + one.read, bytes.written + one.written, bytes.missed + one.missed};
   }
-  return lines;
-}
-
-std::vector<OperandTraffic> TrafficOf(const GpuReportInputs& what) {
-  std::vector<OperandTraffic> traffic;
-  const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    GpuChip::Traffic bytes;
-    for (std::int64_t d = 0; d < what.timer.node().devices(); ++d) {
-      const GpuChip::Traffic one = what.timer.node().chip(d).traffic(static_cast<std::int64_t>(i));
-      bytes = {bytes.read + one.read, bytes.written + one.written, bytes.missed + one.missed};
-    }
-    if (bytes.read == 0 && bytes.written == 0) continue;
-    traffic.push_back({.operand = operands[i].name,
-                       .read = Bytes(static_cast<double>(bytes.read)),
-                       .written = Bytes(static_cast<double>(bytes.written)),
-                       .missed = Bytes(static_cast<double>(bytes.missed))});
-  }
-  return traffic;
+  return bytes;
 }
 
 double LeastDramBytes(const GpuNode& node) {
@@ -270,11 +231,16 @@ Timing GpuReport(const GpuReportInputs& what) {
   if (const auto peak = what.machine.Find(Key<machines::BytesPerSecond>("dram.peak"))) timing.memory_peak = *peak;
   timing.roofline = RooflineOf(what);
   timing.units = UnitsOf(node.use(), what.costs, timing.cycles, node.devices());
-  timing.lines = LinesOf(what);
-  timing.stalls = AllStalls(what.timer);
-  timing.critical_path = PathOf(
-      what.timer.path(), [&](std::int32_t plan) { return what.timer.plans()[static_cast<std::size_t>(plan)].instr; });
-  timing.traffic = TrafficOf(what);
+  const InstrOfPlan instr_of = [&](std::int32_t plan) {
+    return what.timer.plans()[static_cast<std::size_t>(plan)].instr;
+  };
+  timing.lines = LinesOf(what.timer.spent(), instr_of, [&](const Spent& spent, const std::vector<StallTime>& stalls) {
+    return WaitedFor(what, spent, stalls);
+  });
+  timing.stalls = AllStalls(what.timer.spent(), what.timer.launches());
+  timing.critical_path = PathOf(what.timer.path(), instr_of);
+  timing.traffic =
+      TrafficOf(what.kernel.program(), [&](std::int64_t operand) { return TrafficOfAll(what.timer.node(), operand); });
   timing.placement = PlacementOf(what);
   timing.devices = DevicesOf(what, timing.cycles);
   timing.left_out = LeftOut(what);

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "emu/run/launch/launch.h"
 #include "emu/run/watch/observed.h"
 #include "semantics/base/cat.h"
 
@@ -24,7 +25,70 @@ std::string DoingOf(scheduler::Spending at) {
 
 }  // namespace
 
-std::vector<PathPart> PathOf(const CriticalPath& path, const std::function<const Instr*(std::int32_t)>& instr_of) {
+std::vector<StallTime> AllStalls(const std::vector<Spent>& spent, scheduler::Ticks launches) {
+  StallTimes all = {};
+  for (const Spent& one : spent) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + one.stalls[i];
+  }
+  all[static_cast<std::size_t>(Stall::kLaunch)] = launches;
+  return StallsOf(all);
+}
+
+std::optional<std::int32_t> LongestAwaited(const Spent& spent, const std::vector<StallTime>& stalls) {
+  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return std::nullopt;
+  return most->first;
+}
+
+std::vector<LineTime> LinesOf(
+    const std::vector<Spent>& spent, const InstrOfPlan& instr_of,
+    const std::function<std::string(const Spent&, const std::vector<StallTime>&)>& waited_for) {
+  std::vector<LineTime> lines;
+  for (std::size_t i = 0; i < spent.size(); ++i) {
+    const Spent& one = spent[i];
+    if (one.busy.value == 0 && one.waited.value == 0) continue;
+    const Instr& instr = *instr_of(static_cast<std::int32_t>(i));
+    std::vector<StallTime> stalls = StallsOf(one.stalls);
+    lines.push_back({.loc = instr.loc,
+                     .text_line = instr.text_line,
+                     .op = watch::OpName(instr),
+                     .runs = one.runs,
+                     .busy = CyclesOf(one.busy),
+                     .waited = CyclesOf(one.waited),
+                     .waited_for = stalls.empty() ? "" : waited_for(one, stalls),
+                     .stalls = std::move(stalls)});
+  }
+  return lines;
+}
+
+std::vector<OperandTraffic> TrafficOf(const Program& program, const std::function<GpuChip::Traffic(std::int64_t)>& of) {
+  std::vector<OperandTraffic> traffic;
+  for (std::size_t i = 0; i < program.operand_infos.size(); ++i) {
+    const GpuChip::Traffic bytes = of(static_cast<std::int64_t>(i));
+    if (bytes.read == 0 && bytes.written == 0) continue;
+    traffic.push_back({.operand = program.operand_infos[i].name,
+                       .read = Bytes(static_cast<double>(bytes.read)),
+                       .written = Bytes(static_cast<double>(bytes.written)),
+                       .missed = Bytes(static_cast<double>(bytes.missed))});
+  }
+  return traffic;
+}
+
+Report ReportOf(const kernel::PreparedKernelState& kernel, const agents::Ran& ran, const std::vector<Finding>& before) {
+  Report report{.kernel = kernel.program().kernel_name,
+                .target = ToString(kernel.program().target),
+                .programs = ran.programs,
+                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
+                .printed = ran.printed};
+  for (const std::vector<Finding>* found : {&before, &ran.findings}) {
+    for (const Finding& finding : *found) report.findings.push_back(launch::Reported(finding, kernel.module()));
+  }
+  report.verdict = VerdictOf(report);
+  return report;
+}
+
+std::vector<PathPart> PathOf(const CriticalPath& path, const InstrOfPlan& instr_of) {
   std::vector<PathPart> parts;
   for (const CriticalPath::Stretch& stretch : path.Longest()) {
     PathPart part{.loc = {}, .text_line = 0, .op = "", .doing = DoingOf(stretch.at), .time = CyclesOf(stretch.time)};

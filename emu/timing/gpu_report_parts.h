@@ -1,15 +1,21 @@
-// Parts of the report of a time on a GPU that kernels of both backends have: stalls, the critical path, how busy units
-// were, and what each limit of the chip allows.
+// Parts of the report of a time on a GPU that kernels of both backends have: the run's report, lines, stalls, traffic,
+// the critical path, how busy units were, and what each limit of the chip allows.
 #ifndef PALLADION_EMU_TIMING_GPU_REPORT_PARTS_H_
 #define PALLADION_EMU_TIMING_GPU_REPORT_PARTS_H_
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "emu/chip/machines/description.h"
+#include "emu/kernel/prepared_kernel.h"
+#include "emu/report.h"
+#include "emu/run/agents/launch_options.h"
 #include "emu/timing/critical_path.h"
 #include "emu/timing/gpu_chip.h"
+#include "emu/timing/spent.h"
 #include "emu/timing/stalls.h"
 #include "emu/timing/timing.h"
 #include "semantics/ir/module.h"
@@ -19,8 +25,27 @@ namespace palladion::timing {
 // What took any time, the longest first.
 std::vector<StallTime> StallsOf(const StallTimes& times);
 
+// Of all of them together; `launches`: that later blocks waited for.
+std::vector<StallTime> AllStalls(const std::vector<Spent>& spent, scheduler::Ticks launches);
+
+// The instruction of a timer's plan, by number.
+using InstrOfPlan = std::function<const Instr*(std::int32_t)>;
+// The plan that ended most of the wait; nothing where that is less than half of it.
+std::optional<std::int32_t> LongestAwaited(const Spent& spent, const std::vector<StallTime>& stalls);
+// Those that took any time, in the order of plans. `waited_for`: in words, where there is a wait.
+std::vector<LineTime> LinesOf(
+    const std::vector<Spent>& spent, const InstrOfPlan& instr_of,
+    const std::function<std::string(const Spent&, const std::vector<StallTime>&)>& waited_for);
+
+// Of operands that were touched; `of`: the bytes of one, of all devices.
+std::vector<OperandTraffic> TrafficOf(const Program& program, const std::function<GpuChip::Traffic(std::int64_t)>& of);
+
+// What the timed run itself found; `before` it, what was found without one.
+Report ReportOf(const kernel::PreparedKernelState& kernel, const agents::Ran& ran,
+                const std::vector<Finding>& before = {});
+
 // `instr_of`: by Spending::what.
-std::vector<PathPart> PathOf(const CriticalPath& path, const std::function<const Instr*(std::int32_t)>& instr_of);
+std::vector<PathPart> PathOf(const CriticalPath& path, const InstrOfPlan& instr_of);
 
 // `use`: of all devices.
 std::vector<UnitUse> UnitsOf(const GpuChip::Use& use, const GpuCosts& costs, machines::Cycles cycles,

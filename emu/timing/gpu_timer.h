@@ -25,6 +25,7 @@
 #include "emu/timing/gpu_plan.h"
 #include "emu/timing/gpu_timeline.h"
 #include "emu/timing/kernel_plans.h"
+#include "emu/timing/spent.h"
 #include "emu/timing/stalls.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/program/mark.h"
@@ -33,14 +34,6 @@ namespace palladion::timing {
 
 class GpuTimer final : public run::Watcher {
  public:
-  // What one instruction of the text took, over all who ran it.
-  struct Spent {
-    std::int64_t runs = 0;
-    scheduler::Ticks busy, waited;
-    std::map<std::int32_t, scheduler::Ticks> waited_for;  // by instruction that ended the wait, in plans()
-    StallTimes stalls = {};                               // what makes up `waited`
-  };
-
   // Where the kernel runs: what a device has room for; of several, or where it says that it is for several, their
   // links.
   struct On {

@@ -18,6 +18,7 @@
 #include "emu/run/threads/residency.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/gpu_report.h"
+#include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/gpu_timer.h"
 #include "emu/timing/machine_costs.h"
 #include "emu/timing/sm_blocks.h"
@@ -86,19 +87,6 @@ absl::StatusOr<Fits> FitsOn(const Machine& machine, const GpuCosts& costs, const
   return fits;
 }
 
-Report ReportOf(const kernel::PreparedKernelState& kernel, const agents::Ran& result) {
-  Report report{.kernel = kernel.program().kernel_name,
-                .target = ToString(kernel.program().target),
-                .programs = result.programs,
-                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .printed = result.printed};
-  for (const std::vector<Finding>& found : {check::DirectAccessFindings(kernel), result.findings}) {
-    for (const Finding& finding : found) report.findings.push_back(launch::Reported(finding, kernel.module()));
-  }
-  report.verdict = VerdictOf(report);
-  return report;
-}
-
 }  // namespace
 
 absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& options) {
@@ -141,7 +129,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
     const std::string device = timer->node().devices() > 1 ? Cat("device ", call.timeline->device, ", ") : "";
     run.timed.timeline = timeline->Take(Cat(device, "SM ", call.timeline->unit), timer->clock().end());
   }
-  run.timed.report = ReportOf(kernel, run.result);
+  run.timed.report = ReportOf(kernel, run.result, check::DirectAccessFindings(kernel));
   return run;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,56 +24,11 @@ std::string LineOf(const TritonReportInputs& what, int text_line) {
   return LineText(what.kernel.module(), what.kernel.text(), text_line);
 }
 
-std::string WaitedFor(const TritonReportInputs& what, const TritonTimer::Spent& spent,
-                      const std::vector<StallTime>& stalls) {
-  if (stalls.empty()) return "";
-  const auto most = std::max_element(spent.waited_for.begin(), spent.waited_for.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == spent.waited_for.end() || CyclesOf(most->second) < 0.5 * stalls[0].waited) return stalls[0].reason;
-  const Instr& maker = *what.timer.plans()[static_cast<std::size_t>(most->first)].instr;
+std::string WaitedFor(const TritonReportInputs& what, const Spent& spent, const std::vector<StallTime>& stalls) {
+  const std::optional<std::int32_t> most = LongestAwaited(spent, stalls);
+  if (!most.has_value()) return stalls[0].reason;
+  const Instr& maker = *what.timer.plans()[static_cast<std::size_t>(*most)].instr;
   return Cat("'", watch::OpName(maker), "' of ", LineOf(what, maker.text_line));
-}
-
-std::vector<LineTime> LinesOf(const TritonReportInputs& what) {
-  std::vector<LineTime> lines;
-  for (std::size_t i = 0; i < what.timer.plans().size(); ++i) {
-    const TritonTimer::Spent& spent = what.timer.spent()[i];
-    if (spent.busy.value == 0 && spent.waited.value == 0) continue;
-    const Instr& instr = *what.timer.plans()[i].instr;
-    std::vector<StallTime> stalls = StallsOf(spent.stalls);
-    lines.push_back({.loc = instr.loc,
-                     .text_line = instr.text_line,
-                     .op = watch::OpName(instr),
-                     .runs = spent.runs,
-                     .busy = CyclesOf(spent.busy),
-                     .waited = CyclesOf(spent.waited),
-                     .waited_for = WaitedFor(what, spent, stalls),
-                     .stalls = std::move(stalls)});
-  }
-  return lines;
-}
-
-std::vector<StallTime> AllStalls(const TritonTimer& timer) {
-  StallTimes all = {};
-  for (const TritonTimer::Spent& spent : timer.spent()) {
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = all[i] + spent.stalls[i];
-  }
-  all[static_cast<std::size_t>(Stall::kLaunch)] = timer.launches();
-  return StallsOf(all);
-}
-
-std::vector<OperandTraffic> TrafficOf(const TritonReportInputs& what) {
-  std::vector<OperandTraffic> traffic;
-  const std::vector<OperandInfo>& operands = what.kernel.program().operand_infos;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const GpuChip::Traffic bytes = what.timer.chip().traffic(static_cast<std::int64_t>(i));
-    if (bytes.read == 0 && bytes.written == 0) continue;
-    traffic.push_back({.operand = operands[i].name,
-                       .read = Bytes(static_cast<double>(bytes.read)),
-                       .written = Bytes(static_cast<double>(bytes.written)),
-                       .missed = Bytes(static_cast<double>(bytes.missed))});
-  }
-  return traffic;
 }
 
 std::vector<Bound> RooflineOf(const TritonReportInputs& what) {
@@ -173,11 +129,16 @@ Timing TritonReport(const TritonReportInputs& what) {
   timing.roofline = RooflineOf(what);
   SayHowFarOff(what, &timing);
   timing.units = UnitsOf(what.timer.chip().use(), costs, timing.cycles, 1);
-  timing.lines = LinesOf(what);
-  timing.stalls = AllStalls(what.timer);
-  timing.critical_path = PathOf(
-      what.timer.path(), [&](std::int32_t plan) { return what.timer.plans()[static_cast<std::size_t>(plan)].instr; });
-  timing.traffic = TrafficOf(what);
+  const InstrOfPlan instr_of = [&](std::int32_t plan) {
+    return what.timer.plans()[static_cast<std::size_t>(plan)].instr;
+  };
+  timing.lines = LinesOf(what.timer.spent(), instr_of, [&](const Spent& spent, const std::vector<StallTime>& stalls) {
+    return WaitedFor(what, spent, stalls);
+  });
+  timing.stalls = AllStalls(what.timer.spent(), what.timer.launches());
+  timing.critical_path = PathOf(what.timer.path(), instr_of);
+  timing.traffic =
+      TrafficOf(what.kernel.program(), [&](std::int64_t operand) { return what.timer.chip().traffic(operand); });
   timing.placement = PlacementOf(what);
   timing.left_out = LeftOut(what, RanOf(what.timer));
   return timing;

@@ -22,6 +22,7 @@
 #include "emu/timing/gpu_chip.h"
 #include "emu/timing/l1_cache.h"
 #include "emu/timing/sector_lines.h"
+#include "emu/timing/spent.h"
 #include "emu/timing/stalls.h"
 #include "emu/timing/triton_plan.h"
 #include "semantics/program/mark.h"
@@ -30,13 +31,6 @@ namespace palladion::timing {
 
 class TritonTimer final : public run::Watcher {
  public:
-  // What one instruction of the text took, over all blocks.
-  struct Spent {
-    std::int64_t runs = 0;
-    scheduler::Ticks busy, waited;
-    std::map<std::int32_t, scheduler::Ticks> waited_for;  // by instruction that made what it waited for, in plans()
-    StallTimes stalls = {};                               // what makes up `waited`
-  };
   struct On {
     BlockPlaces::Room room;
     std::int64_t l1_lines = 0;  // of an SM, beside the shared memory of its blocks

@@ -14,6 +14,7 @@
 #include "emu/run/launch/elided_program.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
+#include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/line_places.h"
 #include "emu/timing/triton_report.h"
 #include "emu/timing/triton_timer.h"
@@ -73,17 +74,6 @@ Room RoomOf(const Kernel& kernel, const TritonCosts& costs, const RegisterNeed& 
   room.why = Cat(costs.common.sms, " SMs hold ", room.blocks, room.blocks == 1 ? " block each (" : " blocks each (",
                  least->second, ")");
   return room;
-}
-
-Report ReportOf(const kernel::PreparedKernelState& kernel, const agents::Ran& result) {
-  Report report{.kernel = kernel.program().kernel_name,
-                .target = ToString(kernel.program().target),
-                .programs = result.programs,
-                .steps = static_cast<std::int64_t>(kernel.program().steps.size()),
-                .printed = result.printed};
-  for (const Finding& finding : result.findings) report.findings.push_back(launch::Reported(finding, kernel.module()));
-  report.verdict = VerdictOf(report);
-  return report;
 }
 
 std::int64_t BlocksOf(const Program& program) {
