@@ -1,6 +1,8 @@
 """Functions with sizes for the tests of `palladion.tune`: kernels that JAX ships, and one that is wrong on purpose."""
 
 import functools
+import os
+import pathlib
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +11,13 @@ from jax.experimental.pallas import tpu as pltpu, triton as pltriton
 from jax.experimental.pallas.ops.gpu import hopper_matmul_mgpu
 from jax.experimental.pallas.ops.tpu import flash_attention as flash, matmul as shipped_matmul
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel, splash_attention_mask
+
+import palladion
+
+
+def environment():
+    """For another process that imports this package."""
+    return {**os.environ, "PYTHONPATH": str(pathlib.Path(palladion.__file__).parents[1])}
 
 
 def random(shape, dtype=jnp.bfloat16, seed=0):
