@@ -24,18 +24,8 @@ using scheduler::Ticks;
 
 namespace {
 
-constexpr std::uint8_t kWorks = 0, kUnderWay = 1;  // on the critical path
 constexpr std::string_view kBlockIn = "a block from main memory", kBlockOut = "a block to main memory",
                            kOwnCopy = "a copy of the kernel's own";
-
-void AddStall(std::vector<StallTime>& stalls, std::string_view reason, Cycles waited) {
-  const auto found = std::ranges::find(stalls, reason, &StallTime::reason);
-  if (found != stalls.end()) {
-    found->waited += waited;
-  } else {
-    stalls.push_back({std::string(reason), waited});
-  }
-}
 
 std::int64_t ProgramsOf(const Frame& frame) {
   std::int64_t programs = 1;
@@ -66,8 +56,8 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   cores_.push_back(std::make_unique<Core>(costs_, halves ? 2 : 1));
   now_ = cores_.back().get();
   now_->agent = CriticalPath::Agent{static_cast<std::int32_t>(cores_.size()) - 1};
-  path_.Entered(now_->agent, {});
-  now_->way_to_end = path_.Hold(now_->agent);
+  lines_.path().Entered(now_->agent, {});
+  now_->way_to_end = lines_.path().Hold(now_->agent);
   if (shown_.has_value()) {
     shown_->WatchMemory(now_->core, halves ? 2 : 1);
     if (static_cast<std::int64_t>(cores_.size()) - 1 == shown_->core()) now_->timeline = &shown_->timeline();
@@ -77,25 +67,9 @@ TpuRun::Core& TpuRun::CoreOf(const Frame& frame) {
   return *now_;
 }
 
-// ---- lines
-
-LineTime& TpuRun::LineOf(const std::string& op, const Place& at) {
-  LineTime& line = lines_[{at.text_line, op}];
-  if (line.op.empty()) line = {.loc = at.loc, .text_line = at.text_line, .op = op, .waited_for = {}};
-  return line;
-}
-
 LineTime& TpuRun::LineOfBlock(std::size_t operand) {
   const Operand& declared = kernel_.operands[operand];
-  return LineOf(Cat("block of ", state_.program().operand_infos[operand].name), {declared.loc, declared.text_line});
-}
-
-std::vector<LineTime> TpuRun::Lines() const {
-  std::vector<LineTime> lines;
-  for (const auto& [key, line] : lines_) {
-    if (line.busy.value() > 0 || line.waited.value() > 0) lines.push_back(line);
-  }
-  return lines;
+  return lines_.Of(Cat("block of ", state_.program().operand_infos[operand].name), {declared.loc, declared.text_line});
 }
 
 // ---- straight-line work
@@ -131,7 +105,7 @@ void TpuRun::Add(const Instr& instr) {
   met_.prints |= cost->prints;
   flops_ += cost->flops;
   if (cost->products > 0) products_[cost->product_type] += cost->products;
-  LineTime& line = LineOf(watch::OpName(instr), {instr.loc, instr.text_line});
+  LineTime& line = lines_.Of(watch::OpName(instr), {instr.loc, instr.text_line});
   ++line.runs;
   TpuChain chain = DependsOn(instr);
   Live(instr, *cost, chain.products + chain.reductions);
@@ -164,7 +138,7 @@ void TpuRun::Live(const Instr& instr, const TpuInstruction& cost, std::int64_t t
 // Values for which registers do not suffice go to the core's memory and come back.
 void TpuRun::Spill() {
   for (const TpuLiving::Spilled& one : now_->living.Take(static_cast<double>(costs_.registers))) {
-    LineTime& line = LineOf("registers that spill", {one.instr->loc, one.instr->text_line});
+    LineTime& line = lines_.Of("registers that spill", {one.instr->loc, one.instr->text_line});
     ++line.runs;
     TpuWork work;
     work[TpuSlot::kStore] = work[TpuSlot::kLoad] = one.registers;
@@ -183,63 +157,19 @@ void TpuRun::Close() {
   Cycles alone;
   for (const TpuPart& part : now_->parts) alone += part.alone;
   Cycles so_far;
-  Ticks told;
+  Ticks charged;
   for (const TpuPart& part : now_->parts) {
     part.line->busy += (part.alone / alone) * took;
     so_far += (part.alone / alone) * took;
     const Ticks until = &part == &now_->parts.back() ? now_->core.now() - before : TicksOf(so_far);
-    Worked(*part.line, until - told);
-    told = until;
+    lines_.Worked(now_->agent, *part.line, until - charged);
+    charged = until;
   }
   if (now_->timeline != nullptr) now_->timeline->Ran(before, now_->core.now(), now_->parts);
   now_->work = {};
   now_->longest = {};
   now_->chain_of.clear();
   now_->parts.clear();
-}
-
-// ---- the critical path
-
-std::int32_t TpuRun::NumberOf(const LineTime& line) {
-  const auto [found, added] = number_of_.emplace(&line, static_cast<std::int32_t>(on_path_.size()));
-  if (added) on_path_.push_back(&line);
-  return found->second;
-}
-
-void TpuRun::Worked(const LineTime& line, Ticks time) {
-  path_.Spent(now_->agent, time, {.what = NumberOf(line), .how = kWorks});
-}
-
-void TpuRun::Waited(LineTime& line, std::string_view stall, Ticks start, Ticks landed, const CriticalPath::Held& held) {
-  const Cycles waited = CyclesOf(landed - now_->core.now());
-  ++line.runs;
-  line.waited += waited;
-  AddStall(line.stalls, stall, waited);
-  path_.StartFrom(now_->agent, held);
-  path_.Spent(now_->agent, landed - start, {.what = NumberOf(line), .how = kUnderWay});
-}
-
-std::vector<PathPart> TpuRun::CriticalParts() const {
-  std::vector<PathPart> parts;
-  for (const CriticalPath::Stretch& stretch : path_.Longest()) {
-    const LineTime& line = *on_path_[static_cast<std::size_t>(stretch.at.what)];
-    parts.push_back({.loc = line.loc,
-                     .text_line = line.text_line,
-                     .op = line.op,
-                     .doing = stretch.at.how == kUnderWay ? "under way" : "",
-                     .time = CyclesOf(stretch.time)});
-  }
-  std::ranges::stable_sort(parts, std::greater(), &PathPart::time);
-  return parts;
-}
-
-std::vector<StallTime> TpuRun::Stalls() const {
-  std::vector<StallTime> stalls;
-  for (const auto& [key, line] : lines_) {
-    for (const StallTime& stall : line.stalls) AddStall(stalls, stall.reason, stall.waited);
-  }
-  std::ranges::stable_sort(stalls, std::greater(), &StallTime::waited);
-  return stalls;
 }
 
 // ---- programs
@@ -254,7 +184,7 @@ void TpuRun::BeginBody(const Frame& frame) {
   LineTime* step = nullptr;
   if (pipelined_) {
     now_->core.StepOfGrid();
-    LineTime& line = LineOf("step of the grid", {legality::CallPlace(state_.module(), kernel_), kernel_.text_line});
+    LineTime& line = lines_.Of("step of the grid", {legality::CallPlace(state_.module(), kernel_), kernel_.text_line});
     ++line.runs;
     line.busy += CyclesOf(now_->core.now() - ready);
     step = &line;
@@ -265,7 +195,7 @@ void TpuRun::BeginBody(const Frame& frame) {
   now_->fetches.StartAll([&](TpuBlockCopy& copy) {
     Start(copy, ready, copy.buffers > 1 ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
   });
-  if (step != nullptr) Worked(*step, now_->core.now() - ready);
+  if (step != nullptr) lines_.Worked(now_->agent, *step, now_->core.now() - ready);
   now_->core.Forget(now_->core.now());
   now_->in_body = true;
 }
@@ -275,8 +205,8 @@ void TpuRun::EndBody(const Frame& frame) {
   now_->in_body = false;
   if (Shows(*now_) && pipelined_) shown_->Step(frame, now_->ended, now_->core.now(), body_->text_line);
   now_->ended = now_->core.now();
-  path_.Release(now_->way_to_end);
-  now_->way_to_end = path_.Hold(now_->agent);
+  lines_.path().Release(now_->way_to_end);
+  now_->way_to_end = lines_.path().Hold(now_->agent);
   if (now_->timeline != nullptr) now_->timeline->EndedBody(now_->ended);
 }
 
@@ -320,7 +250,7 @@ void TpuRun::After(const Step& step, Frame& frame) {
 // The last one to land is what is waited for.
 void TpuRun::AwaitCopies(std::vector<TpuBlockCopy> copies) {
   AwaitLast(copies);
-  for (TpuBlockCopy& copy : copies) path_.Release(copy.held);
+  for (TpuBlockCopy& copy : copies) lines_.path().Release(copy.held);
 }
 
 void TpuRun::AwaitLast(absl::Span<const TpuBlockCopy> copies) {
@@ -329,7 +259,12 @@ void TpuRun::AwaitLast(absl::Span<const TpuBlockCopy> copies) {
   const Ticks begin = now_->core.now();
   if (last == copies.end() || last->landed <= begin) return;
   LineTime& line = LineOfBlock(last->operand);
-  Waited(line, last->goes_back ? kBlockOut : kBlockIn, *last->start, last->landed, last->held);
+  lines_.Waited(now_->agent, line,
+                {.stall = last->goes_back ? kBlockOut : kBlockIn,
+                 .from = now_->core.now(),
+                 .start = *last->start,
+                 .landed = last->landed,
+                 .held = last->held});
   line.waited_for = last->goes_back ? "its block to go back to main memory" : "its block to come from main memory";
   if (Shows(*now_)) shown_->Wait(*last, begin);
   now_->core.WaitUntil(last->landed);
@@ -366,13 +301,15 @@ void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
     ++used;
   }
   if (last != nullptr && last->landed > now_->core.now()) WaitFor(*last, at);
-  for (std::size_t i = 0; i < used; ++i) path_.Release(credits[i].held);
+  for (std::size_t i = 0; i < used; ++i) lines_.path().Release(credits[i].held);
   credits.erase(credits.begin(), credits.begin() + static_cast<std::ptrdiff_t>(used));
 }
 
 void TpuRun::WaitFor(const Credit& last, const Place& at) {
-  LineTime& line = LineOf("wait", at);
-  Waited(line, kOwnCopy, last.start, last.landed, last.held);
+  LineTime& line = lines_.Of("wait", at);
+  lines_.Waited(
+      now_->agent, line,
+      {.stall = kOwnCopy, .from = now_->core.now(), .start = last.start, .landed = last.landed, .held = last.held});
   line.waited_for = Cat("a copy that ", LineText(state_.module(), kernel_, last.text_line), " starts");
   if (now_->timeline != nullptr)
     now_->timeline->Waited(now_->core.now(), last.landed, {.loc = at.loc, .text_line = at.text_line, .op = "wait"},
@@ -402,9 +339,9 @@ void TpuRun::BringWholeOperands() {
 void TpuRun::Start(TpuBlockCopy& copy, Ticks at, TpuCore::Way way) {
   copy.start = at;
   if (at == now_->core.now() || !copy.goes_back) {
-    copy.held = path_.Hold(now_->agent);
+    copy.held = lines_.path().Hold(now_->agent);
   } else {
-    copy.held = path_.Copy(now_->way_to_end);
+    copy.held = lines_.path().Copy(now_->way_to_end);
   }
   copy.landed = now_->core.Copy(at, copy.bytes, way);
   if (Shows(*now_)) copy.span = shown_->Block(copy);
@@ -421,8 +358,8 @@ void TpuRun::CopyPrefetched(TpuBlockCopy copy) {
   AwaitCopies({copy});
   if (now_->last_program >= 0) return;
   now_->ended = now_->core.now();
-  path_.Release(now_->way_to_end);
-  now_->way_to_end = path_.Hold(now_->agent);
+  lines_.path().Release(now_->way_to_end);
+  now_->way_to_end = lines_.path().Hold(now_->agent);
 }
 
 std::string TpuRun::WordsFor(std::size_t operand, const AsyncOperand* box, Bytes bytes) const {
@@ -495,7 +432,7 @@ void TpuRun::Copy(const AsyncRequest& request) {
                                           .amount = completion.amount,
                                           .text_line = request.site.text_line,
                                           .start = now_->core.now(),
-                                          .held = path_.Hold(now_->agent),
+                                          .held = lines_.path().Hold(now_->agent),
                                           .copy = copy});
   }
 }
@@ -513,7 +450,7 @@ void TpuRun::Finished(memory_model::Memory&, absl::Span<const BufferId>) {
     Close();
     CopyWholeOperands(/*back=*/true, Role::kOut);
     AwaitCopies(std::move(now_->others));
-    path_.Left(now_->agent, now_->core.now());
+    lines_.path().Left(now_->agent, now_->core.now());
   }
 }
 

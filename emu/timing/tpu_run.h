@@ -24,6 +24,7 @@
 #include "emu/timing/critical_path.h"
 #include "emu/timing/timing.h"
 #include "emu/timing/tpu_chip.h"
+#include "emu/timing/tpu_lines.h"
 #include "emu/timing/tpu_living.h"
 #include "emu/timing/tpu_operands.h"
 #include "emu/timing/tpu_shown.h"
@@ -70,15 +71,11 @@ class TpuRun final : public run::Watcher {
 
   absl::Status status() const { return status_; }  // what has no cost
   const std::vector<std::unique_ptr<Core>>& cores() const { return cores_; }
-  std::vector<LineTime> Lines() const;  // in the text's order
+  const TpuLines& lines() const { return lines_; }
   const std::vector<OperandTraffic>& traffic() const { return traffic_; }
   // By the type that is multiplied.
   const std::map<DType, double>& products() const { return products_; }
   double flops() const { return flops_; }
-  // What the last core to end waited for, back to the start; the longest part first.
-  std::vector<PathPart> CriticalParts() const;
-  // What cores waited for, the longest first.
-  std::vector<StallTime> Stalls() const;
   // Some instruction that ran.
   struct Met {
     bool several = false, prints = false, copies_within = false, polls = false;
@@ -103,13 +100,9 @@ class TpuRun final : public run::Watcher {
     CriticalPath::Held held = {};
     std::int32_t copy = kNoSpan;
   };
-  struct Place {
-    LocId loc;
-    int text_line = 0;
-  };
+  using Place = TpuLines::Place;
 
   Core& CoreOf(const Frame& frame);
-  LineTime& LineOf(const std::string& op, const Place& at);
   LineTime& LineOfBlock(std::size_t operand);
   void Pass(const Mark& mark, const Frame& frame);
   void BeginBody(const Frame& frame);
@@ -120,11 +113,6 @@ class TpuRun final : public run::Watcher {
   void Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn);
   void Spill();
   void Close();
-  void Worked(const LineTime& line, scheduler::Ticks time);
-  // Until what was started there is done.
-  void Waited(LineTime& line, std::string_view stall, scheduler::Ticks start, scheduler::Ticks landed,
-              const CriticalPath::Held& held);
-  std::int32_t NumberOf(const LineTime& line);
   void Wait(const WaitTarget& target, Frame& frame, const Place& at);
   void WaitFor(const Credit& last, const Place& at);
   void AwaitGroups(const WaitTarget& target);
@@ -157,10 +145,7 @@ class TpuRun final : public run::Watcher {
   Place place_;               // of that step
   bool pipelined_ = false;    // a grid of several programs
   const Region* body_ = nullptr;
-  std::map<std::pair<int, std::string>, LineTime> lines_;
-  CriticalPath path_;
-  std::vector<const LineTime*> on_path_;  // by the number that it has there
-  std::unordered_map<const LineTime*, std::int32_t> number_of_;
+  TpuLines lines_;
   std::unordered_map<const Instr*, TpuInstruction> costs_of_;
   TpuDistinct distinct_;
   std::vector<OperandTraffic> traffic_;

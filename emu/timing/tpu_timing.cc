@@ -68,9 +68,9 @@ class Telling {
     timing_.time = timing_.cycles / costs_.clock + timing_.launch;
     timing_.flops = run_.flops();
     timing_.memory_peak = costs_.hbm_peak;
-    timing_.lines = run_.Lines();
-    timing_.stalls = run_.Stalls();
-    timing_.critical_path = run_.CriticalParts();
+    timing_.lines = run_.lines().InOrder();
+    timing_.stalls = run_.lines().Stalls();
+    timing_.critical_path = run_.lines().CriticalParts();
     for (const OperandTraffic& one : run_.traffic()) {
       if (one.read.value() > 0 || one.written.value() > 0) timing_.traffic.push_back(one);
     }
