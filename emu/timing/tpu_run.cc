@@ -74,7 +74,7 @@ LineTime& TpuRun::LineOfBlock(std::size_t operand) {
 
 // ---- straight-line work
 
-const TpuInstruction* TpuRun::CostOf(const Instr& instr) {
+const TpuRun::Costed* TpuRun::CostOf(const Instr& instr) {
   const auto found = costs_of_.find(&instr);
   if (found != costs_of_.end()) return &found->second;
   absl::StatusOr<TpuInstruction> cost = InstructionOf(costs_, kernel_, instr, distinct_);
@@ -85,7 +85,8 @@ const TpuInstruction* TpuRun::CostOf(const Instr& instr) {
   }
   if (instr.results.size() == 1 && cost->distinct != instr.types[0].shape)
     distinct_[instr.results[0].value] = cost->distinct;
-  return &costs_of_.emplace(&instr, *std::move(cost)).first->second;
+  LineTime& line = lines_.Of(watch::OpName(instr), {instr.loc, instr.text_line});
+  return &costs_of_.emplace(&instr, Costed{*std::move(cost), &line}).first->second;
 }
 
 TpuChain TpuRun::DependsOn(const Instr& instr) const {
@@ -99,14 +100,14 @@ TpuChain TpuRun::DependsOn(const Instr& instr) const {
 }
 
 void TpuRun::Add(const Instr& instr) {
-  const TpuInstruction* cost = CostOf(instr);
-  if (cost == nullptr || !now_->in_body) return;
+  const Costed* const costed = CostOf(instr);
+  if (costed == nullptr || !now_->in_body) return;
+  const TpuInstruction* const cost = &costed->cost;
   met_.several |= cost->several;
   met_.prints |= cost->prints;
   flops_ += cost->flops;
   if (cost->products > 0) products_[cost->product_type] += cost->products;
-  LineTime& line = lines_.Of(watch::OpName(instr), {instr.loc, instr.text_line});
-  ++line.runs;
+  ++costed->line->runs;
   TpuChain chain = DependsOn(instr);
   Live(instr, *cost, chain.products + chain.reductions);
   if (!cost->work.empty()) {
@@ -116,7 +117,7 @@ void TpuRun::Add(const Instr& instr) {
     chain.reductions += own.reductions;
     now_->work += cost->work;
     now_->longest = Longest(costs_, now_->longest, chain);
-    now_->parts.push_back({.line = &line, .alone = TimeOf(costs_, cost->work, own), .work = cost->work});
+    now_->parts.push_back({.line = costed->line, .alone = TimeOf(costs_, cost->work, own), .work = cost->work});
     if (Shows(*now_)) shown_->SayBlock(instr, &now_->parts.back());
   }
   for (const ValueId result : instr.results) {
@@ -224,8 +225,8 @@ void TpuRun::Pass(const Mark& mark, const Frame& frame) {
       return Add(*mark.instr);
   }
   if (mark.instr == nullptr || !now_->in_body) return;
-  const TpuInstruction* cost = CostOf(*mark.instr);
-  if (cost != nullptr && cost->closes) Close();
+  const Costed* const costed = CostOf(*mark.instr);
+  if (costed != nullptr && costed->cost.closes) Close();
 }
 
 // ---- steps

@@ -101,6 +101,10 @@ class TpuRun final : public run::Watcher {
     std::int32_t copy = kNoSpan;
   };
   using Place = TpuLines::Place;
+  struct Costed {
+    TpuInstruction cost;
+    LineTime* line = nullptr;
+  };
 
   Core& CoreOf(const Frame& frame);
   LineTime& LineOfBlock(std::size_t operand);
@@ -108,7 +112,7 @@ class TpuRun final : public run::Watcher {
   void BeginBody(const Frame& frame);
   void EndBody(const Frame& frame);
   void Add(const Instr& instr);
-  const TpuInstruction* CostOf(const Instr& instr);
+  const Costed* CostOf(const Instr& instr);  // nullptr: it has none, and status() says why
   TpuChain DependsOn(const Instr& instr) const;
   void Live(const Instr& instr, const TpuInstruction& cost, std::int64_t turn);
   void Spill();
@@ -146,7 +150,7 @@ class TpuRun final : public run::Watcher {
   bool pipelined_ = false;    // a grid of several programs
   const Region* body_ = nullptr;
   TpuLines lines_;
-  std::unordered_map<const Instr*, TpuInstruction> costs_of_;
+  std::unordered_map<const Instr*, Costed> costs_of_;
   TpuDistinct distinct_;
   std::vector<OperandTraffic> traffic_;
   std::map<std::int32_t, std::vector<Credit>> credits_;  // by semaphore
