@@ -64,20 +64,23 @@ def check(
     `args` are then arrays in the order of the kernel's inputs, `kernel` names one of several,
     and the results are a tuple of NumPy arrays.
 
-    With `reference`, `reference(*args)` is computed by JAX and compared with the results: |result - expected| must be
-    at most atol + rtol |expected|; both are the tolerance of the type in JAX's own tests where they are not given,
+    With `reference`, `reference(*args)` is computed by JAX and compared with the results: `|result - expected|` must
+    be at most `atol + rtol |expected|`; both are the tolerance of the type in JAX's own tests where they are not given,
     0 for integers.
+
     budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them.
-    progress: None shows how far it is on a terminal and in a notebook,
-        a function is called with a palladion.progress.Progress.
+    progress: None shows how far it is on a terminal and in a notebook, a function is called with a
+        palladion.progress.Progress.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md);
-    "compiler" makes a defect of what its compiler may refuse, which is else a warning.
+        "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
-    device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel has
-    no such form. Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's
-    arrays. A check stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report;
-    PalladionError is for a kernel that cannot run, and for wrong options.
+        device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row); PalladionError where a kernel
+        has no such form.
+
+    Arguments may be tensors of another library, as for `palladion.run`; the report's results are JAX's arrays. A check
+    stops when it has a proof, and with `all_seeds` it goes on. Kernels that are wrong give a report; PalladionError is
+    for a kernel that cannot run, and for wrong options.
     """
     given = {
         "seeds": seeds,

@@ -84,9 +84,10 @@ class FitOver(Sequence):
     """What `palladion.fit(f, *args, over=...)` returns: the candidates, in their order. str() is a table of them;
     notebooks show it as HTML.
 
-    `largest`: of the candidates that fit, the one that copies the fewest bytes (of a TPU), of these the one with the
-    fewest programs, and of these the one with the largest sizes. `most_resident`: of a GPU, the one whose blocks take
-    the largest part of an SM's lanes, and of these the one with the fewest programs. None where none fits.
+    largest: of the candidates that fit, the one that copies the fewest bytes (of a TPU), of these the one with the
+        fewest programs, and of these the one with the largest sizes. None where none fits.
+    most_resident: of a GPU, the one whose blocks take the largest part of an SM's lanes, and of these the one with the
+        fewest programs. None where none fits.
     """
 
     def __init__(self, candidates: list[Candidate]):
@@ -178,13 +179,14 @@ def fit(
     `palladion.target` around the call, must name a chip: "v6e", "mosaic_gpu/h100". Sizes are in bytes, of tensor memory
     in columns, of registers in 32-bit registers of a lane.
 
-    `over`: `f(*args, **sizes)` is judged with each of several sizes: every combination of {"bm": [64, 128], "bn": [64,
-    128]}, or those of a list, [{"bm": 64, "bn": 128}, ...]. The result is a FitOver, which names the largest that fits.
-    Sizes that `f` or JAX refuses are candidates too, and say why.
+    With `over`, `f(*args, **sizes)` is judged with each of several sizes: every combination of {"bm": [64, 128], "bn":
+    [64, 128]}, or those of a list, [{"bm": 64, "bn": 128}, ...]. The result is a FitOver, which names the largest that
+    fits. Sizes that `f` or JAX refuses are candidates too, and say why.
 
-    PalladionError: no chip is named, or a backend is not counted (SparseCores). ExportError: a kernel that kernel text
-    cannot express, or an `f` without kernels. ValueError: `kernel` beside a function, `over` beside a text or without
-    sizes. With `over` an error of all candidates is that of the first.
+    PalladionError: no chip is named, or a backend is not counted (SparseCores).
+    ExportError: a kernel that kernel text cannot express, or an `f` without kernels.
+    ValueError: `kernel` beside a function, `over` beside a text or without sizes. With `over` an error of all
+        candidates is that of the first.
     """
     target = probes.given(target)
     if over is None:

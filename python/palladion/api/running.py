@@ -323,11 +323,13 @@ def run(
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
 
     target: a chip ("h100"), a full name ("triton/h100"), or None: that of the `palladion.target` or `emulate` around,
-    else what each kernel says. budget: iterations of all loops of one program together (docs/spec/control.md);
-    None: less than a minute of them.
+        else what each kernel says.
+    budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
     legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler"
-    makes a defect of what its compiler may refuse, too. progress: None shows how far long kernels are on a terminal and
-    in a notebook, a function is called with a palladion.progress.Progress.
+        makes a defect of what its compiler may refuse, too.
+    progress: None shows how far long kernels are on a terminal and in a notebook, a function is called with a
+        palladion.progress.Progress.
+
     Arguments may be tensors of a library that has DLPack, such as PyTorch on the CPU;
     results are then its tensors, too.
     """

@@ -35,8 +35,10 @@ TRIES = 2  # of a job, each on another worker where there is one
 class Task:
     """One kernel on its inputs, and how it is checked: plain data that can be pickled, with all that a worker needs.
 
-    kernel: its text, or the path (an os.PathLike) of a file that is read now. inputs: arrays, in the order of the
-    kernel's inputs. `entry` is needed where the text has several kernels; target is as in `palladion check --target`.
+    kernel: its text, or the path (an os.PathLike) of a file that is read now.
+    inputs: arrays, in the order of the kernel's inputs.
+    entry: which kernel, where the text has several.
+    target: as in `palladion check --target`.
     options: those of `palladion.check` that say how a kernel is checked (seeds, fill, races, ...).
     """
 
@@ -320,10 +322,12 @@ def sweep(
     """Checks every task on the workers of `executor`. The report does not depend on which worker runs what.
 
     executor: threads of this process where it is None; else a concurrent.futures.Executor, or what behaves like one,
-    such as dask's `Client.get_executor()`; it is not shut down. seeds_per_job: a check of more seeds is cut into jobs
-    of so many. timeout: seconds for one job, looked at between its schedules. A job whose worker dies, raises or is
-    late runs once more, in a process of its own where the executor is broken, and is then listed in `lost`;
-    the rest goes on.
+        such as dask's `Client.get_executor()`; it is not shut down.
+    seeds_per_job: a check of more seeds is cut into jobs of so many.
+    timeout: seconds for one job, looked at between its schedules.
+
+    A job whose worker dies, raises or is late runs once more, in a process of its own where the executor is broken, and
+    is then listed in `lost`; the rest goes on.
     """
     tasks = list(tasks)
     for task in tasks:

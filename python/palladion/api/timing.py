@@ -48,13 +48,15 @@ def time(
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
     as for `palladion.run`, a chip is needed.
 
-    `changes` are other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show).
+    changes: other numbers of that chip, `{"l2.size": "25 MiB"}` (palladion.machines.show).
     budget: as for `palladion.run`.
     timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None:
-    neither is made. Of a kernel of several devices, (device, SM).
+        neither is made. Of a kernel of several devices, (device, SM).
     compare: another run's `page`, which stands beside this run on each `page`.
+
     `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
     returned by such an `f`.
+
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
     timed: list[KernelTime] = []

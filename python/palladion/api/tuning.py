@@ -84,16 +84,18 @@ def tune(
     A candidate that JAX, the function or the target refuses, or that does not fit, is listed with the reason. The rest
     are timed by the model (palladion.time), least bound first; one whose bound is above the best time is not timed.
     The fastest are checked with so many `seeds`, until `checks` of them are right: with no finding, and the values of
-    the first legal candidate that has none, or of `oracle(*args)`, computed by JAX. rtol, atol: as for palladion.check;
-    without them a difference may be as large as another order of summation makes it (docs/tune.md).
+    the first legal candidate that has none, or of `oracle(*args)`, computed by JAX. `rtol` and `atol` are as for
+    palladion.check; without them a difference may be as large as another order of summation makes it (docs/tune.md).
 
     executor: a concurrent.futures.Executor, or what behaves like one, for the times, whose jobs are plain data; None:
-    threads of this process, one for each core, as the library releases Python's lock. resume: a file of results, one
-    line each, that is read and added to: a call that was stopped goes on there. budget_s: seconds; the result is then
-    the best until then, and says how many candidates were not looked at. A kernel that has begun is timed to its end.
+        threads of this process, one for each core, as the library releases Python's lock.
+    resume: a file of results, one line each, that is read and added to: a call that was stopped goes on there.
+    budget_s: seconds; the result is then the best until then, and says how many candidates were not looked at. A kernel
+        that has begun is timed to its end.
 
-    PalladionError: no candidate is legal, or has a time. TypeError, ValueError: a wrong option, a keyword that `f`
-    does not take, or an empty space.
+    PalladionError: no candidate is legal, or has a time.
+    TypeError: a wrong `executor`, or a keyword that `f` does not take.
+    ValueError: a wrong option, or an empty space.
     """
     how = _How(probes.given(target), whole("seeds", seeds), whole("checks", checks), budget_s, rtol, atol, oracle)
     _expect_options(how, executor)

@@ -29,12 +29,14 @@ class Params:
         "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     engines_late: without `seeds`, copies run when an agent waits for them, not when they are started.
     time: the report says how long each kernel takes on the chip of its target (palladion.time, docs/time.md).
-    strict: warnings count as defects. The other fields are those of `palladion.check`, and need `seeds`.
+    strict: warnings count as defects.
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
         device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its
         launch before made, as in f(f(x)), two are checked in any case.
     raise_codes: with "warn" or "collect", findings that make the call fail all the same.
     session: which report the calls go to (channels.py); set by `emulate`.
+
+    The other fields are those of `palladion.check`, and need `seeds`.
     """
 
     target: str | None = None

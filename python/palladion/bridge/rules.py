@@ -71,9 +71,10 @@ def install(claim: str | Iterable[str] = ("bare", "palladion"), **params: Any) -
     """From now on kernels run in Palladion on platform cpu wherever `claim` says so, outside of `emulate` too.
 
     claim: some of "bare" (no `interpret`), "palladion" (`interpret=palladion.Params(...)`), "tpu_interpret" and
-    "gpu_interpret" (JAX's own parameter objects), "interpret_true". All else goes where it went before. `params` are
-    fields of Params, for bare kernels. What JAX has compiled is forgotten, so that it meets the rules.
-    `palladion.last_report()` has what the kernels did.
+        "gpu_interpret" (JAX's own parameter objects), "interpret_true". All else goes where it went before.
+    params: fields of Params, for bare kernels.
+
+    What JAX has compiled is forgotten, so that it meets the rules. `palladion.last_report()` has what the kernels did.
     """
     claim = frozenset((claim,) if isinstance(claim, str) else claim)
     if unknown := claim - set(jax_params.CLAIMS):

@@ -57,15 +57,16 @@ class KernelTime:
     """One execution of one kernel. Times are in seconds, `uncertainty` is a share of `seconds` (None: not known);
     `text` is all of it for people.
 
-    `units`: share of the time that units of the chip were busy.
-        `roofline`: the least time that each limit allows, in seconds.
-    `traffic`: of each operand the bytes read, written, and not found in L2 (None: the chip has none). `l2_hit_rate`:
-    the share of all bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was read or the
-    chip has no L2. `stalls`: of a GPU, what all threads waited for, in cycles by reason. `critical_path`: of a GPU,
-    what the last to end waited for, back to the start, the longest part first; the parts add up to `cycles`. `data`:
-    the whole, as `palladion time --format json` has it.
-    `page`, `trace`: where a timeline was asked for, what happened when (docs/timeline.md),
-    as HTML and as JSON for Perfetto.
+    units: share of the time that units of the chip were busy.
+    roofline: the least time that each limit allows, in seconds.
+    traffic: of each operand the bytes read, written, and not found in L2 (None: the chip has none).
+    l2_hit_rate: the share of all bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was
+        read or the chip has no L2.
+    stalls: what all threads waited for, in cycles by reason.
+    critical_path: what the last to end waited for, back to the start, the longest part first; the parts add up to
+        `cycles`.
+    data: the whole, as `palladion time --format json` has it.
+    page: the timeline (docs/timeline.md) as HTML, where one was asked for; `trace` is it as JSON for Perfetto.
     """
 
     kernel: str

@@ -42,12 +42,14 @@ def uncertainty_of_difference(one: float | None, other: float | None) -> float |
 class TunedRow:
     """One candidate: `f(*args, **sizes)`.
 
-    `status`: "chosen"; "checked": right, and slower; "timed"; "not timed": `least` says that it is slower; "other
-    values" than the reference; "finding": its check has one; "check failed"; "no time": the model of time refuses it;
-    "may be refused" or "does not fit"; "refused" by the function, JAX or the target; "not looked at": the budget was
-    over. `why` says more of it. `seconds`, `uncertainty`: as in palladion.KernelTime, of all its kernels together;
-    `bound`: the limit that allows the least time of its longest kernel, and `least` the least time that is known, in
-    seconds. `kernels`: how many ran.
+    status: "chosen"; "checked": right, and slower; "timed"; "not timed": `least` says that it is slower; "other values"
+        than the reference; "finding": its check has one; "check failed"; "no time": the model of time refuses it; "may
+        be refused" or "does not fit"; "refused" by the function, JAX or the target; "not looked at": the budget was
+        over. `why` says more of it.
+    seconds: as in palladion.KernelTime, of all its kernels together, and so is `uncertainty`.
+    bound: the limit that allows the least time of its longest kernel; `least` is the least time that is known, in
+        seconds.
+    kernels: how many ran.
     """
 
     sizes: dict[str, Any]
@@ -79,8 +81,10 @@ def time_text(seconds: float) -> str:
 class Tuned:
     """What `palladion.tune` returns. str() is `table()`; notebooks show the plot and the table.
 
-    `rows`: every candidate, in the order of the space. `best`: the chosen one, or None where none is right; it was
-    checked unless `best.status` is "timed", which a budget may cause. `notes`: what a reader must know beside it.
+    rows: every candidate, in the order of the space.
+    best: the chosen one, or None where none is right; it was checked unless `best.status` is "timed", which a budget
+        may cause.
+    notes: what a reader must know beside it.
     """
 
     def __init__(self, rows: list[TunedRow], best: TunedRow | None, target: str, notes: list[str]):

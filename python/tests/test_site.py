@@ -1,0 +1,70 @@
+"""What tools/build_site.py makes of pages of docs/ before Sphinx reads them, and its check of links. `./dev test`
+builds the whole site."""
+
+import pathlib
+import re
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import build_site as pages  # noqa: E402
+import site_gallery  # noqa: E402
+
+
+def test_every_page_stands_in_one_part_of_the_contents():
+    contents = pages.contents(pages.read(ROOT / "docs/index.md"))
+    listed = [line for line in contents.splitlines() if re.fullmatch(r"[\w./-]+", line)]
+    made = {"readme", "gallery", "python-reference", "cpp-reference"}
+    assert sorted(set(listed)) == sorted(listed)
+    there = {str(path.relative_to(ROOT / "docs"))[:-3] for path in (ROOT / "docs").rglob("*.md")}
+    assert set(listed) - made <= there
+    assert {name for name in there - {"index"} if "/" not in name} <= set(listed)
+
+
+@pytest.mark.parametrize(
+    "before, after",
+    [
+        ("```python file=a.py only-file\nx\n```", "```python\nx\n```"),
+        ("```output part\nx\n```", "```text\nx\n```"),
+        ("````text\n```pkir\n```\n````", "````text\n```pkir\n```\n````"),
+    ],
+)
+def test_a_block_keeps_its_language_alone(before, after):
+    assert pages.plain_fences(before) == after
+
+
+@pytest.mark.parametrize(
+    "text, folder, link",
+    [
+        ("[a](docs/jax.md#targets)", "", "[a](jax.md#targets)"),
+        ("[a](../README.md#use-it-from-c)", "docs", "[a](readme.md#use-it-from-c)"),
+        ("[a](../../README.md)", "docs/spec", "[a](../readme.md)"),
+        ("[a](../LICENSE)", "docs", "a"),
+        ("[a](https://example.org/x.md)", "docs", "[a](https://example.org/x.md)"),
+        ("[a](#here)", "docs", "[a](#here)"),
+    ],
+)
+def test_a_link_out_of_docs_leads_into_the_site_or_is_text(text, folder, link):
+    assert pages.links_inside(text, folder) == link
+
+
+def test_a_link_to_nothing_fails_the_check(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "BUILT", str(tmp_path))
+    (tmp_path / "a.html").write_text('<h1 id="there">A</h1><a href="b.html#x">b</a>', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<p id="x"></p><a href="a.html#there">a</a>', encoding="utf-8")
+    pages.check()
+    (tmp_path / "b.html").write_text('<a href="a.html#not-there">a</a><img src="c.png">', encoding="utf-8")
+    with pytest.raises(SystemExit) as failed:
+        pages.check()
+    assert "b.html: a.html#not-there: there is no such place on that page" in str(failed.value)
+    assert "b.html: c.png: there is no such file" in str(failed.value)
+    assert "a.html: b.html#x: there is no such place on that page" in str(failed.value)
+
+
+def test_every_picture_of_the_gallery_has_its_program():
+    for picture in site_gallery.PICTURES:
+        assert "palladion.export" in site_gallery.program_of(picture), picture.name
+        assert f"{picture.name}.html" in picture.command

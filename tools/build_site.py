@@ -1,0 +1,176 @@
+"""The site: the pages of docs/ as HTML, in build/site/html, readable and searchable without a network.
+
+    python3 tools/build_site.py stage    build/site/source: the pages of docs/ as Sphinx reads them, and the pages made here
+    python3 tools/build_site.py check    fails on a link of the built site that leads to no file or no anchor of it
+
+docs/ stays what it is on GitHub: plain Markdown, one page for each file, no directives. What Sphinx needs besides is
+made here: the contents from the headings and lists of docs/index.md, the README as a page, the reference of the Python
+package from its docstrings, that of C++ from its headers, and a gallery (site_gallery.py). docs/site/conf.py has Sphinx's settings; `./dev site` runs
+all of it. Links to other sites are not followed.
+"""
+
+import html.parser
+import os
+import pathlib
+import re
+import shutil
+import sys
+import urllib.parse
+
+import site_gallery
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+DOCS = os.path.join(ROOT, "docs")
+SITE = os.path.join(ROOT, "build/site")
+SOURCE, BUILT = os.path.join(SITE, "source"), os.path.join(SITE, "html")
+# What users include: DESIGN says that emu/ has no other headers at its top.
+HEADERS = "emu"
+FENCE = re.compile(r"^(```+)([\w+-]*)[^\n]*$", re.MULTILINE)
+LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
+LEXERS = {"output": "text", "case": "text"}  # our words for a block, where Pygments has none
+
+
+def read(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def write(name: str, text: str) -> None:
+    path = os.path.join(SOURCE, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def plain_fences(text: str) -> str:
+    """What follows the language of a block is for the tests of docs/."""
+    return FENCE.sub(lambda found: found[1] + LEXERS.get(found[2], found[2]), text)
+
+
+def links_inside(text: str, folder: str) -> str:
+    """The README becomes a page; a link to another file of the repository becomes its text."""
+
+    def link(found: re.Match) -> str:
+        target, hash_sign, anchor = found[2].partition("#")
+        if not target or re.match(r"[a-z]+:", target):
+            return found[0]
+        path = os.path.normpath(os.path.join(folder, target))
+        if path == "README.md":
+            return f"{found[1]}({os.path.relpath('docs/readme.md', folder or 'docs')}{hash_sign}{anchor})"
+        if path.startswith("docs/"):
+            return f"{found[1]}({os.path.relpath(path, folder or 'docs')}{hash_sign}{anchor})"
+        return found[1][1:-1]
+
+    return LINK.sub(link, text)
+
+
+def contents(index: str) -> str:
+    """A hidden table of contents for each part of docs/index.md, in the order of its lists."""
+    tables = []
+    for part in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
+        title, _, body = part.partition("\n")
+        pages = re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md\)", body, re.MULTILINE)
+        pages = ["readme", *pages, "gallery"] if title == "Learn" else pages
+        pages = pages + ["python-reference", "cpp-reference"] if title == "Reference" else pages
+        tables.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n")
+    return "\n".join(tables)
+
+
+def stage() -> None:
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("site"))
+    for folder, _, names in os.walk(SOURCE):
+        for name in names:
+            if name.endswith(".md"):
+                path = os.path.relpath(os.path.join(folder, name), SOURCE)
+                text = read(os.path.join(folder, name))
+                write(path, links_inside(plain_fences(text), os.path.dirname(os.path.join("docs", path))))
+    write("readme.md", links_inside(plain_fences(read(os.path.join(ROOT, "README.md"))), ""))
+    write("index.md", read(os.path.join(SOURCE, "index.md")) + "\n" + contents(read(os.path.join(DOCS, "index.md"))))
+    write("python-reference.md", python_reference())
+    write("cpp-reference.md", cpp_reference())
+    shutil.copy(os.path.join(DOCS, "site/conf.py"), SOURCE)
+    os.makedirs(os.path.join(SOURCE, "_static"))
+    site_gallery.main(pathlib.Path(SOURCE, "_extra/gallery"))
+    shutil.copy(os.path.join(DOCS, "site/site.css"), os.path.join(SOURCE, "_static"))
+
+
+def python_reference() -> str:
+    """Every public name with its signature and docstring."""
+    import palladion
+
+    kinds = {"function": [], "class": []}
+    for name in sorted(palladion.__all__, key=str.lower):
+        if not name.startswith("_"):
+            kinds["class" if isinstance(getattr(palladion, name), type) else "function"].append(name)
+    lines = [
+        "# Python reference",
+        "",
+        "Every public name of `palladion`, as its docstring has it. [The Python package](python.md) shows how they are",
+        "used together.",
+    ]
+    for kind, title in (("function", "Functions"), ("class", "Classes and exceptions")):
+        lines += ["", f"## {title}", "", "```{eval-rst}"]
+        for name in kinds[kind]:
+            lines += [f".. auto{kind}:: palladion.{name}"] + ["   :members:"] * (kind == "class") + [""]
+        lines.append("```")
+    return "\n".join(lines) + "\n"
+
+
+def cpp_reference() -> str:
+    lines = [
+        "# C++ headers",
+        "",
+        "The headers that a program includes, whole: their comments are the reference. [Kernels from",
+        "C++](cpp-kernels.md) has a first program.",
+    ]
+    for name in sorted(os.listdir(os.path.join(ROOT, HEADERS))):
+        if name.endswith(".h"):
+            lines += ["", f"## {HEADERS}/{name}", "", "```cpp", read(os.path.join(ROOT, HEADERS, name)).rstrip(), "```"]
+    return "\n".join(lines) + "\n"
+
+
+class Links(html.parser.HTMLParser):
+    """The anchors of a page, and what it links to and loads."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.anchors, self.links = {""}, []
+        self.feed(read(path))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.anchors |= {found[key] for key in ("id", "name") if found.get(key)}
+        self.links += [found[key] for key in ("href", "src") if found.get(key)]
+
+
+def is_of_product(path: str) -> bool:
+    """Pages that Palladion wrote: what follows a # there is a moment or a program, no anchor."""
+    return path.startswith(os.path.join(BUILT, "gallery"))
+
+
+def check() -> None:
+    pages = {}
+    for folder, _, names in os.walk(BUILT):
+        if not os.path.relpath(folder, BUILT).startswith("_static"):  # the theme's own
+            pages |= {os.path.join(folder, name): None for name in names if name.endswith(".html")}
+    pages = {path: Links(path) for path in pages}
+    wrong = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urllib.parse.urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = os.path.normpath(os.path.join(os.path.dirname(path), urllib.parse.unquote(parts.path)))
+            target = path if not parts.path else target
+            if not os.path.exists(target):
+                wrong.append(f"{os.path.relpath(path, BUILT)}: {link}: there is no such file")
+            elif target in pages and not is_of_product(target) and parts.fragment not in pages[target].anchors:
+                wrong.append(f"{os.path.relpath(path, BUILT)}: {link}: there is no such place on that page")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
+    print(f"site: {len(pages)} pages, no broken link")
+
+
+if __name__ == "__main__":
+    {"stage": stage, "check": check}[sys.argv[1]]()

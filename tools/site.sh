@@ -1,0 +1,24 @@
+# `./dev site`: docs/ as HTML (tools/build_site.py). Sourced by dev.
+
+# Sphinx has an environment of its own, with .venv's packages behind its own: the reference reads docstrings of a package that
+# needs JAX.
+setup_site() {
+  local requirements="$ROOT/docs/site/requirements.txt" folder="$ROOT/build/site/venv" key
+  key="$(sha256sum <"$requirements") $("$PYTHON" -V)"
+  [[ -f $folder/stamp && $(<"$folder/stamp") == "$key" ]] && return 0
+  say "making build/site/venv with the versions of docs/site/requirements.txt"
+  rm -rf "$folder"
+  "$PYTHON" -m venv "$folder" &&
+    "$folder/bin/python" -m pip install --disable-pip-version-check --no-deps -q -r "$requirements" &&
+    "$PYTHON" -c 'import site; print(site.getsitepackages()[0])' >"$(echo "$folder"/lib/python3.*/site-packages)/behind.pth" &&
+    echo "$key" >"$folder/stamp"
+}
+
+# A warning of Sphinx, such as a link that leads nowhere, is an error.
+build_site() {
+  setup_site &&
+    "$PYTHON" tools/build_site.py stage &&
+    rm -rf build/site/html &&
+    build/site/venv/bin/python -m sphinx -q -W --keep-going -d build/site/doctrees -b html build/site/source build/site/html &&
+    "$PYTHON" tools/build_site.py check
+}
