@@ -27,6 +27,7 @@ SOURCE, BUILT = os.path.join(SITE, "source"), os.path.join(SITE, "html")
 HEADERS = "emu"
 FENCE = re.compile(r"^(```+)([\w+-]*)[^\n]*$", re.MULTILINE)
 LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
+README = "readme.md"  # the page that README.md becomes
 LEXERS = {"output": "text", "case": "text"}  # our words for a block, where Pygments has none
 
 
@@ -56,7 +57,7 @@ def links_inside(text: str, folder: str) -> str:
             return found[0]
         path = os.path.normpath(os.path.join(folder, target))
         if path == "README.md":
-            return f"{found[1]}({os.path.relpath('docs/readme.md', folder or 'docs')}{hash_sign}{anchor})"
+            return f"{found[1]}({os.path.relpath(f'docs/{README}', folder or 'docs')}{hash_sign}{anchor})"
         if path.startswith("docs/"):
             return f"{found[1]}({os.path.relpath(path, folder or 'docs')}{hash_sign}{anchor})"
         return found[1][1:-1]
@@ -85,7 +86,7 @@ def stage() -> None:
                 path = os.path.relpath(os.path.join(folder, name), SOURCE)
                 text = read(os.path.join(folder, name))
                 write(path, links_inside(plain_fences(text), os.path.dirname(os.path.join("docs", path))))
-    write("readme.md", links_inside(plain_fences(read(os.path.join(ROOT, "README.md"))), ""))
+    write(README, links_inside(plain_fences(read(os.path.join(ROOT, "README.md"))), ""))
     write("index.md", read(os.path.join(SOURCE, "index.md")) + "\n" + contents(read(os.path.join(DOCS, "index.md"))))
     write("python-reference.md", python_reference())
     write("cpp-reference.md", cpp_reference())

@@ -19,7 +19,7 @@ import prose  # noqa: E402
 
 PAGE = ROOT / "docs" / "hardware.md"
 
-HEAD = """# Held against a GPU
+HEAD = """# Palladion beside an H200
 
 `./dev record` runs kernels through Pallas' own backends on the GPU of the machine it is called on, and stores what came out in
 `conformance/hardware/`. Here Palladion runs the same kernels on the same inputs, on a machine without a GPU, and is held against it by

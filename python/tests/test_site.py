@@ -39,7 +39,7 @@ def test_a_block_keeps_its_language_alone(before, after):
 @pytest.mark.parametrize(
     "text, folder, link",
     [
-        ("[a](docs/jax.md#targets)", "", "[a](jax.md#targets)"),
+        ("[a](docs/python.md#targets)", "", "[a](python.md#targets)"),
         ("[a](../README.md#use-it-from-c)", "docs", "[a](readme.md#use-it-from-c)"),
         ("[a](../../README.md)", "docs/spec", "[a](../readme.md)"),
         ("[a](../LICENSE)", "docs", "a"),
