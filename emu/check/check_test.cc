@@ -171,7 +171,7 @@ TEST(Check, AnInterruptedCheckIsNoPassAndSaysWhatItKnows) {
   EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
 }
 
-// Each program takes a ticket and leaves its number there: who comes first is the schedule's choice.
+// Each program takes a ticket and stores its number under it: the schedule decides which program comes first.
 constexpr const char* kTickets =
     "pkir 1;\nkernel @tickets { backend triton; grid [4]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"
     " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
@@ -335,7 +335,7 @@ TEST(Check, NoScheduleIsTriedAfterALivelock) {
   EXPECT_EQ("the check stopped after 1 schedule, at one that does not end", report.argument);
 }
 
-// Nobody writes %t: what it holds decides whether the programs have anything to put in order.
+// No program writes %t, and what it holds decides whether there is anything to order between programs.
 TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
   const std::string text =
       "pkir 1;\nkernel @fill { backend triton; grid [2]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"

@@ -66,7 +66,7 @@ absl::Status NameEqualWrites(const Program& program, const agents::LaunchOptions
   return absl::OkStatus();
 }
 
-// Every access is held against the bounds of its array by the memory itself.
+// The memory itself compares every access with the bounds of its array.
 class Bounds final : public Checker {
  public:
   explicit Bounds(const CheckedRun&) {}

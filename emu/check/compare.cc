@@ -34,7 +34,7 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
                       {operand, difference.element / of_device, difference.element % of_device}, NamingOf(program));
 }
 
-// Rounding order is a note; what differs in the ring too, or cannot be asked there, stays a defect.
+// A difference in rounding order is a note; one that the ring shows too, or cannot decide, stays a defect.
 void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
   switch (verdict.answer) {
     case RingAnswer::kRounding:
@@ -52,8 +52,8 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
   }
 }
 
-// Of whom it is said that they have no order: those that there are. On `generic` nothing says in which order programs
-// run.
+// The agents that the finding calls unordered are those that the run had. On `generic` nothing says in which order
+// programs run.
 std::string WhoHasNoOrder(const TrialRunner& runner, bool engines) {
   const Program& program = runner.kernel().state().program();
   if (program.target.backend == TargetBackend::kGeneric)
@@ -87,7 +87,7 @@ std::string LastWriters(const Finding& finding, const ComparedTrials& two) {
              " in ", InWords(two.b.schedule));
 }
 
-// The accesses without an order that are told beside it: of the output itself they are why, of other memory perhaps.
+// The report also has accesses without an order: those of this output are the cause, those of other memory may be.
 void PointTo(const Finding& cause, const std::string& output, Finding& finding) {
   const std::string object = cause.second.has_value() ? cause.second->object : "";
   const std::string words = Cat(Code(cause.code), object.empty() ? "" : Cat(" of '", object, "'"));
@@ -173,7 +173,7 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   const std::vector<std::int64_t>& shape = kernel.outputs()[difference->output].shape;
   Finding finding = DifferenceFinding({name, shape}, *difference, two.a, two.b);
   finding.why = WhoHasNoOrder(runner, two.a.engines || two.b.engines);
-  // Who wrote the element is asked of runs of their own: what they can't tell is left out.
+  // Separate runs find the writers of the element; a writer that they cannot identify is left out.
   if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
   if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
   finding.why += LastWriters(finding, two);

@@ -20,7 +20,7 @@ std::string Kernel(const std::string& body) {
          body + "  return; } }\n";
 }
 
-// ---- 063: scratch that nobody wrote
+// ---- 063: scratch that was never written
 
 TEST(Definedness, ScratchNeverWritten) {
   for (const char* target : kTargets) {
@@ -118,8 +118,8 @@ TEST(Definedness, MaskedPaddingDoesNot) {
   for (const char* target : kPadded) EXPECT_EQ("", RunTracked(SumOverK(load), target).codes()) << target;
 }
 
-// Every block of x has padding; the element that is named is the first block's, and so is the program. One grid is so
-// large that not every store can be told apart by where it lies.
+// Every block of x has padding; the finding names an element and the program of the first block. One grid is so large
+// that the address of a store does not always identify it.
 TEST(Definedness, TheProgramThatMadeTheElement) {
   const auto text = [](int rows, int columns) {
     return Cat("pkir 1;\nkernel @k { grid [", rows, ",", columns, "]; in %x: f32[", rows, ",", 6 * columns,
@@ -144,7 +144,8 @@ TEST(Definedness, TheProgramThatMadeTheElement) {
   }
 }
 
-// A mask in front of a reduction, in each of the ways it is written, and one beside the padding's own comparison.
+// A mask in front of a reduction, in each form that programs write it, and one beside the comparison that finds the
+// padding.
 TEST(Definedness, MaskedReductionsOfPadding) {
   const std::string valid =
       "  %u = get(%xr) : f32[4]; %f = mul(%p, 4:i32) : i32[]; %n = iota{dim=0}() : i32[4];\n"

@@ -1,4 +1,4 @@
-// The fact `determinate-waits`, held against every schedule: small kernels whose waits take the same credits in every
+// The fact `determinate-waits`, compared with every schedule: small kernels whose waits take the same credits in every
 // schedule, and their twins whose waits do not. What is proved after one run must be what a search of all schedules and
 // 256 seeds say; what is not to be proved is a kernel with a schedule that does something else, or one of those that
 // are withheld on the safe side.

@@ -22,7 +22,7 @@ struct FactRow {
   std::string_view name;     // "no-conflict"
   std::string_view words;    // what it says, as part of a sentence
   std::string_view denied;   // what was found instead
-  std::string_view unasked;  // why nobody looked; "": somebody always does
+  std::string_view unasked;  // why it was not examined; "": it always is
   std::string_view from;     // what establishes it
 };
 absl::Span<const FactRow> AllFacts();  // in the order of the enumeration
@@ -52,7 +52,7 @@ class FactSet {
   std::uint32_t bits_ = 0;
 };
 
-// One way to `proved`: where all of its facts hold, no schedule can do anything else on this input.
+// One proof, which suffices for `proved`: if all of its facts hold, every schedule does the same on this input.
 struct ProofRow {
   std::string_view name;
   FactSet rests_on;

@@ -1,5 +1,5 @@
-// A check whose seeds ran in parts gives the report of a check that ran them all: of kernels of each kind, for every
-// way to cut a few seeds and some random ones to cut many. What is held against each other is the whole JSON.
+// A check whose seeds ran in parts gives the report of a check that ran them all: for kernels of each kind, for every
+// division of a few seeds and some random divisions of many. The whole JSON of both is compared.
 #include "emu/check/seed_parts.h"
 
 #include <gtest/gtest.h>

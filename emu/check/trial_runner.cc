@@ -26,7 +26,7 @@ bool IsReverse(const scheduler::Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == scheduler::PolicyKind::kReverse;
 }
 
-// The reverse order is where it is asked; and program order, where its proof may be the end of the check.
+// The start order is tried for the reverse order, and for program order where a proof from it may end the check.
 bool AsksStartOrder(const Trial& trial) {
   const bool in_order = !trial.schedule.moves.has_value() && trial.schedule.seed == 0;
   const FactSet waits = {Fact::kNothingDecides, Fact::kDeterminateWaits};

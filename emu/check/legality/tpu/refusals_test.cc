@@ -1,4 +1,4 @@
-// What the TPU's compiler may refuse: the table, how far a number is known to be a multiple, and who is judged. A
+// What the TPU's compiler may refuse: the table, what is known of a number's divisors, and which kernels are judged. A
 // kernel for each rule, and one that keeps it: conformance/cases/compiler_tpu.
 #include "emu/check/legality/tpu/refusals.h"
 

@@ -28,7 +28,7 @@ std::int64_t RegistersOfRows(const Shape& shape, std::int64_t sublanes, bool lea
   return count;
 }
 
-// The instructions that the target compiles, in order, and who uses what they make.
+// The instructions that the target compiles, in order, and the users of their results.
 class Uses {
  public:
   explicit Uses(const Legality& legality) : kernel_(legality.kernel()) {
