@@ -130,7 +130,7 @@ void Bridge::Close(std::int64_t session) {
   if (session != kNoSession) sessions_.erase(session);
 }
 
-// A call makes its RunControl before it asks whether it is cancelled, so none is missed.
+// A call makes its RunControl before it looks whether it is cancelled, so none is missed.
 void Bridge::Cancel(std::int64_t session) {
   {
     const std::lock_guard<std::mutex> lock(sessions_mutex_);

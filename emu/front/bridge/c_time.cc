@@ -14,7 +14,7 @@ namespace {
 
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
-// What the request asks for, interruptible.
+// Carries out one kind of request, and can be interrupted.
 using Ask = std::function<absl::StatusOr<TimeReport>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
                                                      const TimeWanted& wanted, const RunOptions& run)>;
 

@@ -12,7 +12,7 @@ TEST(Progress, OfACheckItsSchedules) {
   EXPECT_EQ("schedules", progress.unit);
   EXPECT_EQ(15, progress.done);
   EXPECT_EQ(64, progress.total);
-  EXPECT_DOUBLE_EQ(3.1, progress.rate);  // the one under way is half through
+  EXPECT_DOUBLE_EQ(3.1, progress.rate);  // the running one is half done
   EXPECT_NEAR(48.5 / 3.1, progress.seconds_left, 1e-9);
   EXPECT_EQ("@add: 15 of 64 schedules, 50 of 100 programs of the next, 3.1 a second, 15 s left",
             ProgressText("add", counts, 5));

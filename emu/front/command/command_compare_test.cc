@@ -1,5 +1,4 @@
-// `golden` and `compare` as a user meets them: files, exit codes, and what damaged bundles and outputs are answered
-// with.
+// `golden` and `compare` as a user sees them: files, exit codes, and the errors for damaged bundles and outputs.
 #include <cmath>
 
 #include "absl/strings/match.h"

@@ -162,7 +162,7 @@ TEST_F(CommandTest, SizesPastTheLimits) {
                   "reaches further than");
 }
 
-// More than any host has: asked for at once, the operating system might grant it and end the process later.
+// More than any host has. If it were allocated at once, the operating system might grant it and end the process later.
 TEST_F(CommandTest, MemoryThatNoHostHas) {
   ExpectBodyError(6,
                   "%v = broadcast_in_dim{shape=[68719476736], dims=[]}(0:i64) : i64[68719476736];\n"

@@ -23,7 +23,7 @@
 namespace palladion::command {
 namespace {
 
-// What --stats, --trap, --dump and --program ask for, beside the run itself.
+// What --stats, --trap, --dump and --program add to the run itself.
 class Observed {
  public:
   static bool Asked(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
@@ -174,7 +174,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   observed.Attach(options, output ? &*output : nullptr);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console));
   PALLADION_RETURN_IF_ERROR(observed.status());
-  const absl::Status end = launch::EndOf(result.report);  // what was found before it is told all the same
+  const absl::Status end = launch::EndOf(result.report);  // findings before it are reported all the same
   if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));
   if (format == "json") {
     std::string json = ToJson(result.report);

@@ -112,7 +112,7 @@ TEST_F(CommandTest, TimeDrawsACoreOfATpu) {
               "--core: h100 has SMs, and no cores that run programs; which of them is drawn says --sm N");
 }
 
-// A completion that nobody waits for is a note, and the time is right.
+// A completion that no thread waits for is a note, and the time is right.
 TEST_F(CommandTest, TimeCallsNoKernelWrongForANote) {
   const std::string kernel = Write(
       "n.pkir",

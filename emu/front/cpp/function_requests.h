@@ -1,6 +1,6 @@
-// What one thread of a FunctionKernel asks for, whatever it is: before each request the thread yields to the scheduler,
-// with what the request touches and waits for; then it is carried out at once. And what becomes of a thread that is
-// refused, or given up.
+// The requests of one thread of a FunctionKernel, of any kind: before each one the thread yields to the scheduler, with
+// what the request touches and waits for; then it is carried out at once. And what happens to a thread whose request is
+// refused, or that is given up.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_REQUESTS_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_REQUESTS_H_
 

@@ -1,4 +1,4 @@
-// What a function asks that makes no sense, and how the run of one ends that does not come to its end.
+// Invalid requests of a function, and how the run of a function ends that does not complete.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -193,7 +193,7 @@ TEST(KernelErrors, ABudgetEndsALoopThatPolls) {
   EXPECT_NE(nullptr, Find(report, "LIVELOCK")) << Codes(report);
 }
 
-// A thread that is given up while it waits is unwound: what it holds is released, and nothing that it asks is done.
+// A thread that is given up while it waits is unwound: what it holds is released, and its requests are not carried out.
 TEST(KernelErrors, ADeadlockUnwindsItsThreads) {
   int unwound = 0;
   const FunctionKernel kernel = One(
