@@ -110,19 +110,19 @@ TEST(Check, AVerdictAndItsArgumentAreMadeOfTheSameFacts) {
   EXPECT_EQ(Verdict::kProved, clean.verdict);
   ASSERT_EQ(6u, clean.facts.size());
   for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.words;
-  const Report unasked = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
-  EXPECT_EQ(Verdict::kClean, unasked.verdict);
+  const Report unexamined = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
+  EXPECT_EQ(Verdict::kClean, unexamined.verdict);
   EXPECT_EQ(
       "2 schedules tried: program order and its reverse; not proved: races were not looked for; definedness was not "
       "followed",
-      unasked.argument);
+      unexamined.argument);
   const Report generic = CheckOk(StoreNumber("0", 1), "generic");
   EXPECT_EQ(Verdict::kDefect, generic.verdict);
   EXPECT_EQ("2 schedules tried: program order and its reverse", generic.argument);
 }
 
 // The seventh program runs into the budget of loops; that the first ones race is known by then.
-TEST(Check, WhatWasFoundBeforeAnErrorIsTold) {
+TEST(Check, FindingsBeforeAnErrorAreReported) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [8]; out %o: i32[4];\n body @b (%or: ref<default,i32[4]>) {\n"
       "  %p = program_id{axis=0}() : i32[];\n  %q = add(%p, 2:i32) : i32[];\n  _ = swap(%or.at[%q], %p) : i32[];\n"
@@ -261,7 +261,7 @@ TEST(Check, WhereProgramsConflictTheReverseOrderIsWatched) {
 }
 
 // Every watched run has its accesses counted.
-TEST(Check, TheReverseOrderIsNotWatchedWhereNothingButItsOutputsCanBeNews) {
+TEST(Check, TheReverseOrderIsNotWatchedWhereOnlyItsOutputsCanDiffer) {
   const Report clean = CheckOk(DivideByWhatIsFound("%p"), "triton/h100");
   EXPECT_TRUE(clean.findings.empty()) << clean.findings[0].message;
   EXPECT_EQ(2, clean.schedules);

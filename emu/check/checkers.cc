@@ -58,11 +58,11 @@ absl::Status NameEqualWrites(const Program& program, const agents::LaunchOptions
   for (Finding& finding : found) {
     if (launch::IsWriteWrite(finding) && equal.Of(finding)) launch::SayEqual(finding, "; ");
   }
-  std::vector<Finding> told;
+  std::vector<Finding> kept;
   for (const Finding& finding : found) {
-    if (!equal.IsOfWrites(finding, found)) told.push_back(finding);
+    if (!equal.IsOfWrites(finding, found)) kept.push_back(finding);
   }
-  found = std::move(told);
+  found = std::move(kept);
   return absl::OkStatus();
 }
 

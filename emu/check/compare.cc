@@ -35,7 +35,7 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
 }
 
 // A difference in rounding order is a note; one that the ring shows too, or cannot decide, stays a defect.
-void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
+void TakeRingVerdict(const RingVerdict& verdict, Finding& finding) {
   switch (verdict.answer) {
     case RingAnswer::kRounding:
       finding.severity = Severity::kNote;
@@ -54,7 +54,7 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
 
 // The agents that the finding calls unordered are those that the run had. On `generic` nothing says in which order
 // programs run.
-std::string WhoHasNoOrder(const TrialRunner& runner, bool engines) {
+std::string UnorderedAgents(const TrialRunner& runner, bool engines) {
   const Program& program = runner.kernel().state().program();
   if (program.target.backend == TargetBackend::kGeneric)
     return "no backend is named, so no order of the programs is promised";
@@ -172,7 +172,7 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   const std::string name = NameOf(program, difference->output);
   const std::vector<std::int64_t>& shape = kernel.outputs()[difference->output].shape;
   Finding finding = DifferenceFinding({name, shape}, *difference, two.a, two.b);
-  finding.why = WhoHasNoOrder(runner, two.a.engines || two.b.engines);
+  finding.why = UnorderedAgents(runner, two.a.engines || two.b.engines);
   // Separate runs find the writers of the element; a writer that they cannot identify is left out.
   if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
   if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
@@ -180,12 +180,12 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   if (two.cause != nullptr) {
     PointTo(*two.cause, name, finding);
   } else {
-    JudgeInRing(AskRing(kernel, runner.inputs(),
-                        [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
-                          const scheduler::Schedule& schedule = second ? two.b.schedule : two.a.schedule;
-                          return runner.RunOn(ring, kernel::ArraysOf(words), schedule, two.lengths);
-                        }),
-                finding);
+    TakeRingVerdict(JudgeInRing(kernel, runner.inputs(),
+                                [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
+                                  const scheduler::Schedule& schedule = second ? two.b.schedule : two.a.schedule;
+                                  return runner.RunOn(ring, kernel::ArraysOf(words), schedule, two.lengths);
+                                }),
+                    finding);
   }
   // On `generic` nothing says in which order programs run. How sums are rounded is a note on every target.
   const bool rounding = two.cause == nullptr && finding.severity == Severity::kNote;

@@ -211,7 +211,7 @@ TEST(DiscardedResults, AreNoFinding) {
   }
 }
 
-TEST(DiscardedResults, OthersAreToldWhereTheyMatter) {
+TEST(DiscardedResults, OthersAreReportedWhereTheyMatter) {
   const std::string broken = "div: element [1] of the divisor, i32[4], is 0 at program (";
   const std::string rule = "); it must not be 0; ";
   const auto expect = [&](const std::string& body, const std::string& where, std::int64_t count) {

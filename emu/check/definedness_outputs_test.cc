@@ -67,7 +67,7 @@ TEST(Definedness, AnOutputThatGetsWhatWasComputedFromItsBytes) {
 }
 
 // An accumulator over a grid that is never initialised: on a TPU its block is separate memory.
-TEST(Definedness, AnAccumulatorNobodyInitialised) {
+TEST(Definedness, AnUninitialisedAccumulator) {
   const auto text = [](const std::string& first) {
     return "pkir 1;\nkernel @k { grid [4]; in %x: f32[32] block (8) map (%i: i32[]) { return %i; };\n"
            " out %o: f32[8] block (8) map (%i: i32[]) { return 0:i32; };\n"

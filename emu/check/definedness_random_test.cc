@@ -248,8 +248,8 @@ TEST(RandomDefinedness, TheBytesOfAnOutput) {
         moved_back += expected >= 0 && mark != memory_model::kUntouched;
       }
       // Bytes that went back to their place are not reported beside UNINIT of the same bytes.
-      const bool told = any_untouched || (any_own && !any_made);
-      ASSERT_EQ(told, run.codes().find("OUT_MISSING") != std::string::npos) << program.text();
+      const bool missing = any_untouched || (any_own && !any_made);
+      ASSERT_EQ(missing, run.codes().find("OUT_MISSING") != std::string::npos) << program.text();
       ASSERT_EQ(any_made, run.codes().find("UNINIT") != std::string::npos) << program.text();
       own += any_own;
       made += any_made;

@@ -52,7 +52,7 @@ TEST(Definedness, ScratchWrittenFirst) {
   }
 }
 
-TEST(Definedness, OnlyTheElementsThatNobodyWrote) {
+TEST(Definedness, OnlyTheElementsThatWereNotWritten) {
   const TrackedRun run =
       RunTracked(Kernel("  %x1 = get(%xr.at[0+:3]) : f32[3];\n  _ = swap(%sr.at[0+:3], %x1) : f32[3];\n"
                         "  %a = get(%sr) : f32[4];\n  _ = swap(%or, %a) : f32[4];\n"),
@@ -312,7 +312,7 @@ TEST(Definedness, ALoopOnUndefinedData) {
   EXPECT_EQ(0u, run.result.findings[0].message.find("the condition of a loop"));
 }
 
-TEST(Definedness, ACheckOfAnOutputNobodyWrote) {
+TEST(Definedness, ACheckOfAnOutputThatIsNotWritten) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [1]; in %x: i32[8] block (4) map (%i: i32[]) { return %i; };\n"
       " out %o: i32[4]; out %q: i32[4];\n"

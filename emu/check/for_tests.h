@@ -24,12 +24,12 @@ inline ForTests ForTestsOf(const CheckOptions& options) {
 }
 
 // The second execution mode of a kernel.
-enum class OtherWay : std::uint8_t {
+enum class OtherMode : std::uint8_t {
   kNone,      // there is only one
   kByPolicy,  // programs: ForTests::by_policy
   kAsCores,   // tasks of a TPU: a semaphore in the kernel makes them run as cores
 };
-OtherWay OtherWayOf(const PreparedKernel& kernel);
+OtherMode OtherModeOf(const PreparedKernel& kernel);
 
 }  // namespace palladion::check
 

@@ -81,16 +81,16 @@ class TrialRunner final : public Trials {
                                 const agents::LaunchOptions* extra) const override;
   launch::Way WayOf(const scheduler::Schedule& schedule) const;
   agents::LaunchOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
-  // `asked`: what is run, and which checks it is to make; the execution mode is chosen here.
+  // `wanted`: what is run, and which checks it is to make; the execution mode is chosen here.
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
-                     const CheckedRun& asked) const;
+                     const CheckedRun& wanted) const;
   absl::Status RunChecked(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                           const CheckedRun& run) const;
   static void TakeEvidence(Trial& trial);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }
-  absl::Status AskStartOrder(Trial& trial) const;
+  absl::Status TryStartOrder(Trial& trial) const;
   static void TakeResult(agents::Ran result, Trial& trial);
 
   const PreparedKernel& kernel_;

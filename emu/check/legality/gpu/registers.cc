@@ -117,17 +117,17 @@ std::optional<std::string> Budget(const KernelSite& site) {
   const std::int64_t threads =
       std::clamp<std::int64_t>(site.facts.ThreadCount(), 1, kRegisters / layouts::kLanesOfWarpgroup);
   std::int64_t total = 0;
-  bool asked = false;
+  bool requested = false;
   std::string each;
   for (std::int64_t thread = 0; thread < threads; ++thread) {
     ThreadWalk walk(site.facts, thread);
     walk.Walk(site.facts.kernel->bodies[0].region);
-    asked = asked || walk.last().has_value();
+    requested = requested || walk.last().has_value();
     const std::int64_t registers = walk.last().value_or(kFewest);
     total += registers * layouts::kLanesOfWarpgroup;
     Append(&each, each.empty() ? "" : " + ", registers);
   }
-  if (!asked || total <= kRegisters) return std::nullopt;
+  if (!requested || total <= kRegisters) return std::nullopt;
   return Cat("128 * (", each, ") = ", total);
 }
 

@@ -76,7 +76,7 @@ TEST(TpuRefusals, AMultipleIsWhatConstantsAndPromisesMakeOne) {
     EXPECT_EQ(1u, Refusals(Loads(unproved))) << unproved;
 }
 
-TEST(TpuRefusals, TextsThatJaxDidNotWriteAreJudgedWhereSomebodyAsks) {
+TEST(TpuRefusals, TextsThatJaxDidNotWriteAreJudgedOnRequest) {
   const std::string by_hand = Loads("%i = mul(%p, 4:i32) : i32[];", "");
   EXPECT_EQ(0u, Refusals(by_hand));
   EXPECT_EQ(1u, Refusals(by_hand, LegalityMode::kCompiler));
