@@ -130,7 +130,7 @@ class Bridge {
     std::set<std::shared_ptr<const Kernel>> rows;  // that were looked at as two launches in a row
     std::shared_ptr<palladion::Session> between = std::make_shared<palladion::Session>();  // its launches
   };
-  class Underway;
+  class PendingCall;
 
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,

@@ -37,18 +37,18 @@ TEST(Progress, OfASearchThereIsNoTotal) {
   EXPECT_EQ("@add: 1000 schedules, 500 a second", ProgressText("add", {.schedules_done = 1000}, 2));
 }
 
-TEST(Progress, TheListHasTheRunsUnderWay) {
-  EXPECT_EQ("[]", RunsUnderWay());
+TEST(Progress, TheListHasTheRunsInProgress) {
+  EXPECT_EQ("[]", RunsInProgress());
   RunControl control;
   control.BeginLaunch(8);
   control.EndPrograms(3);
   {
     const ShownRun shown("add", 7, control);
-    const std::string json = RunsUnderWay();
+    const std::string json = RunsInProgress();
     EXPECT_EQ(0u, json.find("[{\"kernel\": \"add\", \"session\": 7, \"seconds\": ")) << json;
     EXPECT_NE(json.find("\"unit\": \"programs\", \"done\": 3, \"total\": 8, "), std::string::npos) << json;
   }
-  EXPECT_EQ("[]", RunsUnderWay());
+  EXPECT_EQ("[]", RunsInProgress());
 }
 
 }  // namespace

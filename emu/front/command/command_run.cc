@@ -26,7 +26,7 @@ namespace {
 // What --stats, --trap, --dump and --program add to the run itself.
 class Observed {
  public:
-  static bool Asked(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
+  static bool IsWanted(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
 
   absl::Status Open(const CommandLine& line, const kernel::PreparedKernelState& kernel) {
     if (line.Has("program")) {
@@ -158,12 +158,12 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   PALLADION_RETURN_IF_ERROR(SetOptions(line, {"budget", "bounds", "legality"}, given));
   options.run = given.run;
   options.run.budget_name = kBudgetFlag;
-  absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::Asked(line));
+  absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::IsWanted(line));
   const bool judged = options.run.legality != LegalityMode::kOff;
   if (!loaded.ok()) return judged ? Refused(line, loaded.status(), console) : loaded.status();
   const KernelFile file = *std::move(loaded);
   const PreparedKernel& kernel = file.kernel;
-  if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))
+  if (line.Flag("out").empty() && (line.Has("out") || !Observed::IsWanted(line)))
     return absl::InvalidArgumentError(
         "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump can it be left out)");
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));

@@ -31,7 +31,7 @@ TEST_F(CommandTest, TimeKnowsThatItsFilesCanBeWrittenBeforeItRuns) {
   ExpectError(4, {"time", kernel, "--trace", kernel}, "would overwrite");
 }
 
-TEST_F(CommandTest, TimeTellsWhatIsSetAndNeverRead) {
+TEST_F(CommandTest, TimeReportsWhatIsSetAndNeverRead) {
   const std::string kernel = Write("k.pkir", kText);
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "l1.latency=50", "--set", "mufu.lanes=8", "--set",
                     "smem.latency=40", "--set", "link.read=400 GB/s"}))

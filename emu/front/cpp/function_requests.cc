@@ -32,7 +32,7 @@ bool FunctionRequests::GivenUp(Answer answer) {
   return false;
 }
 
-bool FunctionRequests::Ask(const scheduler::Operation& operation, Answer answer) {
+bool FunctionRequests::Request(const scheduler::Operation& operation, Answer answer) {
   if (stopped_) return GivenUp(answer);
   bool stopped = false;
   try {
@@ -59,7 +59,7 @@ void FunctionRequests::Refuse(const std::string& what) { Refuse(absl::InvalidArg
 void FunctionRequests::WaitFor(const WaitTarget& target) {
   scheduler::Operation waiting{.loc = site_.loc};
   wait_.Ask(id_, target, &waiting);
-  if (Ask(waiting, Answer::kMatters)) Expect(gpu().Wait(target, site_));
+  if (Request(waiting, Answer::kMatters)) Expect(gpu().Wait(target, site_));
 }
 
 }  // namespace palladion

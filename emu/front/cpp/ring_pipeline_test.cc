@@ -160,7 +160,7 @@ void ProduceThatWaitsAlways(KernelContext& ctx) {
   }
 }
 
-TEST(RingPipeline, AWaitForWhatNobodyGaveBackIsADeadlock) {
+TEST(RingPipeline, AWaitForASlotThatIsNotGivenBackIsADeadlock) {
   const FunctionKernel kernel = With(ProduceThatWaitsAlways, Consume);
   const Report report = Checked(kernel, {Tiles()}, {.seeds = 8});
   EXPECT_EQ(Verdict::kDefect, report.verdict);
