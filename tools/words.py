@@ -1,8 +1,8 @@
 """Fails on words that docs/glossary.md rules out where a field has its own: in comments, docstrings and pages, and in
 names of functions, classes and variables of Python.
 
-Usage: words.py [FILE...]. Without files it reads all that git lists but those of LATER, which are not read again yet.
-Not seen: string literals that are no docstrings, names in C++, and what stands in backticks.
+Usage: words.py [FILE...]. Without files it reads all that git lists but those of LEFT_OUT. Not seen: string literals
+that are no docstrings, names in C++ and in the folders of NAMES_STAY, and what stands in backticks.
 """
 
 import ast
@@ -22,13 +22,9 @@ RULED_OUT = {
     "somebody": "an agent, a thread, a caller",
     "nobody": "no agent, no thread; never",
 }
-LATER = (
-    "docs/glossary.md",  # has the words to rule them out
-    "conformance/gpu_corpus/",  # names and texts are in case files
-    "emu/check/",
-    "emu/front/",
-    "emu/timing/",
-)
+LEFT_OUT = ("docs/glossary.md",)  # has the words to rule them out
+# Names of parameters there are those of references in case files and their reports.
+NAMES_STAY = ("conformance/gpu_corpus/",)
 
 _WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(RULED_OUT)})(?![A-Za-z])", re.IGNORECASE)
 _CODE = re.compile(r"`[^`]*`")
@@ -40,7 +36,7 @@ _HAVE_A_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctio
 def prose_of(path: str, text: str) -> Iterator[tuple[int, str]]:
     """(line from 1, what people read there)."""
     if path.endswith(".py"):
-        yield from _python(text)
+        yield from _python(text, names=not path.startswith(NAMES_STAY))
     elif path.endswith((".cc", ".h")):
         for number, line in enumerate(text.split("\n"), 1):
             if comment := _COMMENT.match(line):
@@ -51,9 +47,10 @@ def prose_of(path: str, text: str) -> Iterator[tuple[int, str]]:
         yield from enumerate(text.split("\n"), 1)
 
 
-def _python(text: str) -> Iterator[tuple[int, str]]:
+def _python(text: str, names: bool) -> Iterator[tuple[int, str]]:
+    read = (tokenize.COMMENT, tokenize.NAME) if names else (tokenize.COMMENT,)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type in (tokenize.COMMENT, tokenize.NAME):
+        if token.type in read:
             yield token.start[0], token.string
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, _HAVE_A_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
@@ -72,7 +69,7 @@ def listed() -> list[str]:
     patterns = ["*.py", "*.cc", "*.h", "*.case", "*.md", "*.sh", "*.cmake", "*CMakeLists.txt", "dev"]
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
     paths = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
-    return sorted(path for path in paths if not path.startswith(LATER) and os.path.isfile(os.path.join(ROOT, path)))
+    return sorted(path for path in paths if not path.startswith(LEFT_OUT) and os.path.isfile(os.path.join(ROOT, path)))
 
 
 def main() -> int:

@@ -149,7 +149,7 @@ PAIR_B = ty(1, COLUMNS // 4, 64, 16, dtype=E8M0)
 
 
 def pair(racy):
-    """Two blocks of 64 rows: the first issues for both when the other's scales are there, or does not ask for them."""
+    """Two blocks of 64 rows: the first issues for both when the other's scales are there, or before that."""
     def body(x_ref, y_ref, p_ref, q_ref, o_ref, a, b, s, t, of_a, of_b, acc, full, late, both, done):
         rank = lax.axis_index("x")
         load_all(((x_ref.at[pl.ds(rank * PAIR_M, PAIR_M)], a), (y_ref.at[:, pl.ds(rank * (PAIR_N // 2), PAIR_N // 2)], b), (q_ref, t)), full)

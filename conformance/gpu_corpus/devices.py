@@ -37,7 +37,7 @@ def other():
     return 1 - lax.axis_index("d")
 
 
-def tell(semaphore, **options):
+def signal(semaphore, **options):
     plgpu.semaphore_signal(semaphore, device_id=other(), **options)
 
 
@@ -45,10 +45,10 @@ def exchange(racy):
     """Each device stores its row into the other's memory; racy: and signals before."""
     def body(x_ref, o_ref, done):
         if racy:
-            tell(done)
+            signal(done)
         plgpu.remote_ref(o_ref, other())[...] = x_ref[...]  #@ store
         if not racy:
-            tell(done)
+            signal(done)
         pl.semaphore_wait(done)
         o_ref[...] = o_ref[...] + 1  #@ get:load swap:write
 
@@ -59,13 +59,13 @@ def fetch(racy):
     """Each device loads what the other has written, after its signal."""
     def body(x_ref, o_ref, p_ref, ready, read):
         p_ref[...] = x_ref[...] + 1  #@ write
-        tell(ready)
+        signal(ready)
         if not racy:
             pl.semaphore_wait(ready)
         o_ref[...] = plgpu.remote_ref(p_ref, other())[...]  #@ get:load swap:out
         if racy:
             pl.semaphore_wait(ready)
-        tell(read)
+        signal(read)
         pl.semaphore_wait(read)
 
     return on_devices(body, ROW, out=(ROW, ROW), scratch=[REGULAR, REGULAR])
@@ -78,7 +78,7 @@ def copy_out(racy):
         plgpu.commit_smem()
         plgpu.copy_smem_to_gmem(smem, plgpu.remote_ref(o_ref, other()))  #@ copy
         plgpu.wait_smem_to_gmem(0, wait_read_only=racy)
-        tell(done)
+        signal(done)
         pl.semaphore_wait(done)
         o_ref[...] = o_ref[...] + 1  #@ get:load swap:write
 
@@ -89,7 +89,7 @@ def copy_in(racy):
     """A copy from the other device's array, which that has written."""
     def body(x_ref, o_ref, p_ref, smem, bar, ready, read):
         p_ref[...] = x_ref[...] + 1  #@ write
-        tell(ready)
+        signal(ready)
         if not racy:
             pl.semaphore_wait(ready)
         plgpu.copy_gmem_to_smem(plgpu.remote_ref(p_ref, other()), smem, bar)  #@ copy
@@ -97,7 +97,7 @@ def copy_in(racy):
         if racy:
             pl.semaphore_wait(ready)
         o_ref[...] = smem[...]  #@ swap:out
-        tell(read)
+        signal(read)
         pl.semaphore_wait(read)
 
     return on_devices(body, ROW, out=(ROW, ROW), scratch=[SMEM, plgpu.Barrier(), REGULAR, REGULAR])
@@ -107,7 +107,7 @@ def scope(racy):
     """The wait is in the scope of all devices, or of its own."""
     def body(x_ref, o_ref, done):
         plgpu.remote_ref(o_ref, other())[...] = x_ref[...]  #@ store
-        tell(done)
+        signal(done)
         plgpu.semaphore_wait(done, memory_scope="gpu" if racy else "sys")
         o_ref[...] = o_ref[...] + 1  #@ get:load swap:write
 
@@ -118,15 +118,15 @@ def update(racy):
     """Both devices add to the other's row; racy: an update is taken for a signal."""
     def body(x_ref, o_ref, begun, done):
         o_ref[...] = x_ref[...]
-        tell(begun)
+        signal(begun)
         pl.semaphore_wait(begun)
         plgpu.atomic_add(plgpu.remote_ref(o_ref, other()), x_ref[...])
         if not racy:
-            tell(done)
+            signal(done)
             pl.semaphore_wait(done)
         o_ref[...] = o_ref[...] + 1  #@ get:load swap:write
         if racy:
-            tell(done)
+            signal(done)
             pl.semaphore_wait(done)
 
     return on_devices(body, ROW, scratch=[REGULAR, REGULAR])
@@ -139,11 +139,11 @@ def rounds(racy):
             if i > 0 and not racy:
                 pl.semaphore_wait(empty)
             plgpu.remote_ref(p_ref, other())[...] = x_ref[...] + i  #@ store
-            tell(full)
+            signal(full)
             pl.semaphore_wait(full)
             o_ref[i] = p_ref[...]  #@ get:load swap:seen
             if i == 0 and not racy:
-                tell(empty)
+                signal(empty)
 
     return on_devices(body, ROW, out=(ty(2, LANES), ROW), scratch=[REGULAR, REGULAR])
 
@@ -153,7 +153,7 @@ def early_end(racy):
     def body(x_ref, o_ref, read):
         o_ref[...] = plgpu.remote_ref(x_ref, other())[...]  #@ get:load
         if not racy:
-            tell(read)
+            signal(read)
             pl.semaphore_wait(read)
 
     return on_devices(body, ROW, scratch=[REGULAR])
@@ -213,10 +213,10 @@ def narrow(dtype, operation):
 
 
 def polled(racy):
-    """A device asks the semaphore until the other one's signal is there; racy: it asks once, and reads whatever the answer is."""
+    """A device polls the semaphore until the other one's signal is there; racy: it polls once, and reads whatever the value is."""
     def body(x_ref, o_ref, p_ref, done):
         plgpu.remote_ref(o_ref, other())[...] = x_ref[...]  #@ store
-        tell(done)
+        signal(done)
         if racy:
             pl.semaphore_read(done)
         else:
@@ -288,8 +288,8 @@ def cases():
 
     def unordered(first, late=("load", "write"), unwritten=True):
         """What of the other device is not ordered with the load and the store of this one, nor with its end."""
-        nobody = (found("UNINIT", "write", "load"), found("NONDET", first, "write")) if unwritten else ()
-        return (*(found("RACE_XDEV", first, one) for one in late), found("PEER_LIFETIME", first, END), *nobody)
+        undefined = (found("UNINIT", "write", "load"), found("NONDET", first, "write")) if unwritten else ()
+        return (*(found("RACE_XDEV", first, one) for one in late), found("PEER_LIFETIME", first, END), *undefined)
 
     yield from pair("054_xdev_nvlink_exchange", "Two devices store into each other's memory and signal.", exchange, unordered("store"), at="remote_ref",
                     outputs={"o": OTHER + 1})

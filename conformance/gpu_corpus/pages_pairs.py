@@ -71,7 +71,7 @@ def cancelled():
 
 
 def cancelled_once():
-    """The same by hand: a block asks once for another one's work."""
+    """The same by hand: a block requests another one's work once."""
     def body(x_ref, o_ref, answer, told):
         def work(row):
             o_ref[row] = x_ref[row] + 1

@@ -94,7 +94,7 @@ def ahead(racy):
 
 
 def leaves(who):
-    """`who` ends at once ("leader"), or while its own part may be on its way ("other"); "" for none."""
+    """`who` ends at once ("leader"), or while its own part may be in flight ("other"); "" for none."""
     def body(x_ref, o_ref, smem, full, cluster):
         me = lax.axis_index("c")  # noqa: F841 - an operation of the kernel
         if who == "leader":

@@ -200,7 +200,7 @@ def chain(second, barrier=True):
 
 
 def chain_of_two(racy):
-    """Each of two threads issues one; the second knows of the first's issue, and need not wait for its end."""
+    """Each of two threads issues one; the first's issue happens before the second's, which need not wait for its end."""
     def run(o_ref, a, b, acc, issued, done):
         @thread(0)
         def _():

@@ -91,10 +91,10 @@ BothWays RunBothWays(const Case& test) {
   if (!text.ok() || test.launches > 1) return both;
   const absl::StatusOr<PreparedKernel> kernel = PrepareText(*text, {.target = test.target});
   if (!kernel.ok()) return both;
-  const check::OtherWay way = check::OtherWayOf(*kernel);
-  if (way == check::OtherWay::kNone) return both;
+  const check::OtherMode way = check::OtherModeOf(*kernel);
+  if (way == check::OtherMode::kNone) return both;
   std::string other = *text;
-  const bool cores = way == check::OtherWay::kAsCores;
+  const bool cores = way == check::OtherMode::kAsCores;
   if (cores) {
     const absl::Span<const Harmless> all = AllHarmless();
     const auto semaphore =

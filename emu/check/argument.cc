@@ -65,12 +65,12 @@ void Argue(const WhatRan& ran, Report* report) {
   const bool replayed = !ran.options.replay.empty();
   report->proved = proof != nullptr && !replayed && ended && !ran.forbids_proof;
   const FactSet sought = proof != nullptr ? proof->rests_on : SoughtProof(ran).rests_on;
-  Evidence evidence{.asked = FactSet::All(), .shown = ran.facts, .why = ran.why};
-  evidence.asked.Set(Fact::kNoConflict, ran.options.races);
-  evidence.asked.Set(Fact::kOrderedArrivals, ran.options.races);
-  evidence.asked.Set(Fact::kDeterminateWaits, ran.options.races);
-  evidence.asked.Set(Fact::kOrderedLanes, ran.options.races);
-  evidence.asked.Set(Fact::kNothingUndefined, ran.options.definedness);
+  Evidence evidence{.examined = FactSet::All(), .shown = ran.facts, .why = ran.why};
+  evidence.examined.Set(Fact::kNoConflict, ran.options.races);
+  evidence.examined.Set(Fact::kOrderedArrivals, ran.options.races);
+  evidence.examined.Set(Fact::kDeterminateWaits, ran.options.races);
+  evidence.examined.Set(Fact::kOrderedLanes, ran.options.races);
+  evidence.examined.Set(Fact::kNothingUndefined, ran.options.definedness);
   if (report->interrupted && report->schedules == 0) {
     report->argument = "the check was interrupted before a schedule came to its end";
     return;

@@ -13,8 +13,8 @@ namespace palladion::check {
 // What a check has found, with the user's lines and replays, causes first.
 std::vector<ReportedFinding> FindingsOf(const CheckLog& log, const Module& module);
 
-// A block that is visited again holds nothing (OUT_REVISIT), so what reads it there is undefined (UNINIT): such a
-// UNINIT comes after its OUT_REVISIT, and its fix is to mend that.
+// A block that is visited again holds nothing (OUT_REVISIT), so a read of it is undefined (UNINIT). Such a UNINIT comes
+// after its OUT_REVISIT, and its fix is to fix that one.
 void PutCausesFirst(std::vector<ReportedFinding>& findings);
 
 }  // namespace palladion::check

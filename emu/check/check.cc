@@ -66,7 +66,7 @@ class Checker {
     return absl::OkStatus();
   }
 
-  // The seeds of a part; what is wrong with them is the whole check's to tell.
+  // The seeds of a part; the whole check reports what is wrong with them.
   absl::Status RunPart(CheckPart* part) {
     part_ = part;
     part->made_for = check::MadeFor(runner_, options_);
@@ -97,7 +97,7 @@ class Checker {
     kFirst,  // program order, and the other orders where these suffice
     kSeeds,  // which were needed beside it
   };
-  // Seeds that ran elsewhere are counted there; here only those with news run again.
+  // Seeds that ran elsewhere are counted there; here only those that added something run again.
   bool counts() const { return phase_ == Phase::kFirst || !options_.parts.has_value(); }
 
   struct Taken {  // what the caller gets of one schedule
@@ -147,7 +147,7 @@ class Checker {
   }
 
   // Program order and its reverse, at the same time where a thread is worth it. The reverse is not watched where
-  // program order shows that nothing but its outputs can be news (docs/checks.md); begun too early, it runs again.
+  // program order shows that it can add nothing but its outputs (docs/checks.md); begun too early, it runs again.
   absl::Status RunOrders() {
     constexpr std::int64_t kForward = 0;  // and 1, the reverse
     const std::int64_t orders = check::HasParallelDimension(kernel_.state().program(), inputs_) ? 2 : 1;
@@ -248,7 +248,7 @@ class Checker {
     ran_ = std::move(parts.ran);
   }
 
-  // The search tells the schedules; each then runs once more with everything watching.
+  // The search finds the schedules; each then runs once more under all checks.
   absl::Status RunAll() {
     PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, kernel::NewOutputs(kernel_));
     const agents::LaunchOptions options = runner_.OptionsOfSearch(baseline_.programs);
@@ -282,7 +282,8 @@ class Checker {
     return trial.trouble;
   }
 
-  // Equal findings of several schedules are one, and the first of these replays it. A part's are told by the whole.
+  // Equal findings of several schedules are one, which the first of these schedules replays. The whole check reports
+  // those of a part.
   void Add(Finding finding, const check::Trial* trial) {
     const auto schedule = trial == nullptr ? std::nullopt : std::optional(trial->schedule);
     const auto replay = [&] { return schedule && !part_ ? shortener_.ReplayOf(*trial, finding) : std::string(); };
@@ -340,7 +341,7 @@ class Checker {
   const CheckOptions& options_;
   const check::TrialRunner& runner_;
   check::Trial baseline_;
-  Taken replayed_;  // of the schedule that was asked for
+  Taken replayed_;  // of the schedule that was to be replayed
   scheduler::RunLengths lengths_;
   check::Shortener shortener_{runner_, lengths_};
   scheduler::Explored explored_;

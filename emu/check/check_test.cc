@@ -110,19 +110,19 @@ TEST(Check, AVerdictAndItsArgumentAreMadeOfTheSameFacts) {
   EXPECT_EQ(Verdict::kProved, clean.verdict);
   ASSERT_EQ(6u, clean.facts.size());
   for (const ReportedFact& fact : clean.facts) EXPECT_TRUE(fact.shown) << fact.words;
-  const Report unasked = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
-  EXPECT_EQ(Verdict::kClean, unasked.verdict);
+  const Report unexamined = CheckOk(StoreNumber("%p"), "triton/h100", {.races = false, .definedness = false});
+  EXPECT_EQ(Verdict::kClean, unexamined.verdict);
   EXPECT_EQ(
       "2 schedules tried: program order and its reverse; not proved: races were not looked for; definedness was not "
       "followed",
-      unasked.argument);
+      unexamined.argument);
   const Report generic = CheckOk(StoreNumber("0", 1), "generic");
   EXPECT_EQ(Verdict::kDefect, generic.verdict);
   EXPECT_EQ("2 schedules tried: program order and its reverse", generic.argument);
 }
 
 // The seventh program runs into the budget of loops; that the first ones race is known by then.
-TEST(Check, WhatWasFoundBeforeAnErrorIsTold) {
+TEST(Check, FindingsBeforeAnErrorAreReported) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [8]; out %o: i32[4];\n body @b (%or: ref<default,i32[4]>) {\n"
       "  %p = program_id{axis=0}() : i32[];\n  %q = add(%p, 2:i32) : i32[];\n  _ = swap(%or.at[%q], %p) : i32[];\n"
@@ -171,7 +171,7 @@ TEST(Check, AnInterruptedCheckIsNoPassAndSaysWhatItKnows) {
   EXPECT_EQ(ExitCode::kDefect, ExitCodeOf(report));
 }
 
-// Each program takes a ticket and leaves its number there: who comes first is the schedule's choice.
+// Each program takes a ticket and stores its number under it: the schedule decides which program comes first.
 constexpr const char* kTickets =
     "pkir 1;\nkernel @tickets { backend triton; grid [4]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"
     " body @b (%zr: ref<default,i32[1]>, %or: ref<default,i32[1]>, %tr: ref<default,i32[4]>) {\n"
@@ -261,7 +261,7 @@ TEST(Check, WhereProgramsConflictTheReverseOrderIsWatched) {
 }
 
 // Every watched run has its accesses counted.
-TEST(Check, TheReverseOrderIsNotWatchedWhereNothingButItsOutputsCanBeNews) {
+TEST(Check, TheReverseOrderIsNotWatchedWhereOnlyItsOutputsCanDiffer) {
   const Report clean = CheckOk(DivideByWhatIsFound("%p"), "triton/h100");
   EXPECT_TRUE(clean.findings.empty()) << clean.findings[0].message;
   EXPECT_EQ(2, clean.schedules);
@@ -335,7 +335,7 @@ TEST(Check, NoScheduleIsTriedAfterALivelock) {
   EXPECT_EQ("the check stopped after 1 schedule, at one that does not end", report.argument);
 }
 
-// Nobody writes %t: what it holds decides whether the programs have anything to put in order.
+// No program writes %t, and what it holds decides whether there is anything to order between programs.
 TEST(Check, ASearchFillsMemoryAsItsSchedulesDo) {
   const std::string text =
       "pkir 1;\nkernel @fill { backend triton; grid [2]; in %z: i32[1]; out %o: i32[1] alias %z; out %t: i32[4];\n"

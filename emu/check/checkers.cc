@@ -58,15 +58,15 @@ absl::Status NameEqualWrites(const Program& program, const agents::LaunchOptions
   for (Finding& finding : found) {
     if (launch::IsWriteWrite(finding) && equal.Of(finding)) launch::SayEqual(finding, "; ");
   }
-  std::vector<Finding> told;
+  std::vector<Finding> kept;
   for (const Finding& finding : found) {
-    if (!equal.IsOfWrites(finding, found)) told.push_back(finding);
+    if (!equal.IsOfWrites(finding, found)) kept.push_back(finding);
   }
-  found = std::move(told);
+  found = std::move(kept);
   return absl::OkStatus();
 }
 
-// Every access is held against the bounds of its array by the memory itself.
+// The memory itself compares every access with the bounds of its array.
 class Bounds final : public Checker {
  public:
   explicit Bounds(const CheckedRun&) {}

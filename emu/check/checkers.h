@@ -34,7 +34,7 @@ struct CheckedRun {
   const kernel::PreparedKernelState* kernel = nullptr;  // nullptr: functions in C++, in the shape of `program`
   absl::Span<const ConstArray> inputs;
   agents::Way way = agents::Way::kInOrder;
-  bool races = false, definedness = false, contracts = false;  // what is asked for
+  bool races = false, definedness = false, contracts = false;  // what the options request
   bool counts = false;                                         // what always looks is counted
   bool backwards = false;  // the reverse order: a plain run's looks have been taken in program order
   bool values = true;      // else no value is there; then what lanes do is what a schedule with values has shown

@@ -22,8 +22,8 @@ TEST(Checkers, TheNamesOfTheOptionAreThoseOfTheTable) {
   }
 }
 
-// Whichever way a kernel runs, each option that is asked for has a checker, and no fact comes from two of a run.
-TEST(Checkers, EveryWayHasACheckerForEachOption) {
+// In every execution mode, each option that is set has a checker, and no two checkers of a run establish one fact.
+TEST(Checkers, EveryModeHasACheckerForEachOption) {
   const TestKernel kernel(WordKernel(4, "    _ = swap(%or.at[%p], %p) : i32[];\n"), "triton/h100");
   for (const agents::Way way : {agents::Way::kInOrder, agents::Way::kPrograms, agents::Way::kThreads}) {
     const CheckedRun run{.program = kernel.state().program(),

@@ -88,21 +88,21 @@ launch::MeetingSide ClockRaces::SideOf(const FindingAccess& access) const {
 }
 
 std::vector<Finding> ClockRaces::InWords(absl::Span<const Finding> found) const {
-  launch::GridFindings told(/*one_of_array=*/false);  // in one schedule each pair counts, and may show elsewhere first
+  launch::GridFindings all(/*one_of_array=*/false);  // in one schedule each pair counts, and may show elsewhere first
   for (const Finding& finding : found) {
     const auto shared = std::find_if(shared_.begin(), shared_.end(),
                                      [&](const Shared& one) { return one.name == finding.second->object; });
-    told.Add(words_.Of({.rule = finding.code == FindingCode::kRaceReadWrite ? memory_model::ConflictRule::kReadWrite
-                                                                            : memory_model::ConflictRule::kWriteWrite,
-                        .operand = shared->operand,
-                        .element = finding.second->box,
-                        .first = SideOf(*finding.first),
-                        .second = SideOf(*finding.second),
-                        .count = finding.count,
-                        .one_value = finding.code == FindingCode::kSameValue,
-                        .missing = finding.why}));
+    all.Add(words_.Of({.rule = finding.code == FindingCode::kRaceReadWrite ? memory_model::ConflictRule::kReadWrite
+                                                                           : memory_model::ConflictRule::kWriteWrite,
+                       .operand = shared->operand,
+                       .element = finding.second->box,
+                       .first = SideOf(*finding.first),
+                       .second = SideOf(*finding.second),
+                       .count = finding.count,
+                       .one_value = finding.code == FindingCode::kSameValue,
+                       .missing = finding.why}));
   }
-  return told.all();
+  return all.all();
 }
 
 }  // namespace palladion::check

@@ -7,7 +7,7 @@
 //   races.Attach(launch);
 //   Run({kernel, inputs, outputs}, options, policy);
 //   std::vector<Finding> found = races.Found();  // EqualWrites may say more of them
-//   std::vector<Finding> told = races.InWords(found);
+//   std::vector<Finding> worded = races.InWords(found);
 //
 // Limits: races under another order of atomics are found in the schedules that have it. Programs of one task
 // (docs/spec/races.md) keep their order.
@@ -39,7 +39,8 @@ class ClockRaces final : public run::Watcher {
 
   // After the run, or what was found before it failed.
   const std::vector<Finding>& Found() const { return model_.findings(); }
-  // These in the words for programs that meet, of which each judge has the same: docs/spec/races.md#findings.
+  // The same findings with the words for programs that conflict, which every race check uses:
+  // docs/spec/races.md#findings.
   std::vector<Finding> InWords(absl::Span<const Finding> found) const;
   std::int64_t accesses() const { return accesses_; }  // that were looked at
 

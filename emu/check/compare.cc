@@ -34,8 +34,8 @@ absl::StatusOr<std::optional<FindingAccess>> WriterOf(const TrialRunner& runner,
                       {operand, difference.element / of_device, difference.element % of_device}, NamingOf(program));
 }
 
-// Rounding order is a note; what differs in the ring too, or cannot be asked there, stays a defect.
-void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
+// A difference in rounding order is a note; one that the ring shows too, or cannot decide, stays a defect.
+void TakeRingVerdict(const RingVerdict& verdict, Finding& finding) {
   switch (verdict.answer) {
     case RingAnswer::kRounding:
       finding.severity = Severity::kNote;
@@ -52,9 +52,9 @@ void JudgeInRing(const RingVerdict& verdict, Finding& finding) {
   }
 }
 
-// Of whom it is said that they have no order: those that there are. On `generic` nothing says in which order programs
-// run.
-std::string WhoHasNoOrder(const TrialRunner& runner, bool engines) {
+// The agents that the finding calls unordered are those that the run had. On `generic` nothing says in which order
+// programs run.
+std::string UnorderedAgents(const TrialRunner& runner, bool engines) {
   const Program& program = runner.kernel().state().program();
   if (program.target.backend == TargetBackend::kGeneric)
     return "no backend is named, so no order of the programs is promised";
@@ -87,7 +87,7 @@ std::string LastWriters(const Finding& finding, const ComparedTrials& two) {
              " in ", InWords(two.b.schedule));
 }
 
-// The accesses without an order that are told beside it: of the output itself they are why, of other memory perhaps.
+// The report also has accesses without an order: those of this output are the cause, those of other memory may be.
 void PointTo(const Finding& cause, const std::string& output, Finding& finding) {
   const std::string object = cause.second.has_value() ? cause.second->object : "";
   const std::string words = Cat(Code(cause.code), object.empty() ? "" : Cat(" of '", object, "'"));
@@ -172,20 +172,20 @@ absl::StatusOr<std::optional<Finding>> CompareOutputs(const TrialRunner& runner,
   const std::string name = NameOf(program, difference->output);
   const std::vector<std::int64_t>& shape = kernel.outputs()[difference->output].shape;
   Finding finding = DifferenceFinding({name, shape}, *difference, two.a, two.b);
-  finding.why = WhoHasNoOrder(runner, two.a.engines || two.b.engines);
-  // Who wrote the element is asked of runs of their own: what they can't tell is left out.
+  finding.why = UnorderedAgents(runner, two.a.engines || two.b.engines);
+  // Separate runs find the writers of the element; a writer that they cannot identify is left out.
   if (auto writer = WriterOf(runner, two.a, *difference, two.lengths); writer.ok()) finding.first = *writer;
   if (auto writer = WriterOf(runner, two.b, *difference, two.lengths); writer.ok()) finding.second = *writer;
   finding.why += LastWriters(finding, two);
   if (two.cause != nullptr) {
     PointTo(*two.cause, name, finding);
   } else {
-    JudgeInRing(AskRing(kernel, runner.inputs(),
-                        [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
-                          const scheduler::Schedule& schedule = second ? two.b.schedule : two.a.schedule;
-                          return runner.RunOn(ring, kernel::ArraysOf(words), schedule, two.lengths);
-                        }),
-                finding);
+    TakeRingVerdict(JudgeInRing(kernel, runner.inputs(),
+                                [&](const PreparedKernel& ring, absl::Span<const Tensor> words, bool second) {
+                                  const scheduler::Schedule& schedule = second ? two.b.schedule : two.a.schedule;
+                                  return runner.RunOn(ring, kernel::ArraysOf(words), schedule, two.lengths);
+                                }),
+                    finding);
   }
   // On `generic` nothing says in which order programs run. How sums are rounded is a note on every target.
   const bool rounding = two.cause == nullptr && finding.severity == Severity::kNote;

@@ -18,7 +18,7 @@ namespace palladion::check {
 struct StaticReport {
   std::vector<Finding> findings;
   std::vector<CheckTally> tallies;
-  // COMPILER: of a kernel in a text that JAX wrote warnings, in one written by hand only where that is asked for.
+  // COMPILER: a kernel whose text JAX wrote gets warnings; one written by hand gets them only on request.
   std::vector<Finding> may_refuse = {};
   bool from_jax = false;
   std::optional<ReportedFidelity> fidelity = std::nullopt;

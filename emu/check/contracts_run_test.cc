@@ -211,7 +211,7 @@ TEST(DiscardedResults, AreNoFinding) {
   }
 }
 
-TEST(DiscardedResults, OthersAreToldWhereTheyMatter) {
+TEST(DiscardedResults, OthersAreReportedWhereTheyMatter) {
   const std::string broken = "div: element [1] of the divisor, i32[4], is 0 at program (";
   const std::string rule = "); it must not be 0; ";
   const auto expect = [&](const std::string& body, const std::string& where, std::int64_t count) {
@@ -256,7 +256,7 @@ TEST(FloatToInt, WhatIsUndefinedIsNotLookedAt) {
   };
   for (const auto& [size, block] : {std::pair(6, 8), std::pair(6000, 8192)}) {  // alone, and in strips
     Tensor x = Make(DType::kF32, {size}, "full(1)");
-    // What is converted beyond the array is dropped there, whether definedness is asked for or not.
+    // Elements converted beyond the end of the array are dropped, with the definedness check and without it.
     for (const bool definedness : {false, true}) {
       EXPECT_TRUE(CheckText(text(size, block), {x}, "generic", definedness).findings.empty());
       Tensor large = x;

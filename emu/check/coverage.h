@@ -19,7 +19,7 @@ class Coverage final : public run::Watcher {
  public:
   explicit Coverage(const kernel::PreparedKernelState& kernel);
 
-  // Makes a launch tell it what runs.
+  // Records what runs in this launch.
   void Attach(agents::LaunchOptions& launch);
 
   // `programs`: how many ran. In the order of the text; what lies inside a part that never ran is not listed again.

@@ -1,4 +1,4 @@
-// Outputs that are read before anybody wrote them: bytes that go back to their own places, and what is computed from
+// Outputs that are read before they are written: bytes that go back to where they came from, and what is computed from
 // them.
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ std::string Kernel(const std::string& body) {
          body + "  return; } }\n";
 }
 
-// Bytes that nobody wrote, moved by each of these and stored where they were, are still nobody's.
+// Bytes that were never written stay undefined when one of these operations moves them and stores them where they were.
 TEST(Definedness, AnOutputThatGetsItsOwnBytesBack) {
   const std::string mask = "  %n = iota{dim=0}() : i32[4]; %m = lt(%n, 3:i32) : bool[4]; %x1 = get(%xr) : f32[4];\n";
   for (const std::string move :
@@ -66,8 +66,8 @@ TEST(Definedness, AnOutputThatGetsWhatWasComputedFromItsBytes) {
   }
 }
 
-// The accumulator that nobody initialised, over a grid: on a TPU its block is memory of its own.
-TEST(Definedness, AnAccumulatorNobodyInitialised) {
+// An accumulator over a grid that is never initialised: on a TPU its block is separate memory.
+TEST(Definedness, AnUninitialisedAccumulator) {
   const auto text = [](const std::string& first) {
     return "pkir 1;\nkernel @k { grid [4]; in %x: f32[32] block (8) map (%i: i32[]) { return %i; };\n"
            " out %o: f32[8] block (8) map (%i: i32[]) { return 0:i32; };\n"

@@ -1,10 +1,10 @@
-// Random programs that move the bytes of an output about, compute with them and store them back: of every element the
-// run knows whether it is defined, its own bytes, or something else, as a list of who is where says. Of so few elements
-// no two places look the same.
+// Random programs that move the bytes of an output about, compute with them and store them back. For every element the
+// run must know whether it is defined, holds its own bytes, or holds something else; a list of where the bytes of each
+// element are is the oracle. There are so few elements that no two places look the same.
 //
-// Random programs whose scratch nobody writes first: every output element is undefined exactly where a naive
-// evaluation, which carries one bit along with every number, says so; and what another fill of unwritten memory changes
-// is among them. It does not see floats, blocks at an edge, or masks.
+// Random programs whose scratch is not written first: an output element is undefined exactly where a naive evaluation,
+// which carries one bit along with every number, says so; and another fill of unwritten memory changes only such
+// elements. Not covered: floats, blocks at an edge, and masks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,7 +123,7 @@ TEST(RandomDefinedness, OfWideValues) {
 // ---- the bytes of an output
 
 constexpr int kPlaces = 8;
-constexpr int kKnown = -1, kMade = -2;  // else the place of an output's bytes that nobody wrote
+constexpr int kKnown = -1, kMade = -2;  // else the place of an output's bytes, which were never written
 using Places = std::vector<int>;
 
 class OutputProgram {
@@ -247,9 +247,9 @@ TEST(RandomDefinedness, TheBytesOfAnOutput) {
         any_made |= expected == kMade;
         moved_back += expected >= 0 && mark != memory_model::kUntouched;
       }
-      // Beside UNINIT of the same bytes, those that went back to their place are not told.
-      const bool told = any_untouched || (any_own && !any_made);
-      ASSERT_EQ(told, run.codes().find("OUT_MISSING") != std::string::npos) << program.text();
+      // Bytes that went back to their place are not reported beside UNINIT of the same bytes.
+      const bool missing = any_untouched || (any_own && !any_made);
+      ASSERT_EQ(missing, run.codes().find("OUT_MISSING") != std::string::npos) << program.text();
       ASSERT_EQ(any_made, run.codes().find("UNINIT") != std::string::npos) << program.text();
       own += any_own;
       made += any_made;

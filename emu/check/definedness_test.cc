@@ -20,7 +20,7 @@ std::string Kernel(const std::string& body) {
          body + "  return; } }\n";
 }
 
-// ---- 063: scratch that nobody wrote
+// ---- 063: scratch that was never written
 
 TEST(Definedness, ScratchNeverWritten) {
   for (const char* target : kTargets) {
@@ -52,7 +52,7 @@ TEST(Definedness, ScratchWrittenFirst) {
   }
 }
 
-TEST(Definedness, OnlyTheElementsThatNobodyWrote) {
+TEST(Definedness, OnlyTheElementsThatWereNotWritten) {
   const TrackedRun run =
       RunTracked(Kernel("  %x1 = get(%xr.at[0+:3]) : f32[3];\n  _ = swap(%sr.at[0+:3], %x1) : f32[3];\n"
                         "  %a = get(%sr) : f32[4];\n  _ = swap(%or, %a) : f32[4];\n"),
@@ -118,8 +118,8 @@ TEST(Definedness, MaskedPaddingDoesNot) {
   for (const char* target : kPadded) EXPECT_EQ("", RunTracked(SumOverK(load), target).codes()) << target;
 }
 
-// Every block of x has padding; the element that is named is the first block's, and so is the program. One grid is so
-// large that not every store can be told apart by where it lies.
+// Every block of x has padding; the finding names an element and the program of the first block. One grid is so large
+// that the address of a store does not always identify it.
 TEST(Definedness, TheProgramThatMadeTheElement) {
   const auto text = [](int rows, int columns) {
     return Cat("pkir 1;\nkernel @k { grid [", rows, ",", columns, "]; in %x: f32[", rows, ",", 6 * columns,
@@ -144,7 +144,8 @@ TEST(Definedness, TheProgramThatMadeTheElement) {
   }
 }
 
-// A mask in front of a reduction, in each of the ways it is written, and one beside the padding's own comparison.
+// A mask in front of a reduction, in each form that programs write it, and one beside the comparison that finds the
+// padding.
 TEST(Definedness, MaskedReductionsOfPadding) {
   const std::string valid =
       "  %u = get(%xr) : f32[4]; %f = mul(%p, 4:i32) : i32[]; %n = iota{dim=0}() : i32[4];\n"
@@ -311,7 +312,7 @@ TEST(Definedness, ALoopOnUndefinedData) {
   EXPECT_EQ(0u, run.result.findings[0].message.find("the condition of a loop"));
 }
 
-TEST(Definedness, ACheckOfAnOutputNobodyWrote) {
+TEST(Definedness, ACheckOfAnOutputThatIsNotWritten) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [1]; in %x: i32[8] block (4) map (%i: i32[]) { return %i; };\n"
       " out %o: i32[4]; out %q: i32[4];\n"

@@ -1,4 +1,4 @@
-// The fact `determinate-waits`, held against every schedule: small kernels whose waits take the same credits in every
+// The fact `determinate-waits`, compared with every schedule: small kernels whose waits take the same credits in every
 // schedule, and their twins whose waits do not. What is proved after one run must be what a search of all schedules and
 // 256 seeds say; what is not to be proved is a kernel with a schedule that does something else, or one of those that
 // are withheld on the safe side.
@@ -40,14 +40,14 @@ TEST_P(DeterminateWaits, AreProvedAndNoOthersAre) {
     EXPECT_TRUE(report.ok()) << report.status();
     return report.ok() ? *std::move(report) : Report{};
   };
-  const auto told = [](const Report& report) {
+  const auto text_of = [](const Report& report) {
     std::string text = report.argument;
     for (const ReportedFinding& finding : report.findings)
       Append(&text, "\n", Code(finding.code), ": ", finding.message);
     return text;
   };
   const Report once = check({.seeds = 16});
-  EXPECT_EQ(row.is == Is::kProved, once.verdict == Verdict::kProved) << told(once);
+  EXPECT_EQ(row.is == Is::kProved, once.verdict == Verdict::kProved) << text_of(once);
   // What only some schedules do may need all of them to be seen.
   const auto rounds = [&](int all) { return row.is == Is::kWrong ? all : Rounds(all); };
   const Report seeds = check({.seeds = rounds(256), .all_seeds = true});
@@ -58,12 +58,12 @@ TEST_P(DeterminateWaits, AreProvedAndNoOthersAre) {
     return report.verdict == Verdict::kProved || report.verdict == Verdict::kClean;
   };
   if (row.is == Is::kWrong) {
-    EXPECT_FALSE(clean(seeds) && clean(all)) << told(seeds) << "\n" << told(all);
+    EXPECT_FALSE(clean(seeds) && clean(all)) << text_of(seeds) << "\n" << text_of(all);
     return;
   }
-  EXPECT_TRUE(clean(seeds)) << told(seeds);
-  EXPECT_TRUE(clean(all)) << told(all);
-  EXPECT_EQ(row.is == Is::kProved, seeds.verdict == Verdict::kProved) << told(seeds);
+  EXPECT_TRUE(clean(seeds)) << text_of(seeds);
+  EXPECT_TRUE(clean(all)) << text_of(all);
+  EXPECT_EQ(row.is == Is::kProved, seeds.verdict == Verdict::kProved) << text_of(seeds);
 }
 
 // ---- a core of a TPU: %xr in HBM, %or and %br in VMEM, each of four rows; %dr four semaphores of DMAs, %sr regular

@@ -83,7 +83,7 @@ absl::StatusOr<PreparedKernel> PrepareLaunches(std::string_view text, std::int64
   const kernel::FloatEnvironment environment;
   PALLADION_ASSIGN_OR_RETURN(Module module, Parse(text, PathOf(options.path)));
   if (launches != 1) {
-    PALLADION_RETURN_IF_ERROR(Verify(Module(module)).status());  // what is wrong is told of the text as it stands
+    PALLADION_RETURN_IF_ERROR(Verify(Module(module)).status());  // an error refers to the text as it stands
     PALLADION_ASSIGN_OR_RETURN(const Kernel* one, FindKernel(module, options.kernel));
     PALLADION_ASSIGN_OR_RETURN(Kernel joined, JoinLaunches(*one, launches));
     module.kernels[static_cast<std::size_t>(one - module.kernels.data())] = std::move(joined);

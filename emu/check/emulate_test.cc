@@ -298,7 +298,7 @@ TEST(Values, KeysOfAnotherKindOrNumbersAreNoKeys) {
             status("%v = get(%xr) : key<fry>[4]; %w = add(%v, %v) : key<fry>[4];").code());
 }
 
-// The results that nobody reads have memory too: they must not share the memory of those that somebody reads.
+// Results that are never read have memory too, which must not overlap that of results that are read.
 // More operands than 16 bits count.
 TEST(Values, ManyOperands) {
   constexpr int kOperands = 70000;
@@ -345,7 +345,7 @@ TEST(Values, IndexArraysOfNoElements) {
   EXPECT_EQ(std::vector<std::string>{"[]"}, RunOk(Prepare(text), {Make(DType::kI32, {4}, "iota")}).report.printed);
 }
 
-// Index values of any size: out of bounds, and nothing overflows on the way.
+// Index values of any size: out of bounds, and nothing overflows while they are computed.
 TEST(Values, IndicesFarOutside) {
   for (const char* index : {"-9223372036854775808:i64", "9223372036854775807:i64", "4294967295:u32",
                             "18446744073709551615:u64", "-2147483648:i32"}) {

@@ -91,7 +91,7 @@ const ProofRow* ProofOf(FactSet facts) {
 std::string WordsOf(Fact fact, const Evidence& evidence) {
   const FactRow& row = RowOf(fact);
   if (evidence.shown.Has(fact)) return std::string(row.words);
-  if (!evidence.asked.Has(fact)) return std::string(row.unasked);
+  if (!evidence.examined.Has(fact)) return std::string(row.unexamined);
   if (fact == Fact::kOrderedLanes && !evidence.why.unseen_lanes.empty()) return evidence.why.unseen_lanes;
   std::string words(row.denied);
   if (fact == Fact::kDeterminateWaits && !evidence.why.racing_wait.empty())
@@ -100,11 +100,11 @@ std::string WordsOf(Fact fact, const Evidence& evidence) {
 }
 
 std::vector<ReportedFact> ReportedFacts(FactSet wanted, const Evidence& evidence) {
-  std::vector<ReportedFact> told;
+  std::vector<ReportedFact> facts;
   for (const FactRow& row : kFacts) {
-    if (wanted.Has(row.fact)) told.push_back({row.fact, evidence.shown.Has(row.fact), WordsOf(row.fact, evidence)});
+    if (wanted.Has(row.fact)) facts.push_back({row.fact, evidence.shown.Has(row.fact), WordsOf(row.fact, evidence)});
   }
-  return told;
+  return facts;
 }
 
 std::string MissingOf(FactSet wanted, const Evidence& evidence) {

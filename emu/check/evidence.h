@@ -19,11 +19,11 @@ namespace palladion::check {
 
 struct FactRow {
   Fact fact;
-  std::string_view name;     // "no-conflict"
-  std::string_view words;    // what it says, as part of a sentence
-  std::string_view denied;   // what was found instead
-  std::string_view unasked;  // why nobody looked; "": somebody always does
-  std::string_view from;     // what establishes it
+  std::string_view name;        // "no-conflict"
+  std::string_view words;       // what it says, as part of a sentence
+  std::string_view denied;      // what was found instead
+  std::string_view unexamined;  // why it was not examined; "": it always is
+  std::string_view from;        // what establishes it
 };
 absl::Span<const FactRow> AllFacts();  // in the order of the enumeration
 const FactRow& RowOf(Fact fact);
@@ -52,7 +52,7 @@ class FactSet {
   std::uint32_t bits_ = 0;
 };
 
-// One way to `proved`: where all of its facts hold, no schedule can do anything else on this input.
+// One proof, which suffices for `proved`: if all of its facts hold, every schedule does the same on this input.
 struct ProofRow {
   std::string_view name;
   FactSet rests_on;
@@ -77,7 +77,7 @@ struct WhyWithheld {
 
 // What a check has to say about facts: those that something looked for, and of these those that it established.
 struct Evidence {
-  FactSet asked, shown;
+  FactSet examined, shown;
   WhyWithheld why = {};
 };
 

@@ -1,5 +1,5 @@
-// Options by which Palladion's own tests check a kernel in a second way and compare the two reports, which must be the
-// same. Users have no reason for them, so they are not public.
+// Options with which Palladion's own tests check a kernel in a second execution mode and compare the two reports, which
+// must be the same. Users have no use for them, so they are not public.
 #ifndef PALLADION_EMU_CHECK_FOR_TESTS_H_
 #define PALLADION_EMU_CHECK_FOR_TESTS_H_
 
@@ -11,8 +11,8 @@
 namespace palladion::check {
 
 struct ForTests {
-  // Schedules of which only the order can be news run without values (docs/checks.md), and the report is the same;
-  // false: all in full. `elided` counts those that did; nullptr: not requested.
+  // A schedule that can add nothing but its order runs without values (docs/checks.md), and the report is the same;
+  // false: all run in full. `elided` counts those without values; nullptr: no count is wanted.
   bool elide = true;
   std::atomic<std::int64_t>* elided = nullptr;
   // Programs run under a policy, and seeds, also where they cannot see each other's effects.
@@ -23,13 +23,13 @@ inline ForTests ForTestsOf(const CheckOptions& options) {
   return options.for_tests == nullptr ? ForTests() : *options.for_tests;
 }
 
-// The second way to run a kernel.
-enum class OtherWay : std::uint8_t {
-  kNone,      // there is one way
+// The second execution mode of a kernel.
+enum class OtherMode : std::uint8_t {
+  kNone,      // there is only one
   kByPolicy,  // programs: ForTests::by_policy
   kAsCores,   // tasks of a TPU: a semaphore in the kernel makes them run as cores
 };
-OtherWay OtherWayOf(const PreparedKernel& kernel);
+OtherMode OtherModeOf(const PreparedKernel& kernel);
 
 }  // namespace palladion::check
 

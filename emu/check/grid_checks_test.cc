@@ -249,7 +249,7 @@ TEST(GridChecks, AWholeOutputIsEachCoresOwnUntilItIsFlushed) {
   EXPECT_EQ("", BothOrders(With(With(kWhole, "SCALE", "1"), "\"parallel\"", "\"arbitrary\""), "mosaic_tpu/v5e"));
 }
 
-// The bytes are alike because nobody wrote them; this run does not look for what is undefined.
+// The bytes are equal because they were never written; this run does not look for undefined values.
 TEST(GridChecks, WhatIsUndefinedIsEqualToNothing) {
   const std::string text =
       "pkir 1;\nkernel @k {\n  params {dimension_semantics=[\"parallel\"]};\n  grid [2];\n"

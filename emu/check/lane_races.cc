@@ -53,7 +53,7 @@ bool LaneRaces::Looks(const kernel::PreparedKernelState& kernel) {
 LaneRaces::LaneRaces(const kernel::PreparedKernelState& kernel, launch::Way way)
     : kernel_(kernel), triton_(IsTriton(kernel)), in_order_(way == launch::Way::kInOrder), lanes_(LanesOf(kernel)) {}
 
-// ---- who runs, and on what
+// ---- the agent that runs, and its machine
 
 void LaneRaces::Begun(const threads::ThreadMachine& machine) { machine_ = &machine; }
 

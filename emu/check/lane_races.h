@@ -66,7 +66,8 @@ class LaneRaces final : public run::Watcher {
   void LanesMetUntil(const Who& who, std::uint32_t time) override;
 
  private:
-  // Whose lanes they are. Its time is counted in stretches, which end where it publishes something or its lanes meet.
+  // The agent that the lanes belong to. Its time is counted in intervals, which end where it publishes something or its
+  // lanes synchronise.
   struct Agent {
     std::string name;
     std::uint32_t when = 1, met = 1;

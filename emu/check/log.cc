@@ -50,14 +50,14 @@ std::optional<std::size_t> CheckLog::Known(const Finding& finding) const {
 bool CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
                    const std::function<std::string()>& replay) {
   if (const auto known = Known(finding); known.has_value()) {
-    Finding& told = log_[*known];
-    const std::int64_t count = std::max(told.count, finding.count);
-    const bool worse = finding.severity > told.severity, more = worse || finding.count > told.count;
+    Finding& logged = log_[*known];
+    const std::int64_t count = std::max(logged.count, finding.count);
+    const bool worse = finding.severity > logged.severity, more = worse || finding.count > logged.count;
     if (worse) {
-      told = std::move(finding);
+      logged = std::move(finding);
       shown_[*known] = {schedule, replay()};
     }
-    told.count = count;
+    logged.count = count;
     return more;
   }
   for (const FindingLog::Key& key : WithOtherValues(finding)) {
@@ -77,17 +77,17 @@ bool CheckLog::Add(Finding finding, const std::optional<scheduler::Schedule>& sc
 }
 
 void CheckLog::AddDifference(Finding finding, const scheduler::Schedule& schedule, std::string replay) {
-  const auto told = [&](std::size_t i) {
+  const auto is_difference = [&](std::size_t i) {
     return finding.code == FindingCode::kGridOrder && log_[i].code == finding.code && shown_[i].schedule.has_value();
   };
   const auto of_it = [&](std::size_t i) {
     const std::optional<FindingAccess>&mine = finding.second, &its = log_[i].second;
-    return told(i) && mine.has_value() && its.has_value() && mine->object == its->object;
+    return is_difference(i) && mine.has_value() && its.has_value() && mine->object == its->object;
   };
   std::size_t at = 0;
   while (at < size() && !of_it(at)) ++at;
   if (at == size()) {
-    for (at = 0; at < size() && !told(at);) ++at;
+    for (at = 0; at < size() && !is_difference(at);) ++at;
   }
   if (at == size()) {
     log_.Push(std::move(finding));

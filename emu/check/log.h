@@ -29,8 +29,8 @@ class CheckLog {
   // (emu/run/launch/grid_words.h).
   explicit CheckLog(bool generic = false) : generic_(generic) {}
 
-  // `replay` is asked for a finding that is new here, or takes another's place. True: something is told now that was
-  // not before.
+  // `replay` is called for a finding that is new here, or that replaces another. Returns true if the report
+  // has changed.
   bool Add(Finding finding, const std::optional<scheduler::Schedule>& schedule,
            const std::function<std::string()>& replay);
 

@@ -33,14 +33,14 @@ Report ReportBeforeRun(const kernel::PreparedKernelState& kernel, LegalityMode l
 
 absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::LaunchOptions& options) {
   const auto& [kernel, inputs, outputs] = call;
-  agents::LaunchOptions asked = options;
+  agents::LaunchOptions checked = options;
   const launch::Way way = launch::WayOf(kernel.program(), {.one_program = options.only_program.has_value()});
   Checkers checkers = Checkers::Of({.program = kernel.program(), .kernel = &kernel, .inputs = inputs, .way = way});
-  checkers.Attach(asked);
+  checkers.Attach(checked);
   agents::Ran result;
-  std::vector<Finding>*& before_error = asked.found_before_error;
+  std::vector<Finding>*& before_error = checked.found_before_error;
   if (before_error == nullptr) before_error = &result.findings;
-  absl::StatusOr<agents::Ran> ran = launch::Run(call, asked);
+  absl::StatusOr<agents::Ran> ran = launch::Run(call, checked);
   const bool interrupted = IsInterrupted(ran.status());
   const std::vector<Finding> before_run = KnownBefore(kernel, options.run.legality).findings;
   if (!ran.ok() && !interrupted && before_error->empty() && before_run.empty()) return ran.status();

@@ -49,7 +49,7 @@ std::string RandomCore(Random& random) {
   return Core(Interleaved(random, std::move(lists)));
 }
 
-// Devices that meet and send each other rows; with signals for what they have read.
+// Devices that synchronise, send each other rows, and signal what they have read.
 std::string RandomRing(Random& random) {
   const int devices = 2 + Below(random, 2);
   const std::string meet =

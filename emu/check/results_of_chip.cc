@@ -24,8 +24,8 @@ bool IsUndefined(const Finding& finding) { return finding.code == FindingCode::k
 
 bool HasUndefined(const Trial& trial) { return std::any_of(trial.findings.begin(), trial.findings.end(), IsUndefined); }
 
-// Does what a task finds depend on who shares its core, or is something defined there that is not where it has a core
-// of its own? One core that is taken for many has the same bytes either way.
+// Do the findings of a task depend on the tasks that share its core, or is something defined there that is undefined
+// where the task has a core to itself? If one core stands for many, the bytes are the same in both cases.
 bool DependsOnCores(const agents::Ran& plain, const Trial& trial) {
   return std::any_of(trial.findings.begin(), trial.findings.end(), [&](const Finding& found) {
     const auto same = [&](const Finding& finding) { return SameFinding(finding, found); };

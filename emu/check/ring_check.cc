@@ -27,8 +27,8 @@ absl::StatusOr<PreparedKernel> RingOf(const kernel::PreparedKernelState& state) 
   return absl::InternalError("cannot happen: a prepared kernel is not in its module");
 }
 
-absl::StatusOr<RingAnswer> Ask(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
-                               const RunInRing& run) {
+absl::StatusOr<RingAnswer> AnswerInRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
+                                        const RunInRing& run) {
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel ring, RingOf(kernel.state()));
   std::vector<Tensor> words;
   for (const ConstArray& array : inputs) {
@@ -48,8 +48,8 @@ absl::StatusOr<RingAnswer> Ask(const PreparedKernel& kernel, absl::Span<const Co
 
 }  // namespace
 
-RingVerdict AskRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunInRing& run) {
-  const absl::StatusOr<RingAnswer> answer = Ask(kernel, inputs, run);
+RingVerdict JudgeInRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunInRing& run) {
+  const absl::StatusOr<RingAnswer> answer = AnswerInRing(kernel, inputs, run);
   if (answer.ok()) return {*answer, ""};
   return {RingAnswer::kUndecided, std::string(answer.status().message())};
 }

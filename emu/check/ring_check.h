@@ -28,7 +28,7 @@ struct RingVerdict {
 using RunInRing = std::function<absl::StatusOr<std::vector<Tensor>>(const PreparedKernel& ring,
                                                                     absl::Span<const Tensor> inputs, bool second)>;
 
-RingVerdict AskRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunInRing& run);
+RingVerdict JudgeInRing(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunInRing& run);
 
 }  // namespace palladion::check
 

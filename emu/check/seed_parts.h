@@ -1,7 +1,7 @@
 // A check whose seeds ran in parts on several machines (docs/sweeps.md): which seeds have to run again where the report
 // is made, and which results count without. Based on two facts: a check's knowledge only grows with its seeds, so a
-// seed without news for its own part has none for the whole; and counts are sums. It does not verify that a machine
-// counted correctly: a part is trusted.
+// seed that adds nothing to its own part adds nothing to the whole; and counts are sums. It does not verify that a
+// machine counted correctly: a part is trusted.
 #ifndef PALLADION_EMU_CHECK_SEED_PARTS_H_
 #define PALLADION_EMU_CHECK_SEED_PARTS_H_
 
@@ -29,7 +29,7 @@ absl::Status ExpectParts(const CheckOptions& options, const TrialRunner& runner)
 // The seeds that run here, in their order.
 class SeedPlan {
  public:
-  // Those of `part`, where there is one; else of the options' parts those with news, or all.
+  // The seeds of `part`, where there is one; else the seeds of the options' parts that added something, or all.
   SeedPlan(const CheckOptions& options, const CheckPart* part);
 
   std::int64_t size() const { return size_; }

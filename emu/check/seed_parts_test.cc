@@ -1,5 +1,5 @@
-// A check whose seeds ran in parts gives the report of a check that ran them all: of kernels of each kind, for every
-// way to cut a few seeds and some random ones to cut many. What is held against each other is the whole JSON.
+// A check whose seeds ran in parts gives the report of a check that ran them all: for kernels of each kind, for every
+// division of a few seeds and some random divisions of many. The whole JSON of both is compared.
 #include "emu/check/seed_parts.h"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(SeedParts, GiveTheReportOfTheWholeHoweverTheyAreCut) {
   }
 }
 
-TEST(SeedParts, OfManySeedsRunOnlyThoseWithNewsAgain) {
+TEST(SeedParts, OfManySeedsOnlyThoseThatAddSomethingRunAgain) {
   std::mt19937 random(1);
   std::size_t with_news = 0, stopped = 0, proved = 0;
   for (const Kernel& kernel : Kernels()) {
@@ -140,7 +140,7 @@ TEST(SeedParts, OfManySeedsRunOnlyThoseWithNewsAgain) {
 
 // The rarest of them: nothing of it is in the first seeds, and the report of all names the schedule that a whole check
 // does.
-TEST(SeedParts, AFindingOfOnePartIsToldAndReplays) {
+TEST(SeedParts, AFindingOfOnePartIsReportedAndReplays) {
   const Sides sides(Kernels()[5], {.seeds = 90});
   const absl::StatusOr<Report> report = sides.With(Cut(sides, 90, [](std::int64_t seed) { return seed % 30 == 0; }));
   ASSERT_TRUE(report.ok()) << report.status();
@@ -151,7 +151,7 @@ TEST(SeedParts, AFindingOfOnePartIsToldAndReplays) {
   EXPECT_EQ(0u, found->replay.find("s2:")) << found->replay;
 }
 
-TEST(SeedParts, WhatNobodyRanIsNoPass) {
+TEST(SeedParts, ASeedThatDidNotRunIsNoPass) {
   Sides sides(Kernels()[3], {.seeds = 40, .races = false});
   std::vector<CheckPart> parts = Cut(sides, 40, [](std::int64_t seed) { return seed % 10 == 9; });
   ASSERT_EQ(4u, parts.size());

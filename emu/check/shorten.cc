@@ -42,7 +42,7 @@ bool IsCutShort(const Trial& trial, std::int64_t most_work) {
 
 }  // namespace
 
-// How many a finding may have: a share of what is left, and none where that is too few to tell.
+// How many runs a finding may have: a share of what is left, and none where that is too few to be of use.
 std::int64_t Shortener::RunsFor(const scheduler::LoopResult& run) const {
   constexpr std::int64_t kMostRuns = 400, kFewestRuns = 10, kShare = 5;
   const std::int64_t by_work = work_left_ / WorkOf(run);
@@ -78,7 +78,7 @@ void Shortener::Shorten(scheduler::Schedule& schedule, const scheduler::LoopResu
 }
 
 absl::StatusOr<bool> Shortener::Finds(const Moves& moves, const Finding& finding, std::int64_t most_work) {
-  constexpr std::size_t kMostLists = 32, kMostMoves = 4096;  // of a list: long ones are seldom asked about twice
+  constexpr std::size_t kMostLists = 32, kMostMoves = 4096;  // of a list: long ones are seldom tried twice
   const auto has = [&](const std::vector<Finding>& findings) {
     return std::any_of(findings.begin(), findings.end(),
                        [&](const Finding& found) { return ShownAlike(found, finding); });

@@ -48,8 +48,8 @@ class Shortener {
   std::int64_t runs_left_ = 2000;
   std::int64_t work_left_;
   std::int64_t trials_ = 0;
-  // Findings of a check are asked about the same lists of moves again and again, first of all about the empty one; a
-  // list always makes the same run. The latest are kept.
+  // Each finding of a check tries many of the lists of moves that others have tried, the empty one above all; a list
+  // always makes the same run. The latest are kept.
   struct Known {
     Moves moves;
     std::int64_t most_work = 0;     // that the run was let do

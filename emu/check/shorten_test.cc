@@ -1,5 +1,5 @@
 // How many runs it takes to shorten the schedules of several findings, and that what is remembered changes no answer:
-// each replay is held against one that a fresh shortener finds.
+// each replay is compared with the one that a fresh shortener finds.
 #include "emu/check/shorten.h"
 
 #include <gtest/gtest.h>

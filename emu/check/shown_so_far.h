@@ -23,7 +23,7 @@ class ShownSoFar {
   FactSet facts() const { return facts_; }                 // that every watched schedule showed
   const WhyWithheld& why() const { return why_; }          // others are, of them all
   bool livelock() const { return livelock_; }              // one spends the whole budget: no more are tried
-  bool outputs_differ() const { return outputs_differ_; }  // one pair of schedules tells it
+  bool outputs_differ() const { return outputs_differ_; }  // one pair of schedules shows it
 
   void ForgetNews() { news_ = false; }
   bool news() const { return news_; }  // since then

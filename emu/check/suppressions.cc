@@ -18,7 +18,7 @@ std::string_view Trim(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-// * and ? never stand for a slash, so a star that is stuck at one can't be mended by an earlier star.
+// * and ? never match a slash, so where a star stops at one, no earlier star can help.
 bool GlobMatches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
   while (t < text.size()) {

@@ -33,17 +33,17 @@ struct Trial {
   WhyWithheld why;                  // facts are
   bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
   std::vector<NeverRan> never_ran;  // where coverage was recorded
-  bool all_fit = true;              // all that interacts could be under way at once
+  bool all_fit = true;              // all that interacts could be resident at once
   bool engines = false;             // asynchronous operations ran
-  bool undefined_arrived = false;   // where it matters, told or not
+  bool undefined_arrived = false;   // where it matters, reported or not
   scheduler::LoopResult run;        // of programs under a policy only
   bool values_of_first = false;     // outputs are those of program order: it ran without values
   agents::LaunchLeft left;          // to later launches
-  absl::Status trouble;             // why it did not come to its end, or what is told of a finding is not all
+  absl::Status trouble;             // why the run did not end, or why a finding is incomplete
 };
 
 enum class Watch : std::uint8_t {
-  kEverything,  // what the options ask for
+  kEverything,  // what the options request
   kOutputs,     // nothing: only the outputs are wanted
 };
 

@@ -26,8 +26,8 @@ bool IsReverse(const scheduler::Schedule& schedule) {
   return !schedule.moves.has_value() && schedule.policy == scheduler::PolicyKind::kReverse;
 }
 
-// The reverse order is where it is asked; and program order, where its proof may be the end of the check.
-bool AsksStartOrder(const Trial& trial) {
+// The start order is tried for the reverse order, and for program order where a proof from it may end the check.
+bool NeedsStartOrder(const Trial& trial) {
   const bool in_order = !trial.schedule.moves.has_value() && trial.schedule.seed == 0;
   const FactSet waits = {Fact::kNothingDecides, Fact::kDeterminateWaits};
   return IsReverse(trial.schedule) || (in_order && trial.facts.Holds(waits));
@@ -119,7 +119,7 @@ absl::StatusOr<Trial> TrialRunner::RunOnce(const scheduler::Schedule& schedule, 
                                   .contracts = everything && options_.contracts,
                                   .counts = everything});
   if (!ran.ok()) trial.trouble = ran;
-  if (trial.trouble.ok() && everything && AsksStartOrder(trial)) trial.trouble = AskStartOrder(trial);
+  if (trial.trouble.ok() && everything && NeedsStartOrder(trial)) trial.trouble = TryStartOrder(trial);
   if (!ran.ok() && trial.findings.empty()) return ran;
   if (everything) TakeEvidence(trial);
   return trial;
@@ -171,13 +171,13 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
                                         .counts = true,
                                         .values = false}));
   PALLADION_RETURN_IF_ERROR(trial.trouble);
-  if (IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(AskStartOrder(trial));
+  if (IsReverse(schedule)) PALLADION_RETURN_IF_ERROR(TryStartOrder(trial));
   TakeEvidence(trial);
   return trial;
 }
 
 // Begun backwards, would it hang? (docs/schedules.md)
-absl::Status TrialRunner::AskStartOrder(Trial& trial) const {
+absl::Status TrialRunner::TryStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, kernel::NewOutputs(kernel_));
   const std::vector<MutableArray> outputs = kernel::MutableArraysOf(unused);
@@ -212,8 +212,8 @@ agents::LaunchOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch
 }
 
 absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
-                                const CheckedRun& asked) const {
-  CheckedRun run = asked;
+                                const CheckedRun& wanted) const {
+  CheckedRun run = wanted;
   run.way = WayOf(trial.schedule);
   PALLADION_RETURN_IF_ERROR(RunChecked(launch, lengths, trial, run));
   if (run.way != launch::Way::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock) return absl::OkStatus();
@@ -287,11 +287,11 @@ absl::StatusOr<std::vector<Tensor>> TrialRunner::RunOn(const PreparedKernel& ker
   return outputs;
 }
 
-OtherWay OtherWayOf(const PreparedKernel& kernel) {
+OtherMode OtherModeOf(const PreparedKernel& kernel) {
   const Program& program = kernel.state().program();
-  if (launch::ProgramsInteract(program)) return OtherWay::kNone;
-  if (program.grid_in_agent) return OtherWay::kAsCores;
-  return OtherWay::kByPolicy;
+  if (launch::ProgramsInteract(program)) return OtherMode::kNone;
+  if (program.grid_in_agent) return OtherMode::kAsCores;
+  return OtherMode::kByPolicy;
 }
 
 }  // namespace palladion::check

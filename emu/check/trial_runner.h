@@ -62,9 +62,9 @@ class TrialRunner final : public Trials {
   std::vector<std::size_t> InputsOfNumbers() const override;
   bool races_are_defects() const override;
 
-  // The schedule without values (emu/run/launch/elided_program.h), of threads: findings of values and outputs are
-  // missing. `elided` is made of the runner's kernel; `reads` is one of its program. An error: it could not be told so
-  // far.
+  // Runs a schedule of threads without values (emu/run/launch/elided_program.h), so findings about values and outputs
+  // are missing. `elided` is made from the runner's kernel, and `reads` belongs to its program. An error means that the
+  // schedule could not be run to its end without values.
   absl::StatusOr<Trial> RunElided(const scheduler::Schedule& schedule, const scheduler::RunLengths& lengths,
                                   const kernel::PreparedKernelState& elided, launch::ReadsFrom& reads) const;
 
@@ -81,16 +81,16 @@ class TrialRunner final : public Trials {
                                 const agents::LaunchOptions* extra) const override;
   launch::Way WayOf(const scheduler::Schedule& schedule) const;
   agents::LaunchOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
-  // `asked`: what is run, and what it is asked; which way it runs is settled here.
+  // `wanted`: what is run, and which checks it is to make; the execution mode is chosen here.
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
-                     const CheckedRun& asked) const;
+                     const CheckedRun& wanted) const;
   absl::Status RunChecked(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                           const CheckedRun& run) const;
   static void TakeEvidence(Trial& trial);
   scheduler::LoopOptions LoopOf() const {
     return {.resident = launch::ProgramsAtOnce(kernel_.state().program()), .budget = options_.step_budget};
   }
-  absl::Status AskStartOrder(Trial& trial) const;
+  absl::Status TryStartOrder(Trial& trial) const;
   static void TakeResult(agents::Ran result, Trial& trial);
 
   const PreparedKernel& kernel_;

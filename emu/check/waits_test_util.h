@@ -38,7 +38,7 @@ inline std::string AwaitRows(int row, int rows, std::string_view semaphore) {
 }
 inline std::string Await(int row, std::string_view semaphore) { return AwaitRows(row, 1, semaphore); }
 
-// To %br of another device; what is sent is told at %dr[0].
+// Sends to %br of another device; %dr[0] is signalled when the source has been read.
 inline std::string Send(int from, int to, std::string_view device, std::string_view semaphore) {
   return Cat("dma_start{device_id_type=mesh, priority=0, add=false}(src=%xr.at[", from, " +: 1, *], dst=%br.at[", to,
              " +: 1, *], dst_sem=", semaphore, ", src_sem=%dr.at[0], device_id=", device, ");\n");

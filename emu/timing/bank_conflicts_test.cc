@@ -130,7 +130,7 @@ TEST(BankConflicts, ASliceOfColumnsMeetsInFewBanks) {
   EXPECT_EQ(transfer->turns, 16 * 8);
 }
 
-// Four lanes have the same row: they ask for one word, which is one turn.
+// Four lanes have the same row: they access one word, which is one turn.
 TEST(BankConflicts, LanesThatAskForOneWordShareATurn) {
   const auto spread = SpreadOf({LayoutName::kWgmmaRow}, ArrayType(DType::kF32, {64}));
   ASSERT_TRUE(spread.has_value());

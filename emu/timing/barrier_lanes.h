@@ -33,7 +33,7 @@ class BarrierLanes {
   void Saw(const Look& look);
   void Ends(BarrierId id, Ticks at);  // its block does, and another one's barrier may have its lane
 
-  // What arrives there tells of this slot of a ring, whose colour its phases have.
+  // Arrivals there signal this slot of a ring, whose colour the phases have.
   void TellsOf(BarrierId id, std::int32_t slot) { slots_[id.value] = slot; }
   std::int32_t SlotOf(BarrierId id) const {
     const auto found = slots_.find(id.value);
@@ -47,7 +47,7 @@ class BarrierLanes {
     std::int64_t all = 1;  // of a phase's arrivals
     std::uint64_t completed = 0;
     std::int64_t arrived = 0;
-    Ticks phase, part;  // when what is under way began
+    Ticks phase, part;  // when the current ones began
   };
   struct Taken {
     std::int32_t lane = 0;

@@ -216,7 +216,7 @@ TEST(BlackwellChip, CopiesLandBesideWhatProductsRead) {
   EXPECT_GT(landed(), Cycles(4096));
 }
 
-// The same source, tma2d_throughput: GB/s from DRAM with so many bytes of each SM under way, the middle of its runs.
+// The same source, tma2d_throughput: GB/s from DRAM with so many bytes of each SM in flight, the middle of its runs.
 // Nothing was fitted to these. Below 64 KB the latency decides, which comes from main loops at 1.3 GHz and is too long
 // at the clock of these runs: docs/time.md.
 TEST(BlackwellChip, DramGivesNearlyWhatWasMeasured) {

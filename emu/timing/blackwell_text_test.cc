@@ -47,7 +47,7 @@ TEST(BlackwellText, AProductTakesTheFormOfItsOperands) {
   EXPECT_NEAR(busy, 4 * 32, 0.1);  // A in tensor memory; in shared memory each takes 48
 }
 
-// The barrier is told by a commit, which comes when the products before it are done.
+// A commit arrives at the barrier, when the products before it are done.
 TEST(BlackwellText, AWaitForACommitIsAWaitForProducts) {
   const std::string text = TextOfCase("page_tcgen05.case", "page_tcgen05_left_in_tmem");
   const Timing timing = RunOf(text, MachineNamed("b200")).timed.timing;
@@ -74,7 +74,7 @@ TEST(BlackwellText, TensorMemoryHasLanes) {
   EXPECT_GT(accesses, 0);
 }
 
-// Each block of the cluster copies a half into both, so a wait may be ended by the other one's copy.
+// Each block of the cluster copies one half of the tile into both, so a wait may be ended by the other one's copy.
 TEST(GpuText, WhatAnotherSmDidIsMarkedWhereItEndsAWait) {
   const PreparedKernel kernel = Prepared(TextOfCase("page_cluster.case", "page_cluster_multicast"), "mosaic_gpu/h100");
   const std::vector<Tensor> inputs = InputsOf(kernel);

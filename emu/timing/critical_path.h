@@ -37,7 +37,7 @@ class CriticalPath final : public scheduler::ClockListener {
     friend class CriticalPath;
     std::int32_t part = -1;
   };
-  Held Hold(Agent agent);  // the way to where it is
+  Held Hold(Agent agent);  // the path to where it is
   Held Copy(const Held& held);
   void Release(Held& held);  // not needed any more
   void StartFrom(Agent agent, const Held& held);
@@ -57,7 +57,7 @@ class CriticalPath final : public scheduler::ClockListener {
   struct Part {
     std::int64_t key = 0;
     Ticks time;
-    std::int32_t before = kNone, used_by = 0;  // ways and parts that go on from it; 0: free
+    std::int32_t before = kNone, used_by = 0;  // paths and parts that go on from it; 0: free
     std::unique_ptr<Sums> more;                // of the same stretch
   };
   struct Way {

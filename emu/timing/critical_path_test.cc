@@ -1,4 +1,4 @@
-// The way back from the last end: by hand, against plain sums over many random runs, and of whole kernels, whose time
+// The path back from the last end: by hand, against plain sums over many random runs, and in whole kernels, whose time
 // it adds up to.
 #include "emu/timing/critical_path.h"
 
@@ -75,7 +75,7 @@ TEST(CriticalPath, APlaceIsLeftToWhoComesNext) {
   EXPECT_EQ(SumsOf(path), (Sums{{1, 6}, {2, 2}}));
 }
 
-// Of each agent the sums are kept whole; `path` is told the same.
+// Keeps complete sums for each agent, and passes the same events to `path`.
 class Random {
  public:
   Random(std::uint32_t seed, CriticalPath& path) : random_(seed), path_(path) {}

@@ -30,7 +30,7 @@ TEST(FusedProducts, AProductIsPartOfTheSumThatAloneUsesIt) {
   EXPECT_NEAR(Instructions(product), sum, 0.01);
   EXPECT_NEAR(Instructions(product + "      %s = add(%p, 0.25:f32) : f32[64,32];\n"), sum, 0.01);
   EXPECT_NEAR(Instructions(product + "      %s = sub(0.25:f32, %p) : f32[64,32];\n"), sum, 0.01);
-  // Two who use it, or another operation: it stands for itself.
+  // Where it has two users, or its user is another operation, it is not fused.
   EXPECT_NEAR(Instructions(product + "      %s = add(%p, %p) : f32[64,32];\n"), 2 * sum, 0.01);
   EXPECT_NEAR(
       Instructions(product + "      %s = add(%p, 0.25:f32) : f32[64,32];\n      _ = swap(%a, %p) : f32[64,32];\n") -

@@ -68,7 +68,7 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
   return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
 }
 
-// L2 keeps it. No thread waits for its way to DRAM, except for DRAM's free rate.
+// L2 keeps it. No thread waits until DRAM has it, but DRAM's free rate limits it.
 Ticks GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   const L2Cache::Found found = cache_.Store(box, at);
   const Bytes all = BytesOf(found.hit);
@@ -100,7 +100,7 @@ Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBo
   Sm& first = At(sms.front());
   const Ticks asked = Serve(first, kEngine, first.engine, at, engine);
   const Ticks begin = std::max(at, asked - engine);
-  // The last row's latency is left when all have been asked for.
+  // When all rows have been requested, the latency of the last one is left.
   const Way way{.asked = asked, .near = TicksOf(costs_.tma_l2_latency), .far = TicksOf(costs_.tma_dram_latency)};
   const Fetched fetched = Fetch(begin, box, way);
   const Bytes all(static_cast<double>(box.bytes()));
@@ -247,7 +247,7 @@ GpuChip::Use GpuChip::use() const {
 
 GpuChip::Asked GpuChip::TakeAsked(std::int64_t sm) {
   Sm& it = At(sm);
-  scheduler::Server::Asked issue;  // a warpgroup asks all quadrants: of the one that it waited for longest
+  scheduler::Server::Asked issue;  // of the quadrant that the warpgroup waited for longest; it uses all
   for (Quadrant& quadrant : it.quadrants) {
     const scheduler::Server::Asked one = quadrant.issue.TakeAsked();
     issue = {.waited = std::max(issue.waited, one.waited), .served = std::max(issue.served, one.served)};

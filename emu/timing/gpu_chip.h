@@ -26,7 +26,7 @@ class GpuChip {
  public:
   explicit GpuChip(const GpuCosts& costs);
 
-  // Of each of `sms`, asked at `at`. The product's result is there, and its operands may be written again.
+  // On each of `sms`, requested at `at`. Returns when the result is ready and the operands may be written again.
   scheduler::Ticks Multiply(absl::Span<const std::int64_t> sms, scheduler::Ticks at, const TensorWork& work);
   // The copy has landed in shared memory. `at`: its issue is over.
   scheduler::Ticks Load(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box) { return Load({&sm, 1}, at, box); }
@@ -53,10 +53,10 @@ class GpuChip {
   scheduler::Ticks StoreDirectly(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);
   // ---- For what is done in the memory of another device, or by another device in this one's (gpu_node.h).
   scheduler::Ticks AskPort(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);   // it is through
-  scheduler::Ticks AskEngine(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);  // the last row is asked for
+  scheduler::Ticks AskEngine(std::int64_t sm, scheduler::Ticks at, const GlobalBox& box);  // the last row is requested
   scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);      // in shared memory
   scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
-  // Loads by threads that have gone through the port by `asked`: the values are there.
+  // When the values of loads by threads, which have gone through the port by `asked`, have arrived.
   scheduler::Ticks Read(scheduler::Ticks at, scheduler::Ticks asked, const GlobalBox& box);
   scheduler::Ticks TakeThrough(scheduler::Ticks at, const GlobalBox& box);  // of a store: DRAM has it, too
   scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);         // the same, of a store
@@ -72,7 +72,8 @@ class GpuChip {
   }
 
   struct Traffic {
-    // Bytes of sectors: asked of L2, and of these what it did not have. What it wrote back to DRAM is of no array.
+    // Bytes of sectors that L2 was to read or write, and those that it did not have. What it wrote back to DRAM belongs
+    // to no array.
     std::int64_t read = 0, written = 0, missed = 0;
   };
   Traffic traffic(std::int64_t array) const {
@@ -87,7 +88,7 @@ class GpuChip {
     std::array<scheduler::Ticks, kPipes> pipes{};                               // as issue: the mean of the quadrants
     scheduler::Ticks conflicts;                                                 // of the port's
     scheduler::Ticks l2, dram;
-    std::int64_t l2_bytes = 0, dram_bytes = 0;  // asked of them
+    std::int64_t l2_bytes = 0, dram_bytes = 0;  // read and written there
     void Add(const Use& other);
   };
   Use use() const;
@@ -108,11 +109,11 @@ class GpuChip {
     std::vector<Quadrant> quadrants;
     scheduler::Server reads;  // of the port, by products alone
   };
-  // A time of a unit of that SM, told to the watcher.
+  // Occupies a unit of that SM for a time, and passes that to the watcher.
   scheduler::Ticks Serve(const Sm& sm, std::string_view unit, scheduler::Server& server, scheduler::Ticks at,
                          scheduler::Ticks time);
-  // Bytes of a box, once through L2 and as far as need be through DRAM. `asked`: the last was asked for. `near`, `far`:
-  // from then on, found in L2 and not.
+  // Bytes of a box, once through L2 and where necessary through DRAM. `asked`: when the last was requested. `near`,
+  // `far`: the latency from then on of what L2 has, and of what it does not have.
   struct Way {
     scheduler::Ticks asked, near, far;
   };

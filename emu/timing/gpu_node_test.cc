@@ -70,7 +70,7 @@ TEST(GpuNode, ACopyIsReadWhenTheLinkHasIt) {
   EXPECT_GE(CyclesOf(node.Store({0, 1}, {}, to, Kilobytes(1)).read), Cycles(8192));
 }
 
-// ---- kernel text: each of two devices stores its row on the other, or its own, and tells it.
+// ---- kernel text: each of two devices stores its row on the other, or on itself, and signals that device.
 std::string PermuteText(const std::string& device) {
   return R"(pkir 1;
 kernel @permute {

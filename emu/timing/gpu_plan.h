@@ -18,7 +18,7 @@
 namespace palladion::timing {
 
 enum class GpuWork : std::uint8_t {
-  kNothing,     // a view, a name, what a compiler is told
+  kNothing,     // a view, a name, a hint to the compiler
   kRegisters,   // arithmetic, by every lane of the thread
   kAccess,      // loads and stores by the thread
   kCopyIn,      // the copy engine, to shared memory
@@ -34,7 +34,7 @@ enum class GpuWork : std::uint8_t {
   kAwaitEngine,  // groups of its own copies or products
   kMeet,         // the threads of the block
   kFence,
-  kControl,  // a branch, an iteration, an instruction that tells the SM something
+  kControl,  // a branch, an iteration, an instruction that changes a state of the SM
 };
 
 struct GpuPlan {

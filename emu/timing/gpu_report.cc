@@ -30,7 +30,7 @@ std::string LineOf(const GpuReportInputs& what, int text_line) {
 
 std::string WaitedFor(const GpuReportInputs& what, const Spent& spent, const std::vector<StallTime>& stalls) {
   const std::optional<std::int32_t> most = LongestAwaited(spent, stalls);
-  if (!most.has_value()) return stalls[0].reason;  // units, and its own way to memory
+  if (!most.has_value()) return stalls[0].reason;  // units, and its own latency to memory
   if (*most == scheduler::VirtualClock::kNone) return "another thread";
   const GpuPlan& ended = what.timer.plans()[static_cast<std::size_t>(*most)];
   const std::string line = LineOf(what, ended.instr->text_line);

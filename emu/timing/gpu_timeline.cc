@@ -32,7 +32,7 @@ SpanKind KindOf(GpuWork work) {
 
 }  // namespace
 
-// ---- who is there
+// ---- agents of the SM
 
 std::int32_t GpuTimeline::LaneOf(const Frame& frame, std::int64_t sm) {
   if (!recorder_.Shows(sm)) return kNoLane;
@@ -111,7 +111,7 @@ std::string GpuTimeline::NameOf(BarrierId id, const threads::Block& of) const {
   return name.ends_with(own) ? name.substr(0, name.size() - own.size()) : name;
 }
 
-// Of a barrier, " full[1], phase 3": who waits has not taken it yet.
+// For a barrier, " full[1], phase 3". The waiting thread has not taken the phase yet.
 std::string GpuTimeline::WaitText(const Awaited& awaited, std::int32_t* slot) const {
   const WaitTarget& target = awaited.target;
   if (machine_ == nullptr || target.kind != WaitTarget::Kind::kBarrier || !machine_->syncs().Lives(target.object.array))
@@ -253,7 +253,7 @@ void GpuTimeline::Followed(Agent agent, Agent by) {
   if (here_.contains(agent.value)) followed_[agent.value] = by.value;
 }
 
-// Its last half has told whomever it tells.
+// The last phase of the operation has signalled its waiters.
 void GpuTimeline::Left(Agent agent, Ticks time) {
   next_.Left(agent, time);
   const auto engine = engines_.find(agent.value);

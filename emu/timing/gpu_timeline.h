@@ -32,7 +32,7 @@ class GpuTimeline final : public scheduler::ClockListener {
   using Ticks = scheduler::Ticks;
   using Agent = scheduler::AgentOrdinal;
 
-  // All outlive it. The clock tells it, and it tells `next`.
+  // All outlive it. The clock passes it events, and it passes them to `next`.
   struct Parts {
     const kernel::PreparedKernelState& kernel;
     const std::vector<GpuPlan>& plans;
@@ -61,7 +61,7 @@ class GpuTimeline final : public scheduler::ClockListener {
     Ticks begin, end;
   };
   void Worked(const When& when);
-  // `awaited`: what for, and by whom.
+  // `awaited`: what for, and by which thread.
   struct Awaited {
     const WaitTarget& target;
     AgentId thread;
@@ -71,7 +71,7 @@ class GpuTimeline final : public scheduler::ClockListener {
   void Multiplied(const When& when, const AsyncRequest& request);
   void Commits(const When& when, const AsyncRequest& request);  // from `begin` on, until its operation is over
   void Touched(const When& when, BufferId buffer, const BoxAccess* box);  // by a thread, in shared or tensor memory
-  void Stepped(std::int32_t lane);  // a thread's operation is over, and what it took has been told
+  void Stepped(std::int32_t lane);  // a thread's operation is over, and its time has been recorded
   void UnitBusy(std::string_view unit, const scheduler::Server::Piece& piece, std::int32_t plan);
   void Use(const GpuNode& node, std::int64_t device, Ticks now, std::int64_t sms);
   void Finished(Ticks end);  // the kernel is over everywhere
@@ -129,7 +129,7 @@ class GpuTimeline final : public scheduler::ClockListener {
   std::optional<Engine> issued_;  // whose agent enters next
   absl::flat_hash_map<std::int32_t, Engine> engines_;
   absl::flat_hash_set<std::int32_t> here_;                    // agents of the SM: threads and engines' operations
-  absl::flat_hash_map<std::int32_t, std::int32_t> followed_;  // of these: whom last, by agents
+  absl::flat_hash_map<std::int32_t, std::int32_t> followed_;  // the agent that each of these last followed
   std::map<std::string, std::map<std::string, std::int32_t>> places_;  // lanes, by buffer's name and their own
   std::size_t of_model_ = 0, of_memory_ = 0;                           // findings so far
   absl::flat_hash_map<std::int32_t, std::int32_t> last_engine_;        // by thread's lane: its last operation's span

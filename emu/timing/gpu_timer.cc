@@ -66,7 +66,7 @@ void GpuTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> ar
   ++bound_;
 }
 
-// ---- who runs
+// ---- the running thread
 
 GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   const auto [found, added] = threads_.try_emplace(frame.agent().value);
@@ -135,7 +135,7 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   if (timeline_.has_value() && steps_ % kShowEvery == 0)
     timeline_->Use(node_, shown_device_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
-    // A product may be asked for when its thread came to it, so the past is kept for a while.
+    // The request for a product may date from when its thread came to it, so the past is kept for a while.
     const Ticks past = TicksOf(machines::Cycles(1e6));
     if (clock_.operation_began() > past) node_.Forget(clock_.operation_began() - past);
   }
@@ -243,7 +243,7 @@ ArrayLayout GpuTimer::LayoutOf(BufferId buffer) const {
 void GpuTimer::AccessGlobal(AccessKind kind, BufferId buffer, const std::vector<GlobalBox>& boxes) {
   const GpuPlan& plan = plans_[now_.plan];
   const std::int64_t device = DeviceOf(buffer);
-  if (plan.everywhere && node_.links().has_value()) {  // of each device; the last step of it asks for all
+  if (plan.everywhere && node_.links().has_value()) {  // of each device; its last step requests all
     now_.everywhere.devices.push_back(device);
     if (now_.everywhere.devices.size() == 1) now_.everywhere.boxes = boxes;
     return;

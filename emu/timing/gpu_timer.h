@@ -91,7 +91,7 @@ class GpuTimer final : public run::Watcher {
   struct Cluster {
     std::int64_t device = 0, group = 0, running = 0;  // threads that have not ended
     scheduler::Ticks begins, ends;
-    CriticalPath::Held from, to;  // the ways to these
+    CriticalPath::Held from, to;  // the paths to these
   };
   struct Device {
     BlockPlaces places;
@@ -99,7 +99,7 @@ class GpuTimer final : public run::Watcher {
     scheduler::Ticks ended;
     StallTimes stalls = {};
   };
-  // What an operation asks for in the same place of several devices.
+  // What an operation requests in the same place of several devices.
   struct Everywhere {
     std::vector<std::int64_t> devices;
     std::vector<GlobalBox> boxes;  // of the first
@@ -107,13 +107,13 @@ class GpuTimer final : public run::Watcher {
   struct Array {
     std::int64_t device = 0, operand = 0;
   };
-  // The step of an agent that is under way.
+  // The step that an agent is in.
   struct Now {
     Thread* thread = nullptr;
     std::int32_t plan = kNoPlan;
     scheduler::Ticks waited;
     std::int32_t ended_by = kNoPlan;
-    WaitTarget target;  // of a timeline; and who waits
+    WaitTarget target;  // of a timeline; and the thread that waits
     AgentId agent;
     Everywhere everywhere = {};
   };

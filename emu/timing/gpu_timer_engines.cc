@@ -29,7 +29,8 @@ std::vector<GlobalBox> GpuTimer::BoxesOfOperand(const AsyncOperand& operand) con
 void GpuTimer::Issued(const Who& who, const AsyncRequest& request) {
   if (now_.plan == kNoPlan || who.at_once) return;
   const auto plan = static_cast<std::size_t>(now_.plan);
-  // What only tells that others are over has no time of its own: products' are until a wait for it returns.
+  // A commit, which only signals that earlier operations are over, takes no time itself: the time until a wait for it
+  // returns is that of the products.
   if (request.after_earlier) {
     signalled_by_engine_[plan] = true;
     if (const std::int32_t last = now_.thread->last_engine; last != kNoPlan) ends_as_[plan] = StallOf(plans_[last]);

@@ -115,8 +115,8 @@ void GpuTimer::AccessDevices(const std::vector<std::int64_t>& devices, const std
   ChargeUntil(end);
 }
 
-// After all that its thread has stored. It is seen on its own device as a fence there is, on another by way of the
-// link.
+// The signal follows all that its thread has stored. It is visible on its own device after the time of a fence, on
+// another after the latency of the link.
 void GpuTimer::HearSignal(SyncElement semaphore) {
   if (now_.thread == nullptr) return;
   const bool here = machine_->syncs()[semaphore.array].device == now_.thread->at.device;

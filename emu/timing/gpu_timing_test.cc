@@ -131,7 +131,7 @@ TEST(GpuTiming, ATimelineHasThreadsCopiesAndProductsOfItsSm) {
   for (const SpanKind kind : {SpanKind::kWork, SpanKind::kWait, SpanKind::kCopyIn, SpanKind::kMultiply})
     EXPECT_GT(spans[kind], 0) << static_cast<int>(kind);
   EXPECT_EQ(2, slots);
-  // Nobody asks for it: nothing is recorded, and the time is the same.
+  // Without the option nothing is recorded, and the time is the same.
   const absl::StatusOr<Timed> without = TimeKernel({kernel, inputs, machine, {}});
   ASSERT_TRUE(without.ok());
   EXPECT_FALSE(without->timeline.has_value());
@@ -395,7 +395,7 @@ TEST(GpuTiming, BlocksThatDoNotFitBeginWhereOthersEnd) {
   EXPECT_NE(few.placement.limit.find("2 SMs hold 2 blocks each"), std::string::npos) << few.placement.limit;
   EXPECT_GT(few.cycles, 1.5 * all.cycles);
   const Timing slower = TimeOf(shape, {"chip.cores=2", "launch.replace=5000"});
-  EXPECT_NEAR((slower.cycles - few.cycles).value(), 3800, 400);  // one replacement on the way of each
+  EXPECT_NEAR((slower.cycles - few.cycles).value(), 3800, 400);  // one replacement on the path of each
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ using machines::Bytes;
 using machines::Cycles;
 using scheduler::Ticks;
 
-// One warpgroup that issues groups of wgmma (N = 64) and waits until at most `left` are under way: cycles for each
+// One warpgroup that issues groups of wgmma (N = 64) and waits until at most `left` are in flight: cycles for each
 // instruction.
 double CyclesOfEach(std::int64_t of_group, std::size_t left) {
   constexpr std::int64_t kGroups = 200;
@@ -137,7 +137,7 @@ TEST(HopperChip, WhatIsStoredGoesToDramOnceWhileItIsInL2) {
   chip.StoreDirectly(0, {}, Kilobytes(0, 1));
   EXPECT_EQ(chip.use().dram_bytes, 1024);
   EXPECT_EQ(chip.traffic(0).written, 2048);
-  chip.Load(0, TicksOf(Cycles(5000)), Kilobytes(0, 1));  // who reads what was stored finds it
+  chip.Load(0, TicksOf(Cycles(5000)), Kilobytes(0, 1));  // a read of what was stored hits
   EXPECT_EQ(chip.use().dram_bytes, 1024);
   chip.Load(0, TicksOf(Cycles(9000)), Kilobytes(1, 2));  // takes all the room
   EXPECT_EQ(chip.use().dram_bytes, 1024 + 2048);
@@ -188,7 +188,7 @@ TEST(HopperChip, WarpgroupsShareTheSlots) {
   EXPECT_EQ(CyclesOf(chip.Compute(1, {}, burst)), burst.result);
 }
 
-// A warp has the quadrant of its number for itself; a warpgroup meets it there.
+// A warp has the quadrant of its number for itself; a warpgroup uses all four.
 TEST(HopperChip, QuadrantsWorkBesideEachOther) {
   const HopperCosts costs = H100();
   HopperChip chip(costs);

@@ -1,5 +1,5 @@
-// What each instruction of a Mosaic GPU kernel asks of the units (gpu_plan.h), found before it runs, and which steps of
-// the program are whose. Based on: an observable program, whose marks (mark.h) say where an instruction's steps begin
+// How each instruction of a Mosaic GPU kernel uses the units (gpu_plan.h), found before it runs, and which steps of the
+// program belong to it. Based on: an observable program, whose marks (mark.h) say where an instruction's steps begin
 // and end. Limits: those of a plan.
 #ifndef PALLADION_EMU_TIMING_KERNEL_PLANS_H_
 #define PALLADION_EMU_TIMING_KERNEL_PLANS_H_
@@ -31,7 +31,7 @@ class KernelPlans {
   std::int32_t OfStep(const Step& step) const {
     return of_step_[static_cast<std::size_t>(&step - kernel_->program().steps.data())];
   }
-  // Of a load or store of shared memory; nullptr: which banks it asks for is not known.
+  // Of a load or store of shared memory; nullptr: the banks that it accesses are not known.
   const layouts::SharedTransfer* SharedOf(const GpuPlan& plan) const {
     const auto found = shared_.find(plan.instr);
     return found == shared_.end() ? nullptr : &found->second;

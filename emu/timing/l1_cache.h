@@ -1,6 +1,6 @@
 // The contents of the L1 of one SM: lines, each with its present sectors; replacement is LRU. Based on: the CUDA C++
 // Programming Guide: L1 and shared memory are one store, so blocks that take more of it leave less; stores go through
-// to L2 and leave L1 as it is. A load of a sector that is under way waits for it. Limits: fully associative; atomics
+// to L2 and leave L1 as it is. A load of a sector that is in flight waits for it. Limits: fully associative; atomics
 // and copies into shared memory pass it by.
 #ifndef PALLADION_EMU_TIMING_L1_CACHE_H_
 #define PALLADION_EMU_TIMING_L1_CACHE_H_

@@ -1,4 +1,4 @@
-// L1 by hand: what it has, what it lets go of, what is still under way.
+// L1 by hand: what it has, what it evicts, what is still in flight.
 #include "emu/timing/l1_cache.h"
 
 #include <gtest/gtest.h>

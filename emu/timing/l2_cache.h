@@ -31,7 +31,7 @@ class L2Cache {
   struct Sizes {
     std::int64_t line_bytes = 128, sector_bytes = 32;  // powers of two; up to eight sectors to a line
     std::int64_t lines = 0;                            // that there is room for
-    scheduler::Ticks together;                         // within which two who ask for a sector are given it at once
+    scheduler::Ticks together;                         // within which two requests for a sector are merged
   };
   explicit L2Cache(const Sizes& sizes);
 
@@ -39,7 +39,7 @@ class L2Cache {
   struct Found {
     std::int64_t merged = 0, hit = 0, missed = 0;
     std::int64_t dirtied = 0;    // by a store
-    scheduler::Ticks under_way;  // when the last of those is there that another request has asked memory for
+    scheduler::Ticks under_way;  // when the last of those arrives that an earlier request fetches from memory
   };
   Found Look(const GlobalBox& box, scheduler::Ticks at);
   void Arrived(scheduler::Ticks when) { arrivals_.back() = when; }  // what the last Look has missed
@@ -56,7 +56,7 @@ class L2Cache {
   struct Line {
     scheduler::Ticks asked;
     std::int32_t newer = kNone, older = kNone;
-    std::int32_t arrival = kNone;  // in arrivals_: of those asked for last
+    std::int32_t arrival = kNone;  // in arrivals_: of those requested last
     Sectors here = 0, dirty = 0, was_read = 0, was_written = 0;
   };
   // Calls on_line(line, sectors) for each line of the box.

@@ -43,7 +43,7 @@ void MatmulScenario::Landing(AgentContext& me, std::int64_t sm, std::int64_t sta
           full[static_cast<std::size_t>(stage * kWarpgroups + w)].Signal(copy);
       },
       AgentRole::kOperation);
-  // What its body asks for first it is granted: of the stage's first barrier.
+  // It is granted the first request of its body: the stage's first barrier.
   const std::int64_t object = sm * shape_.stages * (kWarpgroups + 1) + stage * kWarpgroups;
   clock_.Appoint(me.Spawn(std::move(engine), {.footprint = Footprint::Writes(object)}), {landed});
 }
@@ -91,7 +91,7 @@ void MatmulScenario::Multiplier(AgentContext& me, std::int64_t sm, std::int64_t 
       if (clock_.waited().value == 0) clock_.Spend(TicksOf(costs_.wait));
       const Ticks result = chip_.Multiply(sm, clock_.now(), {.n = shape_.tile_n, .instructions = instructions});
       clock_.Spend(TicksOf(issue));
-      // One product stays under way; the stage of the one before it is free.
+      // One product stays in flight; the stage of the one before it is free.
       if (k > 0) {
         clock_.SpendUntil(before);
         ring.empty[static_cast<std::size_t>((step - 1) % shape_.stages)].Signal(me);
@@ -140,7 +140,7 @@ struct Published {
   const char* what;
   Matmul shape;
   double microseconds;
-  double gigahertz;     // that the time is told with
+  double gigahertz;     // the clock of the published time
   const char* fitting;  // what of it went into the numbers
 };
 constexpr Published kPublished[] = {

@@ -1,6 +1,6 @@
 // A Hopper matrix product as toy agents over the costs of a chip: on each SM one warpgroup that fetches into a ring and
 // two that multiply, as jax.experimental.pallas.ops.gpu.hopper_matmul_mgpu and CUTLASS's warp-specialised persistent
-// kernel are made. It moves no values; it is what the costs are held against published times with.
+// kernel are made. It copies no values; with it the costs are compared with published times.
 #ifndef PALLADION_EMU_TIMING_MATMUL_TEST_UTIL_H_
 #define PALLADION_EMU_TIMING_MATMUL_TEST_UTIL_H_
 

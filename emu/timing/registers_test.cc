@@ -88,7 +88,7 @@ TEST(Registers, ALoopTakesOverTheRegistersOfWhatItBeginsWith) {
     _ = swap(%or, %1) : f32[64,128];
 )";
   EXPECT_EQ(NeedOf(ValuesText(loop)).most, 64);
-  // Whoever reads it afterwards still has it.
+  // An instruction that reads it afterwards keeps it alive.
   EXPECT_EQ(NeedOf(ValuesText(loop + "    _ = swap(%or, %0) : f32[64,128];\n")).most, 2 * 64);
 }
 

@@ -1,7 +1,7 @@
-// The lines and sectors of global memory that one instruction of a block touches, each once however many lanes ask for
+// The lines and sectors of global memory that one instruction of a block touches, each once however many lanes access
 // it, and how its lanes load them: in vectors as long as addresses allow. Based on: the CUDA C++ Programming Guide,
 // "Device Memory Accesses": a warp's addresses are served in lines of 128 bytes and fetched in sectors of 32; a lane
-// loads up to 16 bytes at once, from an address that these divide. Lanes that a mask turns off ask for nothing.
+// loads up to 16 bytes at once, from an address that these divide. Lanes that a mask turns off access nothing.
 #ifndef PALLADION_EMU_TIMING_SECTOR_LINES_H_
 #define PALLADION_EMU_TIMING_SECTOR_LINES_H_
 

@@ -43,7 +43,7 @@ inline constexpr std::size_t kStalls = static_cast<std::size_t>(Stall::kOther) +
 std::string_view Name(Stall stall);
 using StallTimes = std::array<scheduler::Ticks, kStalls>;  // by Stall
 
-// As CriticalPath is told of it: 0 is work.
+// The number that stands for it in CriticalPath, where 0 is work.
 constexpr std::uint8_t HowOf(Stall stall) { return static_cast<std::uint8_t>(1 + static_cast<int>(stall)); }
 
 // What `ended` is to those whose wait it ends by itself; kOther: that depends on what they wait at.
@@ -55,7 +55,7 @@ Stall StallAt(const GpuPlan& waiting, Stall ended);
 struct Parts {
   Stall busy_unit = Stall::kOther;  // that others kept busy
   scheduler::Ticks queued, worked;
-  Stall memory = Stall::kOther;  // to which it is a long way
+  Stall memory = Stall::kOther;  // whose latency is long
   scheduler::Ticks under_way;
 };
 Parts PartsOf(const GpuPlan& plan, scheduler::Ticks all, const GpuChip::Asked& asked);

@@ -95,7 +95,7 @@ TEST(Stalls, LaterBlocksWaitForTheirLaunch) {
   ExpectSums(few);
 }
 
-// ---- what units tell
+// ---- stalls by the units that they are for
 
 GpuPlan Access(Space space, bool stores) {
   GpuPlan plan;

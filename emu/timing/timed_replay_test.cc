@@ -83,7 +83,7 @@ TEST(TimedReplay, ACheckRunsTheSameScheduleAlsoWhereBlocksWaitForRoom) {
 }
 
 TEST(TimedReplay, WhatTheTimedRunFoundIsFoundAgain) {
-  // It arrives at a barrier that nobody awaits.
+  // It arrives at a barrier that no thread awaits.
   const std::string text = R"(pkir 1;
 kernel @n {
   backend mosaic_gpu;

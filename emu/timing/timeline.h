@@ -18,7 +18,7 @@ namespace palladion::timing {
 enum class LaneKind : std::uint8_t {
   kThread,   // a thread (warpgroup), warp or program: works, waits
   kBarrier,  // its phases, and below them what has not arrived yet
-  kSlot,     // a place in shared memory: who fills it, who reads it
+  kSlot,     // a place in shared memory: what fills it, what reads it
   kEngine,   // operations that run beside their issuer: copies, matrix products
   kUnit,     // a unit of the SM or core: busy or not
 };
@@ -53,7 +53,7 @@ struct Span {
   int text_line = 0;                // 0: none
   std::string what;                 // "wait full[1], phase 3", "copy x -> xs[2]"
   std::int32_t slot = -1;           // of a ring in shared memory that it reads or fills: its colour; -1: none
-  std::int32_t ended_by = kNoSpan;  // the span whose end, or begin, ended it (IsEnded); of others: who issued them
+  std::int32_t ended_by = kNoSpan;  // the span whose end, or begin, ended it (IsEnded); of others: their issuer
 };
 
 // How much of something of the whole chip was used, over the time: mean of each interval of equal length.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kLinesAround = 15;  // of a Python line that is named
 
-// Numbers of what is told once, in the order of their first use.
+// Numbers for things that are written once, in the order of their first use.
 template <class T>
 class Numbered {
  public:

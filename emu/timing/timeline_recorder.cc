@@ -219,7 +219,7 @@ Timeline TimelineRecorder::Take(const std::string& of, Ticks length) {
   timeline_.of = of;
   timeline_.length = CyclesOf(length);
   for (Sampled& sampled : strips_) timeline_.strips.push_back({.name = sampled.name, .share = sampled.share});
-  // Spans of several lanes are told when they are known, which is not the order in which they begin.
+  // Spans of several lanes are recorded when they are known, which is not the order in which they begin.
   std::vector<std::int32_t> order(timeline_.spans.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<Span>& spans = timeline_.spans;

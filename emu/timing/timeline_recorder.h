@@ -19,7 +19,7 @@ namespace palladion::timing {
 
 // An instruction of the kernel's text, as spans show it.
 struct TimelineLine {
-  std::int32_t instruction = -1;  // by which waits find who ended them
+  std::int32_t instruction = -1;  // by which waits find what ended them
   LocId loc;
   int text_line = 0;
   std::string op;
@@ -36,13 +36,13 @@ class TimelineRecorder {
   bool Shows(std::int64_t unit) const { return unit == options_.unit; }
 
   std::int32_t NewLane(Lane lane);
-  std::int32_t LaneNamed(const Lane& lane);  // of this group and name, made when it is first asked for
+  std::int32_t LaneNamed(const Lane& lane);  // of this group and name, made when it is first needed
   void Worked(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, SpanKind kind = SpanKind::kWork);
   // `ended_by`: the instruction that did, -1 where it is not known.
   void Waited(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t ended_by);
   // `by`: the span that did, kNoSpan where it is not known.
   void WaitedFor(std::int32_t lane, Ticks begin, Ticks end, const TimelineLine& line, std::int32_t by);
-  // What no wait can be ended by: it is told by others that are.
+  // A span that can end no wait: spans that can are recorded beside it.
   struct Placed {
     std::int32_t lane = 0;
     SpanKind kind = SpanKind::kWork;

@@ -38,7 +38,7 @@ TEST(TimelineRecorder, WorkOfOneInstructionWithoutAGapIsOneSpan) {
 TEST(TimelineRecorder, AWaitKnowsTheSpanThatEndedItAfterTheyAreSorted) {
   TimelineRecorder recorder = Recorder();
   const std::int32_t lane = recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread});
-  // Told before what begins earlier.
+  // It is recorded before a span that begins earlier.
   recorder.RanBeside({.name = "copies in", .what = "second"}, {50}, {90}, Line(4));
   recorder.RanBeside({.name = "copies in", .what = "first"}, {0}, {40}, Line(4));
   recorder.Waited(lane, {10}, {40}, Line(5), 4);

@@ -69,7 +69,7 @@ class Writer {
     return std::llround((cycles / shown_.timing.clock).value());
   }
 
-  // Groups in the order of their first lanes. A lane whose spans overlap has as many tracks as are under way at once.
+  // Groups in the order of their first lanes. A lane whose spans overlap has as many tracks as spans at one time.
   void MakeTracks() {
     std::map<std::string, int> processes;
     std::vector<std::vector<std::size_t>> of_lane(timeline_.lanes.size());
@@ -154,7 +154,7 @@ class Writer {
     }
   }
 
-  // What was found, on the track of who did it, or over all.
+  // A finding, on the track of the agent that caused it, or over all tracks.
   void Instant(const FoundAt& found) {
     const bool placed = found.span >= 0 && static_cast<std::size_t>(found.span) < tracks_.size();
     Begin("i", placed ? tracks_[static_cast<std::size_t>(found.span)] : Track{});

@@ -41,7 +41,7 @@ struct LineTime {
 // Of an operand of the kernel.
 struct OperandTraffic {
   std::string operand;
-  machines::Bytes read, written;          // asked of L2, or of main memory where the chip has no L2
+  machines::Bytes read, written;          // through L2, or through main memory where the chip has no L2
   std::optional<machines::Bytes> missed;  // of these, what L2 did not have; nothing where the chip has no L2
 };
 

@@ -136,7 +136,7 @@ struct SourceLine {
 };
 struct OfLine {
   machines::Cycles busy, waited;
-  machines::Cycles longest;  // wait of one instruction, whose reason is told
+  machines::Cycles longest;  // wait of one instruction, whose reason is printed
   std::string op;            // the first
   std::string waited_for;
   std::map<std::string, machines::Cycles> stalls;

@@ -1,7 +1,7 @@
 // A TensorCore in time: what it does itself, one thing after another, the copies beside it, and what it waits for.
 // Which copies there are, and when they start and are awaited, is the kernel's to say, and its pipeline's
 // (semantics/program/block_pipeline.h). Based on: tpu_costs.h. Limits: the cores of a device share its main memory
-// equally, whatever each asks for; copies are served one after another, each as fast as memory goes; a queue has no
+// equally, whatever each requests; copies are served one after another, each as fast as memory goes; a queue has no
 // end.
 #ifndef PALLADION_EMU_TIMING_TPU_CHIP_H_
 #define PALLADION_EMU_TIMING_TPU_CHIP_H_
@@ -29,7 +29,7 @@ class TpuCore {
 
   scheduler::Ticks now() const { return now_; }
   void Compute(const TpuWork& work, const TpuChain& chain);
-  // Is the way of a copy waited for, or part of what the pipeline's step takes, in which it goes?
+  // Is there a wait for the latency of a copy, or is it part of the time of the pipeline's step?
   enum class Way : std::uint8_t { kWaitedFor, kInStep };
   // A copy of so many bytes through main memory: when it has landed. `at`: it was started; not after now.
   scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes, Way way = Way::kWaitedFor);
@@ -69,7 +69,7 @@ struct TpuBlockCopy {
   std::optional<scheduler::Ticks> start = {};  // nullopt: it has not started
   scheduler::Ticks landed = {};
   std::int32_t span = -1;        // that shows it
-  CriticalPath::Held held = {};  // the way to where it was started
+  CriticalPath::Held held = {};  // the path to where it was started
 };
 
 // Copies of a core in the groups in which it awaits them.

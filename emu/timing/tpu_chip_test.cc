@@ -58,7 +58,7 @@ TEST(TpuCopyQueue, AGroupIsAwaitedOnce) {
   EXPECT_EQ(queue.TakeAllBut(0).size(), 1u);
 }
 
-// Four programs of Doubled, whose block takes kCopy cycles each way, and whose work takes `work`.
+// Four programs of Doubled, whose block takes kCopy cycles in and out each, and whose work takes `work`.
 constexpr double kClock = 1.5e9, kBytes = 256 * 1024 * 4, kPrograms = 4;
 constexpr double kNear = 15;  // cycles: starting a copy takes one
 

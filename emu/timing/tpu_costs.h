@@ -1,8 +1,8 @@
 // What operations cost on a TensorCore: the slots that they take of its bundles, and what the matrix units, the copies
 // and a step of a grid take beside. The numbers are the machine's (emu/chip/machines); here are the laws that they go
 // into. Based on: scaling-book, JAX's pages on Pallas for TPUs, utilisation of bundles in compiler dumps (docs/time.md
-// has which). Limits: results of the EUP that come late, moves between kinds of layouts that
-// a compiler puts in; an operation that compilers make of several counts as one.
+// has which). Not modelled: results of the EUP that come late, and layout conversions that a compiler inserts. An
+// operation that compilers build from several counts as one.
 #ifndef PALLADION_EMU_TIMING_TPU_COSTS_H_
 #define PALLADION_EMU_TIMING_TPU_COSTS_H_
 
@@ -47,7 +47,7 @@ struct TpuCosts {
   std::int64_t matrix_units = 0, matrix_size = 0;
   machines::Cycles matrix_interval;  // 8 rows of bf16 through a unit
   bool accumulates = false;          // matrix units add up what several tiles of weights give
-  // Times as fast as bf16; NotFound with the peak that nobody published.
+  // How many times as fast as bf16; NotFound, with the name of the peak, where that is not published.
   absl::StatusOr<double> int8_rate = 0.0, fp8_rate = 0.0;
   machines::BytesPerSecond hbm_peak;
 };
@@ -64,7 +64,7 @@ machines::Bytes PaddedBytes(const TpuCosts& costs, const Type& type);
 
 // ---- Work.
 
-// What some of the kernel asks of the slots: operations on a register each, of kMatrix cycles.
+// How much a part of the kernel uses the slots: operations on one register each; for kMatrix, cycles.
 struct TpuWork {
   std::array<double, kTpuSlots> slots = {};
   double& operator[](TpuSlot slot) { return slots[static_cast<std::size_t>(slot)]; }
@@ -85,8 +85,8 @@ struct TpuChain {
 // The one that takes longer.
 TpuChain Longest(const TpuCosts& costs, const TpuChain& a, const TpuChain& b);
 // Operations without a branch or a wait among them: max(busiest slot, chain) bundles at the machine's pace, or the
-// matrix units where they take longer; and the chain's way through the units, as many cycles for a product as a unit
-// has rows, and for a reduction as there are lanes. What is on its way in between is not waited for.
+// matrix units where they take longer; and the latency of the chain in the units, as many cycles for a product as a
+// unit has rows, and for a reduction as there are lanes. There is no wait for what is in flight in between.
 machines::Cycles TimeOf(const TpuCosts& costs, const TpuWork& work, const TpuChain& chain);
 
 struct TpuProduct {
@@ -94,7 +94,7 @@ struct TpuProduct {
   DType type = DType::kBF16;
   int passes = 1;  // of f32 in pieces of bf16
 };
-// Unimplemented: the units do not multiply the type, as far as is known; NotFound: nobody published how fast.
+// Unimplemented: the units do not multiply the type, as far as is known; NotFound: the rate is not published.
 absl::StatusOr<TpuWork> WorkOf(const TpuCosts& costs, const TpuProduct& product);
 
 // A copy's bytes through HBM, all of its engines and of `cores` that share it.

@@ -64,8 +64,8 @@ TEST(TpuLiving, LogitsThatWaitForTheirMaximumSpill) {
   const LineTime& line = LineOf(large, "registers that spill");
   EXPECT_EQ(line.text_line, 5);
   EXPECT_EQ(line.runs, 1);
-  // 128 registers of the result are stored, and 64 of the logits: 192 stores, one a bundle, and on the way a product
-  // and a reduction, 256 and 128 cycles.
+  // 128 registers of the result are stored, and 64 of the logits: 192 stores, one a bundle, and the latencies of a
+  // product and of a reduction, 256 and 128 cycles.
   EXPECT_NEAR(LineOf(large, "registers that spill").busy.value() + LineOf(large, "dot_general").busy.value() +
                   LineOf(large, "reduce_max").busy.value() + LineOf(large, "sub").busy.value() +
                   LineOf(large, "get").busy.value() + LineOf(large, "swap").busy.value() +

@@ -1,6 +1,6 @@
-// The pipeline of blocks in the time of a TPU's core, for random grids: which block is copied when, and who waits for
+// The pipeline of blocks in the time of a TPU's core, for random grids: which block is copied when, and what waits for
 // it, against what the tables of indices and the rules of the pipeline say (docs/spec/grid.md#residency,
-// docs/time.md#tpus). The copies are complete where they are asked for; engines that are late give the same time.
+// docs/time.md#tpus). The copies are complete when they are requested; engines that are late give the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -281,7 +281,7 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
   AwaitCopies(std::move(copies));
 }
 
-// Of several copies that told the semaphore, those that landed first are the ones that are waited for.
+// Where several copies signal the semaphore, the wait is for those that landed first.
 void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   if (target.kind != WaitTarget::Kind::kSemaphore || !target.object.array.valid()) return;
   Close();
@@ -412,8 +412,7 @@ void TpuRun::CopyAtOnce(const AsyncRequest& request) {
   StartOther(*std::move(copy));
 }
 
-// Through main memory once for each side that is there. Of what stays within the core's memory nobody published the
-// rate.
+// Through main memory once for each side that is there. The rate of copies within the core's memory is not published.
 void TpuRun::Copy(const AsyncRequest& request) {
   Close();
   const std::size_t* from = operands_.At(request.sources[0], /*written=*/false);

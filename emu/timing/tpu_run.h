@@ -2,7 +2,7 @@
 // is a copy of its engines, every wait lasts as long as what is waited for. Blocks are copied and awaited by the
 // pipeline's own steps (semantics/program/block_pipeline.h), as the kernel's copies are by its. Nothing that is watched
 // depends on the time, so one run in the order of the kernel's text has them all. Based on: tpu_chip.h, tpu_work.h.
-// Limits: a block for the next program starts to come when this one's is there, not when it is asked for; cores do
+// Limits: a block for the next program starts to come when this one's is there, not when it is requested; cores do
 // not wait for each other; a semaphore that a kernel reads, instead of waiting for it, has what it holds in the order
 // of the text; index maps are part of what a step of a grid takes.
 #ifndef PALLADION_EMU_TIMING_TPU_RUN_H_
@@ -95,7 +95,7 @@ class TpuRun final : public run::Watcher {
   struct Credit {
     scheduler::Ticks landed;
     std::int64_t amount = 0;
-    int text_line = 0;  // of who started it
+    int text_line = 0;  // of the instruction that started it
     scheduler::Ticks start;
     CriticalPath::Held held = {};
     std::int32_t copy = kNoSpan;

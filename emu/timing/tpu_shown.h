@@ -1,5 +1,5 @@
 // What a run on TensorCores shows of one of its cores (tpu_timeline.h), in the words of the kernel. Based on:
-// tpu_run.h, which tells it what happens and when. Limits: those of the timeline.
+// tpu_run.h, which passes it what happens and when. Limits: those of the timeline.
 #ifndef PALLADION_EMU_TIMING_TPU_SHOWN_H_
 #define PALLADION_EMU_TIMING_TPU_SHOWN_H_
 

@@ -1,7 +1,7 @@
 // What one TensorCore shows of itself on a timeline: its programs and what they did, its copies beside them, how its
-// slots were busy, and main memory. Based on: tpu_run.h, which tells it all with its times. Limits: of operations that
-// share bundles only the time of all together is known (tpu_costs.h). Each is drawn with its share of that time, in the
-// order of the text, and what it asks of a slot as near to that as the slot has room.
+// slots were busy, and main memory. Based on: tpu_run.h, which passes it every event with its time. Limits: of
+// operations that share bundles only the time of all together is known (tpu_costs.h). Each is drawn with its share of
+// that time, in the order of the text, and its use of a slot as near to that as the slot has room.
 #ifndef PALLADION_EMU_TIMING_TPU_TIMELINE_H_
 #define PALLADION_EMU_TIMING_TPU_TIMELINE_H_
 

@@ -1,4 +1,4 @@
-// What the timeline of a TensorCore shows, against what the same run told.
+// What the timeline of a TensorCore shows, against what the same run reported.
 #include "emu/timing/tpu_timeline.h"
 
 #include <gtest/gtest.h>

@@ -74,7 +74,7 @@ void ExpectToAddUp(const Timing& timing) {
   EXPECT_NEAR(stalls.value(), waited.value(), 0.5);
 }
 
-// Two blocks of 1 MiB, 2155 cycles of a v5e: x comes and is awaited, 682 cycles on its way; then the body; then o goes.
+// Two blocks of 1 MiB, 2155 cycles of a v5e: x is copied in and awaited, 682 cycles; the body; o is copied out.
 TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
   const Timing one = TimeText(Doubled(256, 256), "v5e").timing;
   ExpectToAddUp(one);
@@ -84,7 +84,7 @@ TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
   ASSERT_EQ(one.stalls.size(), 2u);
   EXPECT_EQ(one.stalls[0].reason, "a block from main memory");
   EXPECT_EQ(one.stalls[1].reason, "a block to main memory");
-  // Of many blocks, the path is copies nearly all the way, and what bodies do is beside them.
+  // With many blocks, nearly all of the path is copies, and bodies run beside them.
   const Timing many = TimeText(Doubled(8192, 256), "v5e").timing;
   ExpectToAddUp(many);
   EXPECT_GT(OnPath(many, "block of x", "under way") + OnPath(many, "block of o", "under way"), 0.9 * many.cycles);
@@ -94,7 +94,7 @@ TEST(TpuTiming, TheCriticalPathGoesThroughTheCopiesThatAreAwaited) {
 TEST(TpuTiming, TheCriticalPathOfProductsGoesThroughTheBodies) {
   const Timing timing = TimeText(Matmul({2048, 2048, 2048}, {1024, 512, 1024}), "v5e").timing;
   ExpectToAddUp(timing);
-  // Where a new output begins, the last one, of 4 MiB, is still on its way.
+  // Where a new output begins, the last one, of 4 MiB, is still in flight.
   EXPECT_GT(OnPath(timing, "dot_general", "").value(), 0.75 * LineOf(timing, "dot_general").busy.value());
   ExpectToAddUp(TimeText(Doubled(2048, 256), "v5p").timing);  // of the core that ends last
 }

@@ -150,7 +150,7 @@ class Costing {
     return absl::OkStatus();
   }
 
-  // f32 in one pass of bf16 by default; in three or six where more precision is asked for.
+  // f32 in one pass of bf16 by default; in three or six where more precision is requested.
   absl::StatusOr<int> PassesOf(DType type) const {
     const Attr* attr = Find(instr_.attrs, "precision");
     if (type != DType::kF32 || attr == nullptr || std::holds_alternative<AttrNone>(attr->value)) return 1;
@@ -295,7 +295,7 @@ class Costing {
     return absl::OkStatus();
   }
 
-  // Do whole registers move? Then it is a matter of names.
+  // Are whole registers moved? Then registers are only renamed.
   bool MovesWholeRegisters(const Type& from, const Type& to) const {
     const bool same_tiles = LastOf(from, 1) == LastOf(to, 1) && LastOf(from, 2) == LastOf(to, 2);
     const bool other_size = NumElements(from.shape) != NumElements(to.shape) || from.shape.size() != to.shape.size();
@@ -307,7 +307,8 @@ class Costing {
   }
 
   // A register of one value everywhere takes a vector operation; each other register that is taken apart or put
-  // together goes through the XLU once. Of a larger array that something is taken from, or put into, only what moves.
+  // together goes through the XLU once. Of a larger array that something is taken from, or put into, only the
+  // registers that move count.
   absl::Status CountMove() {
     const std::size_t moved = row_.moved == 0 ? values_.size() : std::min<std::size_t>(row_.moved, values_.size());
     for (const Type& to : instr_.types) {

@@ -1,8 +1,8 @@
-// What an instruction asks of a TensorCore, by the facts of its row and the types of its operands: which slots of the
+// How an instruction uses a TensorCore, by the facts of its row and the types of its operands: which slots of the
 // bundles, how often. Based on: tpu_costs.h, and JAX's pages on how Pallas lowers to Mosaic: elementwise operations on
 // the vector unit at 32 bits and once for registers that are alike, moves across lanes and sublanes on the XLU,
 // products on the matrix units. Limits: a division, a power, a sine count as one operation; where a compiler moves
-// nothing because of the layout that it chose, a move is counted all the same, and the other way round.
+// nothing because of the layout that it chose, a move is counted all the same, and vice versa.
 #ifndef PALLADION_EMU_TIMING_TPU_WORK_H_
 #define PALLADION_EMU_TIMING_TPU_WORK_H_
 

@@ -1,4 +1,4 @@
-// What a block of a Triton kernel needs to know of its chip beside the costs that all kernels on GPUs share: L1, the
+// The costs of a chip that a block of a Triton kernel has beside those that all kernels on GPUs share: L1, the
 // rate of mma.sync, atomics, room for blocks. The numbers are in emu/chip/machines. Limits: of chips on which Triton
 // multiplies with wgmma or mma.sync; a Blackwell's products, which use tensor memory, have no cost.
 #ifndef PALLADION_EMU_TIMING_TRITON_COSTS_H_

@@ -1,7 +1,7 @@
 // How a block of a Triton kernel reduces a value: what each lane folds, how many rounds of shuffles there are, and
-// whether warps have to meet. Based on: Triton's blocked layout of a value that was loaded, whose last dimension lies
-// over lanes first and whose first one over warps, four elements to a lane; of a product's result, a row lies over four
-// lanes, and rows over warps. Limits: a value of more than two dimensions counts as rows of its last one.
+// whether warps have to synchronise. Based on: Triton's blocked layout of a value that was loaded, whose last dimension
+// lies over lanes first and whose first one over warps, four elements to a lane; of a product's result, a row lies over
+// four lanes, and rows over warps. Limits: a value of more than two dimensions counts as rows of its last one.
 #ifndef PALLADION_EMU_TIMING_TRITON_REDUCTION_H_
 #define PALLADION_EMU_TIMING_TRITON_REDUCTION_H_
 

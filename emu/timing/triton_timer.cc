@@ -94,7 +94,7 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
   return block;
 }
 
-// The SM has its room back when all that the block has asked for is done.
+// The SM has its room back when all that the block has requested is done.
 void TritonTimer::EndBlock(const Frame& frame) {
   now_ = block_->done_by;
   Stalled(Stall::kGlobalMemory, block_->done - clock_.now());
@@ -108,7 +108,7 @@ void TritonTimer::Before(const Step& step, Frame& frame) {
   block_ = &BlockOf(frame);
   now_ = of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())];
   if (++steps_ % kForgetEvery == 0) {
-    const Ticks past = TicksOf(Cycles(1e6));  // loads are asked for in iterations that are over
+    const Ticks past = TicksOf(Cycles(1e6));  // the requests of loads are in iterations that are over
     if (clock_.operation_began() > past) chip_.Forget(clock_.operation_began() - past);
   }
   if (step.kind == StepKind::kMark || now_ == kNone) return;
@@ -221,7 +221,7 @@ void TritonTimer::Finish(const TritonPlan& plan) {
   }
 }
 
-// Lanes fold what they hold, then shuffle; warps that hold parts of a result meet and read each other's.
+// Lanes fold what they hold, then shuffle; warps that hold parts of a result synchronise and read each other's.
 void TritonTimer::Reduce(const TritonPlan& plan) {
   for (const Burst& burst : plan.bursts) Work(burst);
   Ready ready{.at = clock_.now() + TicksOf(plan.chain), .by = now_, .as = Stall::kArithmetic};
@@ -294,7 +294,7 @@ void TritonTimer::Work(const Burst& burst) {
   Charge(own);
 }
 
-// Warps store what they have, meet, and read.
+// Warps store what they have, synchronise, and read.
 void TritonTimer::Exchange(std::int64_t bytes) {
   const Ticks through = chip_.AskPort(block_->sm, clock_.now(), Bytes(2 * static_cast<double>(bytes)));
   Stalled(Stall::kPort, through - clock_.now());

@@ -2,8 +2,8 @@
 // (gpu_chip.h), and the block's time advances. It watches a launch whose policy is the timed one
 // (scheduler/virtual_clock.h) and changes nothing of what the launch does. Based on: a block is one thread of control,
 // whose warps go along together; instructions are issued in the text's order, and wait for an operand where they first
-// need it (a scoreboard), not where it is loaded; loads that Triton fetches ahead (triton_values.h) are asked for when
-// the iteration began that comes so many before theirs as there are stages for, and cannot be before the loop. Limits:
+// need it (a scoreboard), not where it is loaded; loads that Triton fetches ahead (triton_values.h) are requested as
+// many iterations earlier as there are stages for, when that iteration began, and never before the loop. Limits:
 // warps of a block that drift apart; a compiler that hoists loads over what needs earlier ones.
 #ifndef PALLADION_EMU_TIMING_TRITON_TIMER_H_
 #define PALLADION_EMU_TIMING_TRITON_TIMER_H_
@@ -76,7 +76,7 @@ class TritonTimer final : public run::Watcher {
   };
   struct Block {
     std::int64_t sm = 0, first_quadrant = 0;
-    scheduler::Ticks done;                                  // all that it has asked for without waiting
+    scheduler::Ticks done;                                  // all that it has requested without waiting
     std::int32_t done_by = kNone;                           // in plans_
     std::vector<Ready> ready;                               // by value
     std::vector<Loop> loops;                                // and other operations with regions, the innermost last
@@ -139,7 +139,7 @@ class TritonTimer final : public run::Watcher {
   std::multimap<std::pair<std::int64_t, scheduler::Ticks>, CriticalPath::Held> left_;     // by SM and when
   absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, scheduler::Ticks> updated_;  // by address: free from then
   absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, std::int64_t> updates_;      // how many there were
-  Block* block_ = nullptr;                                                                // whose step is under way
+  Block* block_ = nullptr;                                                                // the block in a step
   std::int32_t now_ = kNone;                                                              // of which instruction
   scheduler::Ticks launches_;
   double flops_ = 0;

@@ -1,5 +1,4 @@
-// Loads, stores and atomics of a Triton block: which sectors its lanes ask for, of which cache, and when they are
-// there.
+// Loads, stores and atomics of a Triton block: which sectors its lanes request, of which cache, and when they arrive.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -44,7 +43,7 @@ void TritonTimer::Touch(AccessKind kind, const Touched& touched, std::int64_t el
   Store(touched);
 }
 
-// A lane computes an address of 64 bits for each vector, by two instructions, and asks for it.
+// A lane computes an address of 64 bits for each vector, with two instructions, and requests it.
 void TritonTimer::IssueAccess(const Touched& touched, std::int64_t element_bytes) {
   constexpr std::int64_t kLanes = 32, kOfAddress = 2;
   const std::vector<Type>& types = plan().instr->types;
@@ -60,7 +59,7 @@ void TritonTimer::IssueAccess(const Touched& touched, std::int64_t element_bytes
   Work({.slot = {}, .result = {}, .issue = issue, .pipe = Pipe::kNone});
 }
 
-// What was fetched ahead was asked for in an earlier iteration; before the first ones, when the loop began.
+// What was fetched ahead was requested in an earlier iteration, or, for the first ones, when the loop began.
 Ticks TritonTimer::AskedAt(const TritonPlan& of) const {
   if (!of.prefetched || block_->loops.empty()) return clock_.now();
   for (auto loop = block_->loops.rbegin(); loop != block_->loops.rend(); ++loop) {

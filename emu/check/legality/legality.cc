@@ -37,7 +37,7 @@ std::string_view OnlyElsewhere(const Instr& op, TargetBackend backend, const Ker
   return "";
 }
 
-// A kind of call of JAX: who has a lowering for it, who has one since JAX 0.11, and how to do without.
+// A kind of call of JAX: the backends with a lowering for it, those that have one since JAX 0.11, and the alternative.
 struct Call {
   std::string_view primitive;
   Backends backends, later;

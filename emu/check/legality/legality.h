@@ -27,7 +27,7 @@ namespace palladion::legality {
 class Legality {
  public:
   // `program` is nullptr where the kernel was parsed but cannot be prepared: then only CheckGpuLimits, CheckOperations,
-  // CheckTpu and the capacity of a TPU or of a kernel over a mesh may be asked.
+  // CheckTpu and the capacity check of a TPU or of a kernel over a mesh may be called.
   Legality(const Kernel& kernel, const Target& target, const Program* program);
 
   const Kernel& kernel() const { return kernel_; }

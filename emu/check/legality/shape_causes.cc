@@ -177,7 +177,7 @@ class ShapeNames {
     return group;
   }
 
-  // Shapes that meet in one operation have to change together: the later group becomes a part of the earlier one.
+  // Shapes that one operation combines have to change together: the later group becomes a part of the earlier one.
   std::size_t Joined(std::size_t a, std::size_t b) {
     a = RootOf(a), b = RootOf(b);
     if (a == b || b == kNone) return a;

@@ -98,15 +98,15 @@ std::size_t HashOf(const BridgeRequest& request) {
 }  // namespace
 
 // Counts a call of a session while it lives.
-class Bridge::Underway {
+class Bridge::PendingCall {
  public:
-  Underway(Bridge& bridge, std::int64_t session) : bridge_(bridge), session_(session) { Add(1); }
-  ~Underway() {
+  PendingCall(Bridge& bridge, std::int64_t session) : bridge_(bridge), session_(session) { Add(1); }
+  ~PendingCall() {
     Add(-1);
     bridge_.call_ended_.notify_all();
   }
-  Underway(const Underway&) = delete;
-  Underway& operator=(const Underway&) = delete;
+  PendingCall(const PendingCall&) = delete;
+  PendingCall& operator=(const PendingCall&) = delete;
 
  private:
   void Add(std::int64_t n) const {
@@ -130,7 +130,7 @@ void Bridge::Close(std::int64_t session) {
   if (session != kNoSession) sessions_.erase(session);
 }
 
-// A call makes its RunControl before it asks whether it is cancelled, so none is missed.
+// A call makes its RunControl before it looks whether it is cancelled, so none is missed.
 void Bridge::Cancel(std::int64_t session) {
   {
     const std::lock_guard<std::mutex> lock(sessions_mutex_);
@@ -335,7 +335,7 @@ void SayWhyNotInARow(const absl::Status& status, Report& report) {
 
 absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstArray> inputs,
                           absl::Span<const MutableArray> outputs) {
-  const Underway underway(*this, request.session);
+  const PendingCall pending(*this, request.session);
   const absl::StatusOr<std::shared_ptr<const Kernel>> kernel = Find(request);
   if (!kernel.ok()) {
     const Report report = ErrorReport(kernel.status(), std::string(request.kernel), std::string(request.target));
@@ -357,8 +357,8 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   timed.control = &control;
   const std::string time = (*kernel)->timed.has_value() ? TimeMembers(*(*kernel)->timed, inputs, timed) : "";
   const BridgeOptions& how = (*kernel)->how;
-  const absl::StatusOr<std::optional<Row>> asked = RowOf(request, *kernel, inputs);
-  const std::optional<Row> row = asked.ok() ? *asked : std::nullopt;
+  const absl::StatusOr<std::optional<Row>> row_or = RowOf(request, *kernel, inputs);
+  const std::optional<Row> row = row_or.ok() ? *row_or : std::nullopt;
   absl::StatusOr<Report> in_a_row = Report();
   if (row.has_value()) {
     CheckOptions options = how.options;
@@ -367,7 +367,7 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
     if (!how.never_raise) PALLADION_RETURN_IF_ERROR(in_a_row.status());
   }
   absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
-  if (report.ok() && !asked.ok()) SayWhyNotInARow(asked.status(), *report);
+  if (report.ok() && !row_or.ok()) SayWhyNotInARow(row_or.status(), *report);
   if (!report.ok()) {
     const Report refused = ErrorReport(report.status(), prepared.name(), prepared.target());
     Leave(request.session, DepositText(GridOf(prepared), refused), refused);

@@ -9,8 +9,8 @@
 // State: kernels, which are immutable and bounded in number and size, and the reports of sessions that are open. A call
 // that fails or is stopped leaves its report and nothing else. Everything here may be used from any thread. During a
 // call, SIGINT and SIGTERM end it early (emu/front/bridge/interrupt.h), and emu/front/bridge/progress.h shows its
-// progress. What it does not do: let calls on several devices meet. Where a kernel reaches other devices, Python
-// (palladion/jax/device_mesh.py) lets their calls meet, and one of them brings the arrays of all.
+// progress. What it does not do: synchronise calls on several devices. Where a kernel reaches other devices, Python
+// (palladion/jax/device_mesh.py) collects their calls, and one of them brings the arrays of all.
 #ifndef PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 #define PALLADION_EMU_FRONT_BRIDGE_BRIDGE_H_
 
@@ -81,8 +81,8 @@ class Bridge {
   void Close(std::int64_t session);                 // what waits there is dropped, and so is what its calls leave later
   void Cancel(std::int64_t session);                // its calls end as interrupted, those that come later too
   std::optional<Taken> Take(std::int64_t session);  // nothing where it is not open
-  std::int64_t Pending(std::int64_t session);       // calls under way
-  // false: calls were still under way when the time was over.
+  std::int64_t Pending(std::int64_t session);       // calls that have not returned
+  // false: calls had not returned when the time was over.
   bool Wait(std::int64_t session, std::int64_t milliseconds);
 
   // What outlives the launches of a session. One that is not open is of calls that leave no report: other devices make
@@ -104,8 +104,8 @@ class Bridge {
   struct Kernel {
     std::string text, kernel, target, options;
     PreparedKernel prepared;
-    std::optional<PreparedKernel> timed;     // observable; where times are asked for
-    std::optional<PreparedKernel> in_a_row;  // of several devices; where several launches are asked for
+    std::optional<PreparedKernel> timed;     // observable; where times are requested
+    std::optional<PreparedKernel> in_a_row;  // of several devices; where several launches are requested
     BridgeOptions how;
   };
   struct Row {
@@ -130,7 +130,7 @@ class Bridge {
     std::set<std::shared_ptr<const Kernel>> rows;  // that were looked at as two launches in a row
     std::shared_ptr<palladion::Session> between = std::make_shared<palladion::Session>();  // its launches
   };
-  class Underway;
+  class PendingCall;
 
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,

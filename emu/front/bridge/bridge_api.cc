@@ -108,7 +108,7 @@ int64_t palladion_interrupts_heard(void) { return palladion::bridge::HeardInterr
 
 void palladion_session_cancel(int64_t session) { ProcessBridge().Cancel(session); }
 
-char* palladion_progress(void) { return palladion::bridge::CopyText(palladion::bridge::RunsUnderWay()); }
+char* palladion_progress(void) { return palladion::bridge::CopyText(palladion::bridge::RunsInProgress()); }
 
 char* palladion_targets(void) { return palladion::bridge::CopyText(absl::StrJoin(palladion::TargetNames(), "\n")); }
 

@@ -97,7 +97,7 @@ TEST(Bridge, DifferentReportsAreBounded) {
   EXPECT_TRUE(Has(JsonOf(bridge.Take(Bridge::kNoSession)), "\"dropped\": 5}"));
 }
 
-TEST(Bridge, FindingsFailTheCallWhereTheyAreAsked) {
+TEST(Bridge, FindingsFailTheCallOnRequest) {
   Bridge bridge;
   AddCall call;
   for (const char* goes_on : {"", "raise=none", "raise=RACE_WW", "raise=never"})
@@ -184,7 +184,7 @@ TEST(Bridge, ManyThreadsCallAtOnce) {
 
 int handled = 0;
 
-TEST(BridgeApi, AnInterruptReachesWhoListenedBefore) {
+TEST(BridgeApi, AnInterruptReachesTheHandlerFromBefore) {
   struct ::sigaction mine = {}, before = {}, after = {};
   mine.sa_handler = [](int) { ++handled; };
   ::sigaction(SIGINT, &mine, &before);

@@ -39,8 +39,8 @@ absl::StatusOr<std::vector<Input>> InputsOf(const PreparedKernel& kernel, const 
   return inputs;
 }
 
-// Asks the caller's function.
-absl::StatusOr<bool> Asked(const palladion_reduce_request& request, const State& state) {
+// Calls the caller's interestingness test.
+absl::StatusOr<bool> IsInteresting(const palladion_reduce_request& request, const State& state) {
   std::vector<palladion_array> arrays;
   std::vector<std::string> dtypes;
   for (const Input& input : state.inputs) dtypes.emplace_back(Name(input.value->dtype()));
@@ -87,7 +87,7 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
     PALLADION_ASSIGN_OR_RETURN(const State start, reduce::StateOf(source, std::move(inputs)));
     PALLADION_ASSIGN_OR_RETURN(const reduce::Reduced reduced,
                                reduce::Reduce(
-                                   start, [&](const State& state) { return Asked(request, state); }, options));
+                                   start, [&](const State& state) { return IsInteresting(request, state); }, options));
     return JsonOf(reduced, "");
   }
   PALLADION_ASSIGN_OR_RETURN(const reduce::FindingChoice choice, reduce::FindingChoiceFromText(request.keep));

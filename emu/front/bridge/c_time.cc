@@ -14,12 +14,13 @@ namespace {
 
 std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
 
-// What the request asks for, interruptible.
-using Ask = std::function<absl::StatusOr<TimeReport>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
-                                                     const TimeWanted& wanted, const RunOptions& run)>;
+// Carries out one kind of request, and can be interrupted.
+using TimeFunction =
+    std::function<absl::StatusOr<TimeReport>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
+                                             const TimeWanted& wanted, const RunOptions& run)>;
 
-absl::StatusOr<TimeReport> Asked(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
-                                 const Ask& ask) {
+absl::StatusOr<TimeReport> TimedBy(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
+                                   const TimeFunction& function) {
   PALLADION_ASSIGN_OR_RETURN(
       const PreparedKernel kernel,
       PrepareText(TextOf(request.text, request.size),
@@ -36,15 +37,15 @@ absl::StatusOr<TimeReport> Asked(const palladion_time_request& request, const pa
     wanted.compare = OrEmpty(request.timeline->compare);
     wanted.timeline = timing::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
   }
-  return ask(kernel, given, wanted, run);
+  return function(kernel, given, wanted, run);
 }
 
 // NULL on an error. `pictures` may be NULL.
-char* Respond(const std::function<absl::StatusOr<TimeReport>()>& ask, palladion_timeline* pictures, char** text,
+char* Respond(const std::function<absl::StatusOr<TimeReport>()>& make, palladion_timeline* pictures, char** text,
               palladion_error* error) {
   char* result = nullptr;
   const absl::Status status = Guarded([&]() -> absl::Status {
-    PALLADION_ASSIGN_OR_RETURN(const TimeReport timed, ask());
+    PALLADION_ASSIGN_OR_RETURN(const TimeReport timed, make());
     result = CopyText(timed.json);
     SetText(text, timed.text);
     if (pictures == nullptr) return absl::OkStatus();
@@ -56,21 +57,21 @@ char* Respond(const std::function<absl::StatusOr<TimeReport>()>& ask, palladion_
   return result;
 }
 
-absl::StatusOr<TimeReport> TimeAsked(const palladion_time_request* request, const palladion_array* arrays,
-                                     std::size_t n) {
+absl::StatusOr<TimeReport> TimeOfRequest(const palladion_time_request* request, const palladion_array* arrays,
+                                         std::size_t n) {
   if (request == nullptr) return absl::InvalidArgumentError("no request");
-  return Asked(*request, arrays, n, TimeOfArrays);
+  return TimedBy(*request, arrays, n, TimeOfArrays);
 }
 
-absl::StatusOr<TimeReport> AdviceAskedFor(const palladion_advise_request* request, const palladion_array* arrays,
-                                          std::size_t n) {
+absl::StatusOr<TimeReport> AdviceOfRequest(const palladion_advise_request* request, const palladion_array* arrays,
+                                           std::size_t n) {
   if (request == nullptr) return absl::InvalidArgumentError("no request");
   if (request->time.timeline != nullptr)
     return absl::InvalidArgumentError("palladion_advise draws no timeline; palladion_time does");
   const AdviceWanted advice{.seeds = request->seeds, .what_ifs = request->what_ifs != 0};
-  return Asked(request->time, arrays, n,
-               [&](const PreparedKernel& kernel, absl::Span<const ConstArray> given, const TimeWanted& wanted,
-                   const RunOptions& run) { return AdviceOfArrays(kernel, given, wanted, run, advice); });
+  return TimedBy(request->time, arrays, n,
+                 [&](const PreparedKernel& kernel, absl::Span<const ConstArray> given, const TimeWanted& wanted,
+                     const RunOptions& run) { return AdviceOfArrays(kernel, given, wanted, run, advice); });
 }
 
 }  // namespace
@@ -78,12 +79,12 @@ absl::StatusOr<TimeReport> AdviceAskedFor(const palladion_advise_request* reques
 
 char* palladion_time(const palladion_time_request* request, const palladion_array* inputs, size_t n_inputs, char** text,
                      palladion_error* error) {
-  return palladion::bridge::Respond([&] { return palladion::bridge::TimeAsked(request, inputs, n_inputs); },
+  return palladion::bridge::Respond([&] { return palladion::bridge::TimeOfRequest(request, inputs, n_inputs); },
                                     request == nullptr ? nullptr : request->timeline, text, error);
 }
 
 char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs, size_t n_inputs,
                        char** text, palladion_error* error) {
-  return palladion::bridge::Respond([&] { return palladion::bridge::AdviceAskedFor(request, inputs, n_inputs); },
+  return palladion::bridge::Respond([&] { return palladion::bridge::AdviceOfRequest(request, inputs, n_inputs); },
                                     nullptr, text, error);
 }

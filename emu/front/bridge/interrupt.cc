@@ -33,7 +33,7 @@ constexpr std::array<int, 2> kSignals = {SIGINT, SIGTERM};
 struct Eavesdropped {
   std::array<struct ::sigaction, 2> before;
   std::array<bool, 2> ours;
-  std::atomic<std::int64_t> runs{0}, presses{0};  // presses: since the first of the runs under way began
+  std::atomic<std::int64_t> runs{0}, presses{0};  // presses: since the first of the running ones began
   int listeners = 0;
 };
 Eavesdropped eavesdropped;

@@ -1,4 +1,4 @@
-// Ctrl-C, and the SIGTERM that a CI job gets before it is killed, during a long operation: the first one asks it to
+// Ctrl-C, and the SIGTERM that a CI job gets before it is killed, during a long operation: the first one makes it
 // stop and report its results so far; on a terminal a message says that a second one ends the process. There are two
 // modes: a command takes the signals over, a library only observes them in addition. What it does not do: handle a
 // signal that has no other handler (the process ends then, as it would without us), or one that is ignored (nohup, a
@@ -18,8 +18,8 @@ const std::atomic<std::int64_t>& HeardInterrupts();
 // As if a signal had been heard.
 void InterruptRuns();
 
-// Takes SIGINT and SIGTERM over while it lives, and puts back what listened before: a second signal ends the process as
-// if nobody listened. One at a time.
+// Takes SIGINT and SIGTERM over while it lives, and restores the handlers from before: a second signal ends the process
+// as if it had no handler. One at a time.
 class InterruptListener {
  public:
   InterruptListener();
@@ -36,7 +36,7 @@ class InterruptListener {
 
 // Hears SIGINT and SIGTERM while it lives, where some handler has them, and hands them on to it. Any number at a time,
 // on any thread. A handler that is installed meanwhile stays. On a terminal, the second signal that comes before all
-// runs under way have ended ends the process.
+// runs have ended ends the process.
 class InterruptEavesdropper {
  public:
   enum class For : std::uint8_t { kRun, kSession };  // a session only spares its runs the beginning

@@ -7,7 +7,7 @@ namespace {
 
 volatile std::sig_atomic_t others_signals = 0;
 
-TEST(InterruptListener, HearsOneSignalAndPutsBackWhoListenedBefore) {
+TEST(InterruptListener, HearsOneSignalAndRestoresTheHandlerFromBefore) {
   struct ::sigaction mine = {}, before, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before));
@@ -37,7 +37,7 @@ TEST(InterruptListener, WhatWasIgnoredStaysIgnored) {
   ::sigaction(SIGINT, &before, nullptr);
 }
 
-TEST(InterruptEavesdropper, HearsWhatSomebodyElseHandles) {
+TEST(InterruptEavesdropper, HearsSignalsWithAHandler) {
   struct ::sigaction mine = {}, before_int, before_term, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before_int));
@@ -59,7 +59,7 @@ TEST(InterruptEavesdropper, HearsWhatSomebodyElseHandles) {
   ::sigaction(SIGTERM, &before_term, nullptr);
 }
 
-TEST(InterruptEavesdropper, LeavesAloneWhatNobodyHandles) {
+TEST(InterruptEavesdropper, LeavesSignalsWithoutAHandlerAlone) {
   struct ::sigaction none = {}, before, found;
   none.sa_handler = SIG_DFL;
   ASSERT_EQ(0, ::sigaction(SIGTERM, &none, &before));

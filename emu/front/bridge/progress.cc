@@ -103,7 +103,7 @@ ShownRun::~ShownRun() {
   runs.entries.erase(number_);
 }
 
-std::string RunsUnderWay() {
+std::string RunsInProgress() {
   Runs& runs = ProcessRuns();
   const std::lock_guard<std::mutex> lock(runs.mutex);
   std::string json = "[";

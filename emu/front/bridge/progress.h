@@ -36,7 +36,7 @@ class ShownRun {
 };
 
 // As palladion_progress of the C API gives it.
-std::string RunsUnderWay();
+std::string RunsInProgress();
 
 }  // namespace palladion::bridge
 

@@ -12,7 +12,7 @@ TEST(Progress, OfACheckItsSchedules) {
   EXPECT_EQ("schedules", progress.unit);
   EXPECT_EQ(15, progress.done);
   EXPECT_EQ(64, progress.total);
-  EXPECT_DOUBLE_EQ(3.1, progress.rate);  // the one under way is half through
+  EXPECT_DOUBLE_EQ(3.1, progress.rate);  // the running one is half done
   EXPECT_NEAR(48.5 / 3.1, progress.seconds_left, 1e-9);
   EXPECT_EQ("@add: 15 of 64 schedules, 50 of 100 programs of the next, 3.1 a second, 15 s left",
             ProgressText("add", counts, 5));
@@ -37,18 +37,18 @@ TEST(Progress, OfASearchThereIsNoTotal) {
   EXPECT_EQ("@add: 1000 schedules, 500 a second", ProgressText("add", {.schedules_done = 1000}, 2));
 }
 
-TEST(Progress, TheListHasTheRunsUnderWay) {
-  EXPECT_EQ("[]", RunsUnderWay());
+TEST(Progress, TheListHasTheRunsInProgress) {
+  EXPECT_EQ("[]", RunsInProgress());
   RunControl control;
   control.BeginLaunch(8);
   control.EndPrograms(3);
   {
     const ShownRun shown("add", 7, control);
-    const std::string json = RunsUnderWay();
+    const std::string json = RunsInProgress();
     EXPECT_EQ(0u, json.find("[{\"kernel\": \"add\", \"session\": 7, \"seconds\": ")) << json;
     EXPECT_NE(json.find("\"unit\": \"programs\", \"done\": 3, \"total\": 8, "), std::string::npos) << json;
   }
-  EXPECT_EQ("[]", RunsUnderWay());
+  EXPECT_EQ("[]", RunsInProgress());
 }
 
 }  // namespace

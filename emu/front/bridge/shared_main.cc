@@ -1,1 +1,1 @@
-// The shared library is the objects of all wings and what they link; CMake asks for a source of its own.
+// The shared library is the objects of all wings and what they link; CMake requires it to have a source of its own.

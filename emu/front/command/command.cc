@@ -204,8 +204,8 @@ ExitCode RunCommand(const std::vector<std::string>& arguments, const Console& co
     console.out << "palladion " << PALLADION_VERSION << "\n";
     return ExitCode::kClean;
   }
-  const auto asks_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
-  if (std::any_of(arguments.begin(), arguments.end(), asks_help)) {
+  const auto is_help = [](const std::string& word) { return word == "--help" || word == "-h"; };
+  if (std::any_of(arguments.begin(), arguments.end(), is_help)) {
     const CommandInfo* about = FindCommand(arguments[0]);
     console.out << (about == nullptr ? HelpText() : HelpText(*about));
     return ExitCode::kClean;

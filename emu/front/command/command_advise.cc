@@ -37,7 +37,7 @@ absl::StatusOr<ExitCode> CommandAdvise(const CommandLine& line, const Console& c
                                                           .run = run,
                                                           .seeds = seeds,
                                                           .what_ifs = !line.Has("no-what-ifs")});
-  attended.reset();  // its line on the terminal is gone before anything is told
+  attended.reset();  // its line on the terminal is gone before anything is printed
   PALLADION_RETURN_IF_ERROR(advice.status());
   const Module& module = file.kernel.state().module();
   if (format == "json") {

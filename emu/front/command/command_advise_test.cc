@@ -18,7 +18,7 @@ std::string CopyText(const std::string& write = "%0") {
          write + ") : f32[8,128]; return; } }\n";
 }
 
-TEST_F(CommandTest, AdviseTellsGainsAndWhatWasNotTried) {
+TEST_F(CommandTest, AdviseReportsGainsAndWhatWasNotTried) {
   const std::string kernel = Write("k.pkir", CopyText());
   EXPECT_EQ(0, Run({"advise", kernel, "--target", "v5e", "--in", "x=iota"})) << err_;
   EXPECT_EQ(0u, out_.find("k on v5e as it is: ")) << out_;

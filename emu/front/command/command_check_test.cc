@@ -1,4 +1,4 @@
-// `palladion check` as a user meets it: options, exit codes, what is printed and written, what is refused.
+// `palladion check` as a user sees it: options, exit codes, what is printed and written, what is refused.
 #include <gtest/gtest.h>
 
 #include <csignal>

@@ -30,7 +30,7 @@ golden::FoundOutput FoundAt(const golden::Bundle& bundle, const std::string& nam
   return {name, ReadNpy(path, dtype)};
 }
 
-// A folder of NAME.npy, or NAME=FILE.npy. What is missing in a folder is told by the comparison.
+// A folder of NAME.npy, or NAME=FILE.npy. The comparison reports what is missing in a folder.
 absl::StatusOr<std::vector<golden::FoundOutput>> ReadFound(const CommandLine& line, const golden::Bundle& bundle) {
   std::vector<golden::FoundOutput> found;
   for (std::size_t i = 1; i < line.words.size(); ++i) {

@@ -1,5 +1,4 @@
-// `golden` and `compare` as a user meets them: files, exit codes, and what damaged bundles and outputs are answered
-// with.
+// `golden` and `compare` as a user sees them: files, exit codes, and the errors for damaged bundles and outputs.
 #include <cmath>
 
 #include "absl/strings/match.h"
@@ -58,23 +57,23 @@ TEST_F(CompareCommandTest, ADamagedBundleIsRefused) {
   ExpectError(4, {"compare", Path("bundle"), Path("bundle/outputs")}, "expected a bundle of version 1; found 7");
 }
 
-TEST_F(CompareCommandTest, OutputsThatAreNoArraysAreToldAndTheRestIsCompared) {
-  const auto told = [&](const std::string& content, const std::string& message) {
+TEST_F(CompareCommandTest, OutputsThatAreNoArraysAreReportedAndTheRestIsCompared) {
+  const auto expect_error = [&](const std::string& content, const std::string& message) {
     EXPECT_EQ(4, Run({"compare", Path("bundle"), "o=" + Write("bad.npy", content)})) << out_ << err_;
     EXPECT_TRUE(absl::StrContains(out_, "o: not compared: ")) << out_;
     EXPECT_TRUE(absl::StrContains(out_, message)) << out_;
   };
   std::ifstream file(Output("o.npy"), std::ios::binary);
   const std::string good((std::istreambuf_iterator<char>(file)), {});
-  told(good.substr(0, good.size() - 4), "truncated");
+  expect_error(good.substr(0, good.size() - 4), "truncated");
   std::string huge = good;
   huge.replace(huge.find("(8,)"), 9, "(1<<50,)");
-  told(huge, "bad.npy");
+  expect_error(huge, "bad.npy");
   huge = good;
   const std::size_t at = huge.find("(8,), }");
   huge.replace(at, 26, "(99999999999999999,), }   ");
-  told(huge, "bad.npy");
-  told("no array", "bad.npy");
+  expect_error(huge, "bad.npy");
+  expect_error("no array", "bad.npy");
   EXPECT_EQ(4, Run({"compare", Path("bundle"), Path("none.npy")}));
   EXPECT_EQ(4, Run({"compare", Path("bundle")}));
   fs::create_directories(Path("empty"));

@@ -30,7 +30,7 @@ TEST_F(CommandTest, WrongWords) {
   ExpectError(4, {"ops", file}, "this command takes no file");
 }
 
-TEST_F(CommandTest, AWordThatIsNearlyRightIsAskedAbout) {
+TEST_F(CommandTest, ANearMissNamesTheNearestWord) {
   const std::string file = Write("add.pkir", AddKernel());
   ExpectError(4, {"chekc", file}, "unknown command 'chekc'; did you mean check? the commands are run, check, ");
   ExpectError(4, {"check", file, "--sedes", "3"}, "unknown option --sedes; did you mean --seeds? known here: --in, ");
@@ -43,7 +43,7 @@ TEST_F(CommandTest, AWordThatIsNearlyRightIsAskedAbout) {
   ExpectError(4, {"completion"}, "one of the shells bash, zsh and fish; found none");
 }
 
-TEST_F(CommandTest, APythonFileIsToldHowToExport) {
+TEST_F(CommandTest, APythonFileNamesTheWayToExport) {
   const std::string path = Write("my kernel.py",
                                  "import jax\n\ndef helper(x):\n  return x\n\ndef double():\n  return f, (x,)\n\n"
                                  "def main():\n  pass\n");
@@ -162,7 +162,7 @@ TEST_F(CommandTest, SizesPastTheLimits) {
                   "reaches further than");
 }
 
-// More than any host has: asked for at once, the operating system might grant it and end the process later.
+// More than any host has. If it were allocated at once, the operating system might grant it and end the process later.
 TEST_F(CommandTest, MemoryThatNoHostHas) {
   ExpectBodyError(6,
                   "%v = broadcast_in_dim{shape=[68719476736], dims=[]}(0:i64) : i64[68719476736];\n"

@@ -1,4 +1,4 @@
-// `palladion fit` as a user meets it.
+// `palladion fit` as a user sees it.
 #include <string>
 
 #include "emu/front/command/command_test_util.h"

@@ -1,4 +1,4 @@
-// `palladion machines` as a user meets it.
+// `palladion machines` as a user sees it.
 #include <string>
 
 #include "emu/front/command/command_test_util.h"

@@ -67,7 +67,7 @@ TEST_F(ReduceCommandTest, AProgramDecides) {
   EXPECT_NE(std::string::npos, out_.find("instructions 7 to 2")) << out_;
 }
 
-TEST_F(ReduceCommandTest, ABudgetIsToldAndTheBestIsWritten) {
+TEST_F(ReduceCommandTest, ABudgetIsReportedAndTheBestIsWritten) {
   ASSERT_EQ(6, Run({"reduce", Kernel(), "--in", "x=iota", "--in", "y=iota", "--keep", "RACE_RW", "--budget", "12",
                     "--out", Path("small.pkir")}))
       << err_;

@@ -23,10 +23,10 @@
 namespace palladion::command {
 namespace {
 
-// What --stats, --trap, --dump and --program ask for, beside the run itself.
+// What --stats, --trap, --dump and --program add to the run itself.
 class Observed {
  public:
-  static bool Asked(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
+  static bool IsWanted(const CommandLine& line) { return line.Has("stats") || line.Has("trap") || line.Has("dump"); }
 
   absl::Status Open(const CommandLine& line, const kernel::PreparedKernelState& kernel) {
     if (line.Has("program")) {
@@ -158,12 +158,12 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   PALLADION_RETURN_IF_ERROR(SetOptions(line, {"budget", "bounds", "legality"}, given));
   options.run = given.run;
   options.run.budget_name = kBudgetFlag;
-  absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::Asked(line));
+  absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::IsWanted(line));
   const bool judged = options.run.legality != LegalityMode::kOff;
   if (!loaded.ok()) return judged ? Refused(line, loaded.status(), console) : loaded.status();
   const KernelFile file = *std::move(loaded);
   const PreparedKernel& kernel = file.kernel;
-  if (line.Flag("out").empty() && (line.Has("out") || !Observed::Asked(line)))
+  if (line.Flag("out").empty() && (line.Has("out") || !Observed::IsWanted(line)))
     return absl::InvalidArgumentError(
         "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump can it be left out)");
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
@@ -174,7 +174,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   observed.Attach(options, output ? &*output : nullptr);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console));
   PALLADION_RETURN_IF_ERROR(observed.status());
-  const absl::Status end = launch::EndOf(result.report);  // what was found before it is told all the same
+  const absl::Status end = launch::EndOf(result.report);  // findings before it are reported all the same
   if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));
   if (format == "json") {
     std::string json = ToJson(result.report);

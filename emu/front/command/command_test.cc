@@ -1,4 +1,4 @@
-// The command as a user meets it: what it prints, what it writes, how it ends. Exit codes: docs/command.md.
+// The command as a user sees it: what it prints, what it writes, how it ends. Exit codes: docs/command.md.
 #include "emu/front/command/command.h"
 
 #include <gtest/gtest.h>

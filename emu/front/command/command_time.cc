@@ -51,7 +51,7 @@ absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenFiles(const 
   return files;
 }
 
-// What is to be drawn: nothing where no file is asked for.
+// The options of the timeline; nothing where the command line names no file for it.
 absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine& line,
                                                                const machines::Machine& machine) {
   PALLADION_ASSIGN_OR_RETURN(const timing::TimelineOptions drawn, UnitDrawn(line, machine));
@@ -66,7 +66,7 @@ absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine
                                         "or both"));
 }
 
-// What was asked for and the model does not have.
+// Fails on options whose output the model does not have.
 absl::Status CheckOutputs(const CommandLine& line, const machines::Machine& machine, const timing::Timed& timed) {
   if ((line.Has("page") || line.Has("trace")) && !timed.timeline.has_value())
     return absl::UnimplementedError(Cat("the model of ", machine.name(),

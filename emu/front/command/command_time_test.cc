@@ -31,7 +31,7 @@ TEST_F(CommandTest, TimeKnowsThatItsFilesCanBeWrittenBeforeItRuns) {
   ExpectError(4, {"time", kernel, "--trace", kernel}, "would overwrite");
 }
 
-TEST_F(CommandTest, TimeTellsWhatIsSetAndNeverRead) {
+TEST_F(CommandTest, TimeReportsWhatIsSetAndNeverRead) {
   const std::string kernel = Write("k.pkir", kText);
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--set", "l1.latency=50", "--set", "mufu.lanes=8", "--set",
                     "smem.latency=40", "--set", "link.read=400 GB/s"}))
@@ -112,7 +112,7 @@ TEST_F(CommandTest, TimeDrawsACoreOfATpu) {
               "--core: h100 has SMs, and no cores that run programs; which of them is drawn says --sm N");
 }
 
-// A completion that nobody waits for is a note, and the time is right.
+// A completion that no thread waits for is a note, and the time is right.
 TEST_F(CommandTest, TimeCallsNoKernelWrongForANote) {
   const std::string kernel = Write(
       "n.pkir",

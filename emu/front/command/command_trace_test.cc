@@ -19,7 +19,7 @@ class TraceCommandTest : public CommandTest {
     std::ifstream file(Path(name));
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // The copy there and back, of which the way back may begin before the way there is over.
+  // A copy in and a copy out, which may begin before the first is over.
   std::string Racy() const {
     std::string text = timing::test::CopyText();
     const std::string wait = "      barrier_wait(barrier=%full);\n";

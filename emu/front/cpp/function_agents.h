@@ -68,7 +68,7 @@ class FunctionAgents final : public scheduler::AgentSource, public threads::Agen
   RunningThread running_;
   std::int64_t threads_in_all_ = 0, next_ = 0;
   AgentId first_;                           // of the block that begins
-  std::map<std::int64_t, Thread> threads_;  // that are under way, by number in the launch
+  std::map<std::int64_t, Thread> threads_;  // that have begun and not ended, by number in the launch
   std::map<const scheduler::Agent*, std::int64_t> numbers_;
 };
 

@@ -83,7 +83,7 @@ void FunctionCheck::Compare(const check::Trial& trial) {
     return;
   const std::optional<check::OutputDifference> difference = check::FirstDifference(baseline_.outputs, trial.outputs);
   if (!difference.has_value()) return;
-  differs_ = true;  // one pair of schedules tells it
+  differs_ = true;  // one pair of schedules shows it
   const KernelOutput& declared = kernel_.outputs[difference->output];
   Finding finding = check::DifferenceFinding({declared.name, declared.shape}, *difference, baseline_, trial);
   finding.why =

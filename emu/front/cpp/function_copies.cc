@@ -23,7 +23,7 @@ void FunctionCopies::Copy(const KernelMemory& from, const KernelMemory& to, cons
   ExpectCopy(from, to, arrives != nullptr);
   SyncElement barrier;
   if (arrives != nullptr) barrier = syncs_.ElementOf(*arrives);
-  if (!requests_.Ask(threads::OtherRequest::kStart, Answer::kNone)) return;
+  if (!requests_.Request(threads::OtherRequest::kStart, Answer::kNone)) return;
   const FunctionMemory::Object source = memory_.ObjectOf(from), destination = memory_.ObjectOf(to);
   const bool usable = memory_.Usable(source);
   if (!memory_.Usable(destination) || !usable) return;
@@ -44,7 +44,7 @@ void FunctionCopies::Copy(const KernelMemory& from, const KernelMemory& to, cons
 }
 
 void FunctionCopies::Commit() {
-  if (requests_.Ask(threads::OtherRequest::kCommitGroup, Answer::kNone))
+  if (requests_.Request(threads::OtherRequest::kCommitGroup, Answer::kNone))
     requests_.Expect(requests_.gpu().CommitGroup(AsyncQueue::kStores, requests_.site()));
 }
 
@@ -58,7 +58,7 @@ void FunctionCopies::Wait(std::int64_t may_remain, bool read_only) {
 }
 
 void FunctionCopies::FenceShared() {
-  if (requests_.Ask(threads::OtherRequest::kFence, Answer::kNone))
+  if (requests_.Request(threads::OtherRequest::kFence, Answer::kNone))
     requests_.Expect(requests_.gpu().Make(Fence::kSharedToAsync, requests_.site()));
 }
 

@@ -1,4 +1,4 @@
-// Asynchronous copies, as one thread of a FunctionKernel asks for them, and the fence before what they read.
+// Asynchronous copies that one thread of a FunctionKernel requests, and the fence before what they read.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_COPIES_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_COPIES_H_
 

@@ -11,7 +11,7 @@ namespace palladion {
 
 // ---- accesses
 
-// Only atomics come this way, one element each.
+// Only atomics come here, one element each.
 void FunctionAccesses::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) {
   if (access.offset[0] < 0 || !Judges(who, access.buffer)) return;
   memory_model::AgentTable& agents = machine().model().agents();

@@ -1,6 +1,6 @@
 // What all threads of one run of a FunctionKernel share: memory, the GPU machine over it, the places of the source, and
 // what the handles of KernelMemory, KernelBarrier and KernelSemaphore stand for. It is the machine of kernel text,
-// asked through the same port; there is no program, only the shape of the launch.
+// used through the same port; there is no program, only the shape of the launch.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_MACHINE_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_MACHINE_H_
 

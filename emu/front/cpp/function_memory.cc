@@ -72,7 +72,7 @@ KernelMemory FunctionMemory::Alloc(std::string name, DType dtype, std::vector<st
   if (shape.size() > static_cast<std::size_t>(kMaxBoxRank))
     requests_.Refuse(Cat("'", name, "' has too many dimensions"));
   const std::string type = Cat(scope == KernelScope::kGrid ? "global " : "shared ", TypeString(dtype, shape));
-  if (!requests_.Ask(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
+  if (!requests_.Request(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
   const FunctionMachine::Named named = machine_.NameOf(name, type, scope);
   if (!named.differs.empty())
     requests_.Refuse(Cat("'", name, "' is ", type, " here and ", named.differs, " elsewhere"));
@@ -89,7 +89,7 @@ void FunctionMemory::Free(const KernelMemory& memory) {
   const Object& object = ObjectOf(memory);
   if (machine_.ArrayOf(object.name).has_value()) requests_.Refuse(Cat("'", object.name, "' is an array of the call"));
   if (object.left.has_value()) requests_.Refuse(Cat("'", object.name, "' was given back before"));
-  if (!requests_.Ask(threads::OtherRequest::kFree, Answer::kNone)) return;
+  if (!requests_.Request(threads::OtherRequest::kFree, Answer::kNone)) return;
   Object& left = ObjectOf(memory);
   left.left = CodeSite::Of(requests_.site());
   requests_.gpu().Leave(left.buffer, requests_.site());
@@ -117,7 +117,8 @@ Tensor FunctionMemory::Load(const KernelMemory& memory) {
   absl::StatusOr<Tensor> value = Tensor::Create(memory.dtype(), memory.shape());
   if (!value.ok()) requests_.Refuse(value.status());
   const BufferId buffer = ObjectOf(memory).buffer;
-  if (!requests_.Ask(threads::MemoryRequest{buffer, /*only_reads=*/true}, Answer::kMatters)) return *std::move(value);
+  if (!requests_.Request(threads::MemoryRequest{buffer, /*only_reads=*/true}, Answer::kMatters))
+    return *std::move(value);
   const Object object = ObjectOf(memory);
   if (Usable(object)) LoadBytes(memory, object, value->bytes());
   return *std::move(value);
@@ -125,7 +126,8 @@ Tensor FunctionMemory::Load(const KernelMemory& memory) {
 
 void FunctionMemory::LoadOne(const KernelMemory& memory, DType dtype, void* value) {
   ExpectOne(memory, ObjectOf(memory), dtype, "a load");
-  if (!requests_.Ask(threads::MemoryRequest{ObjectOf(memory).buffer, /*only_reads=*/true}, Answer::kMatters)) return;
+  if (!requests_.Request(threads::MemoryRequest{ObjectOf(memory).buffer, /*only_reads=*/true}, Answer::kMatters))
+    return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) LoadBytes(memory, object, static_cast<std::byte*>(value));
 }
@@ -136,7 +138,7 @@ void FunctionMemory::Store(const KernelMemory& memory, const Tensor& value) {
   if (value.dtype() != memory.dtype() || value.shape() != memory.shape())
     requests_.Refuse(Cat("a store of ", TypeString(value.dtype(), value.shape()), " at '", object.name,
                          "', of which this is ", TypeString(memory.dtype(), memory.shape())));
-  if (!requests_.Ask(threads::MemoryRequest{object.buffer}, Answer::kNone)) return;
+  if (!requests_.Request(threads::MemoryRequest{object.buffer}, Answer::kNone)) return;
   const Object now = ObjectOf(memory);
   if (Usable(now)) machine_.memory().Store(BoxOf(memory, now), value.bytes());
 }
@@ -144,7 +146,7 @@ void FunctionMemory::Store(const KernelMemory& memory, const Tensor& value) {
 void FunctionMemory::StoreOne(const KernelMemory& memory, DType dtype, const void* value) {
   ExpectWritable(ObjectOf(memory), "a store");
   ExpectOne(memory, ObjectOf(memory), dtype, "a store");
-  if (!requests_.Ask(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
+  if (!requests_.Request(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (Usable(object)) machine_.memory().Store(BoxOf(memory, object), static_cast<const std::byte*>(value));
 }
@@ -154,7 +156,7 @@ void FunctionMemory::Update(const KernelMemory& memory, const AtomicUpdate& upda
   ExpectOne(memory, ObjectOf(memory), update.dtype, "an atomic update");
   const AtomicFn function = AtomicFunction(update.op, update.dtype);
   if (function == nullptr) requests_.Refuse(Cat("there is no such atomic update of ", Name(update.dtype)));
-  if (!requests_.Ask(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
+  if (!requests_.Request(threads::MemoryRequest{ObjectOf(memory).buffer}, Answer::kNone)) return;
   const Object object = ObjectOf(memory);
   if (!Usable(object)) return;
   const absl::Span<const std::int64_t> shape = machine_.memory().ShapeOf(object.buffer);

@@ -1,5 +1,5 @@
-// Memory, as one thread of a FunctionKernel asks for it: what its handles stand for and what may be done with them,
-// then loads, stores and atomic updates. Values are plain C++, so what is undefined matters at once.
+// Memory that one thread of a FunctionKernel uses: what its handles stand for and what may be done with them, then
+// loads, stores and atomic updates. Values are plain C++, so an undefined one is a finding at once.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_MEMORY_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_MEMORY_H_
 

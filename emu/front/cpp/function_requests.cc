@@ -22,8 +22,8 @@ void FunctionRequests::Begin(scheduler::AgentContext& agent) {
   machine_.memory().Running({.id = id_, .index = index_, .begins = true});
 }
 
-// A thread that is given up leaves its function by AgentStopped; what its destructors ask meanwhile is not done. A
-// destructor on the way out of a scope must not throw, so what has no answer is passed over in silence, for a while.
+// A thread that is given up leaves its function by AgentStopped; requests of its destructors meanwhile are not carried
+// out. A destructor must not throw while a scope unwinds, so requests without an answer are ignored, for a while.
 bool FunctionRequests::GivenUp(Answer answer) {
   constexpr int kMaxSilent = 1000;
   stopped_ = true;
@@ -32,7 +32,7 @@ bool FunctionRequests::GivenUp(Answer answer) {
   return false;
 }
 
-bool FunctionRequests::Ask(const scheduler::Operation& operation, Answer answer) {
+bool FunctionRequests::Request(const scheduler::Operation& operation, Answer answer) {
   if (stopped_) return GivenUp(answer);
   bool stopped = false;
   try {
@@ -59,7 +59,7 @@ void FunctionRequests::Refuse(const std::string& what) { Refuse(absl::InvalidArg
 void FunctionRequests::WaitFor(const WaitTarget& target) {
   scheduler::Operation waiting{.loc = site_.loc};
   wait_.Ask(id_, target, &waiting);
-  if (Ask(waiting, Answer::kMatters)) Expect(gpu().Wait(target, site_));
+  if (Request(waiting, Answer::kMatters)) Expect(gpu().Wait(target, site_));
 }
 
 }  // namespace palladion

@@ -1,6 +1,6 @@
-// What one thread of a FunctionKernel asks for, whatever it is: before each request the thread yields to the scheduler,
-// with what the request touches and waits for; then it is carried out at once. And what becomes of a thread that is
-// refused, or given up.
+// The requests of one thread of a FunctionKernel, of any kind: before each one the thread yields to the scheduler, with
+// what the request touches and waits for; then it is carried out at once. And what happens to a thread whose request is
+// refused, or that is given up.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_REQUESTS_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_REQUESTS_H_
 
@@ -38,11 +38,11 @@ class FunctionRequests {
   // What a request does when the thread has been given up: one whose answer matters throws. False: the request is not
   // to be carried out. Throws AgentStopped.
   enum class Answer : std::uint8_t { kNone, kMatters };
-  bool Ask(const threads::MemoryRequest& request, Answer answer) { return AskTo(FootprintOf(request), answer); }
-  bool Ask(const threads::SyncObjectRequest& request, Answer answer) {
-    return AskTo(FootprintOf(gpu(), request), answer);
+  bool Request(const threads::MemoryRequest& request, Answer answer) { return RequestTo(FootprintOf(request), answer); }
+  bool Request(const threads::SyncObjectRequest& request, Answer answer) {
+    return RequestTo(FootprintOf(gpu(), request), answer);
   }
-  bool Ask(threads::OtherRequest request, Answer answer) { return AskTo(FootprintOf(request), answer); }
+  bool Request(threads::OtherRequest request, Answer answer) { return RequestTo(FootprintOf(request), answer); }
   void WaitFor(const WaitTarget& target);
 
   // The function has failed, at this place. Throws KernelError.
@@ -60,9 +60,9 @@ class FunctionRequests {
   threads::ThreadMachine& gpu() { return machine_.gpu(); }
 
  private:
-  bool Ask(const scheduler::Operation& operation, Answer answer);
-  bool AskTo(const scheduler::Footprint& touch, Answer answer) {
-    return Ask(scheduler::Operation{.footprint = touch, .loc = site_.loc}, answer);
+  bool Request(const scheduler::Operation& operation, Answer answer);
+  bool RequestTo(const scheduler::Footprint& touch, Answer answer) {
+    return Request(scheduler::Operation{.footprint = touch, .loc = site_.loc}, answer);
   }
   bool GivenUp(Answer answer);
 

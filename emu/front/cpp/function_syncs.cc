@@ -34,7 +34,7 @@ KernelSync<Tag> FunctionSyncs::MakeSync(SyncRequest request, KernelScope scope) 
   const bool barrier = request.kind == SyncKind::kBarrier;
   if (count < 1) requests_.Refuse(Cat("'", request.name, "' needs at least one element; found ", count));
   if (request.num_arrivals < 1) requests_.Refuse(Cat("'", request.name, "' needs at least one arrival"));
-  if (!requests_.Ask(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
+  if (!requests_.Request(threads::OtherRequest::kAlloc, Answer::kMatters)) return {};
   const std::string type =
       barrier ? Cat("an array of ", count, " barriers of ", request.num_arrivals, " arrivals")
               : Cat("an array of ", count, " semaphores of the ", scope == KernelScope::kGrid ? "grid" : "block");
@@ -64,7 +64,7 @@ KernelSemaphore FunctionSyncs::MakeSemaphore(std::string name, KernelScope scope
 
 void FunctionSyncs::Arrive(KernelBarrier barrier) {
   const SyncElement element = ElementOf(barrier);
-  if (requests_.Ask(threads::SyncObjectRequest{element}, Answer::kNone))
+  if (requests_.Request(threads::SyncObjectRequest{element}, Answer::kNone))
     requests_.Expect(requests_.gpu().Arrive({.at = PhaseOf(element)}, requests_.site()));
 }
 
@@ -72,14 +72,14 @@ void FunctionSyncs::Wait(KernelBarrier barrier) { requests_.WaitFor(PhaseOf(Elem
 
 bool FunctionSyncs::Test(KernelBarrier barrier) {
   const SyncElement element = ElementOf(barrier);
-  if (!requests_.Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return false;
+  if (!requests_.Request(threads::SyncObjectRequest{element}, Answer::kMatters)) return false;
   const absl::StatusOr<std::int64_t> come = requests_.gpu().Poll(PhaseOf(element), requests_.site());
   requests_.Expect(come.status());
   return *come != 0;
 }
 
 void FunctionSyncs::SyncBlock() {
-  if (!requests_.Ask(threads::OtherRequest::kMeet, Answer::kMatters)) return;
+  if (!requests_.Request(threads::OtherRequest::kMeet, Answer::kMatters)) return;
   const WaitTarget all{.kind = WaitTarget::Kind::kMeeting};
   requests_.Expect(requests_.gpu().Arrive({.at = all, .what = "sync_block"}, requests_.site()));
   requests_.WaitFor(all);
@@ -88,7 +88,7 @@ void FunctionSyncs::SyncBlock() {
 void FunctionSyncs::Signal(KernelSemaphore semaphore, std::int64_t value) {
   if (value < 1) requests_.Refuse(Cat("a signal is of at least 1; found ", value));
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (requests_.Ask(threads::SyncObjectRequest{element}, Answer::kNone))
+  if (requests_.Request(threads::SyncObjectRequest{element}, Answer::kNone))
     requests_.Expect(requests_.gpu().Arrive({.at = CountOf(element), .amount = value}, requests_.site()));
 }
 
@@ -101,7 +101,7 @@ void FunctionSyncs::Wait(KernelSemaphore semaphore, std::int64_t value) {
 
 std::int64_t FunctionSyncs::Read(KernelSemaphore semaphore) {
   const SyncElement element = ElementOf(semaphore, "semaphore");
-  if (!requests_.Ask(threads::SyncObjectRequest{element}, Answer::kMatters)) return 0;
+  if (!requests_.Request(threads::SyncObjectRequest{element}, Answer::kMatters)) return 0;
   const absl::StatusOr<std::int64_t> count = requests_.gpu().Poll(CountOf(element), requests_.site());
   requests_.Expect(count.status());
   return *count;

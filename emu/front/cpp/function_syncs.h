@@ -1,5 +1,4 @@
-// Barriers and semaphores, as one thread of a FunctionKernel asks for them: what its handles stand for, arrivals and
-// waits.
+// Barriers and semaphores that one thread of a FunctionKernel uses: what its handles stand for, arrivals and waits.
 #ifndef PALLADION_EMU_FRONT_CPP_FUNCTION_SYNCS_H_
 #define PALLADION_EMU_FRONT_CPP_FUNCTION_SYNCS_H_
 

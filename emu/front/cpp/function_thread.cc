@@ -15,7 +15,7 @@ void FunctionThread::Main(scheduler::AgentContext& agent) {
   } catch (const scheduler::AgentStopped&) {
     throw;
   } catch (const KernelError& error) {
-    machine_.Fail(absl::InvalidArgumentError(error.what()));  // of a handle; others have told it before
+    machine_.Fail(absl::InvalidArgumentError(error.what()));  // of a handle; other errors have been reported before
   } catch (const std::bad_alloc&) {
     machine_.Fail(kernel::OutOfMemory(Cat("out of memory in ", machine_.gpu().NameOf(id()))));
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// What a function asks that makes no sense, and how the run of one ends that does not come to its end.
+// Invalid requests of a function, and how the run of a function ends that does not complete.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -178,7 +178,7 @@ TEST(KernelErrors, HandlesAreOfTheirRunAndBlock) {
   EXPECT_NE(std::string::npos, ToStd(other.status().message()).find("of another block")) << other.status();
 }
 
-TEST(KernelErrors, WhatNobodyWroteIsFound) {
+TEST(KernelErrors, UnwrittenMemoryIsFound) {
   const FunctionKernel kernel = One([](KernelContext& ctx) { ctx.store(ctx.array("y").at(0), 1.0f); });
   const Report report = Checked(kernel, X(), {.seeds = 2});
   EXPECT_NE(nullptr, Find(report, "OUT_MISSING")) << Codes(report);
@@ -193,21 +193,21 @@ TEST(KernelErrors, ABudgetEndsALoopThatPolls) {
   EXPECT_NE(nullptr, Find(report, "LIVELOCK")) << Codes(report);
 }
 
-// A thread that is given up while it waits is unwound: what it holds is released, and nothing that it asks is done.
+// A thread that is given up while it waits is unwound: what it holds is released, and its requests are not carried out.
 TEST(KernelErrors, ADeadlockUnwindsItsThreads) {
   int unwound = 0;
   const FunctionKernel kernel = One(
       [&unwound](KernelContext& ctx) {
-        struct Asks {
+        struct Requests {
           KernelContext& ctx;
           int& unwound;
-          ~Asks() {
+          ~Requests() {
             ctx.store(ctx.array("y").at(0), 1.0f);
             ++unwound;
           }
         };
         ctx.store(ctx.array("y").at(ctx.thread()), 0.0f);
-        const Asks asks{ctx, unwound};
+        const Requests requests{ctx, unwound};
         try {
           ctx.wait(ctx.make_barrier("never"));
         } catch (...) {

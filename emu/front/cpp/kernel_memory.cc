@@ -30,7 +30,7 @@ KernelMemory KernelMemory::slice(std::int64_t start, std::int64_t size, std::siz
   Dim& cut = *part.Find(dim);
   cut.start += start;
   cut.count = size;
-  // What is outside of the box that was there stays outside, whatever is asked of the part.
+  // What was outside the box of this memory stays outside, whichever part is requested.
   cut.lower = std::max(cut.lower, cut.start);
   cut.upper = std::min(cut.upper, cut.start + size);
   return part;

@@ -57,7 +57,7 @@ struct Guard {
   KernelContext& ctx;
 };
 
-TEST(Lock, AGuardGivesItBackOnTheWayOutOfAnException) {
+TEST(Lock, AGuardGivesItBackWhenAnExceptionLeavesItsScope) {
   const FunctionKernel kernel = Counting([](KernelContext& ctx) {
     try {
       const Guard guard(ctx);
@@ -101,15 +101,15 @@ TEST(Lock, APlainStoreDoesNotGiveItBack) {
   });
   const Report report = Checked(kernel, Zero(), {.seeds = 16});
   ASSERT_FALSE(report.findings.empty());
-  bool told = false;
+  bool names_lock = false;
   for (const ReportedFinding& finding : report.findings) {
     for (const auto* side : {&finding.first, &finding.second})
-      told |= side->has_value() && (*side)->object == "lock" && IsAt((*side)->frames, kFile, give_line);
+      names_lock |= side->has_value() && (*side)->object == "lock" && IsAt((*side)->frames, kFile, give_line);
   }
-  EXPECT_TRUE(told) << Codes(report);
+  EXPECT_TRUE(names_lock) << Codes(report);
 }
 
-TEST(Lock, WhoeverKeepsItLetsTheOthersSpinForEver) {
+TEST(Lock, AThreadThatKeepsItLetsTheOthersSpinForEver) {
   const FunctionKernel kernel = Counting([](KernelContext& ctx) {
     Take(ctx);
     Count(ctx);

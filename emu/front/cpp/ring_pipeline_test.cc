@@ -18,7 +18,7 @@ using palladion::KernelMemory;
 
 constexpr std::int64_t kTiles = 6, kSlots = 2, kTileSize = 4;
 
-// Both threads ask for the ring by its names, so they mean the same one.
+// Both threads allocate the ring by the same names, so they get the same one.
 struct Ring {
   explicit Ring(KernelContext& ctx)
       : slots(ctx.alloc("slots", palladion::DType::kF32, {kSlots, kTileSize})),
@@ -106,7 +106,7 @@ std::string OutputOf(const std::string& page) {
 // The first finding of a report in text, without what goes with it; its files named from the root of the source.
 std::string BeginningOf(std::string text) {
   text.resize(text.find("\n  symptoms") + 1);
-  const std::string here = "emu/front/cpp/";  // before it, whatever the compiler was told of the folder
+  const std::string here = "emu/front/cpp/";  // before it, whatever path of the folder the compiler was given
   for (std::size_t at = text.find(here); at != std::string::npos; at = text.find(here, at + here.size())) {
     const std::size_t start = text.rfind(' ', at) + 1;
     text.erase(start, at - start);
@@ -160,7 +160,7 @@ void ProduceThatWaitsAlways(KernelContext& ctx) {
   }
 }
 
-TEST(RingPipeline, AWaitForWhatNobodyGaveBackIsADeadlock) {
+TEST(RingPipeline, AWaitForASlotThatIsNotGivenBackIsADeadlock) {
   const FunctionKernel kernel = With(ProduceThatWaitsAlways, Consume);
   const Report report = Checked(kernel, {Tiles()}, {.seeds = 8});
   EXPECT_EQ(Verdict::kDefect, report.verdict);

@@ -55,7 +55,7 @@ TEST(SameValue, WhatDiffersIsARace) {
   EXPECT_NE(nullptr, Find(report, "NONDET")) << Codes(report);
 }
 
-// Bytes that nobody has written are equal to nothing, also where they are the same.
+// Bytes that were never written are equal to nothing, also where they are the same.
 TEST(SameValue, WhatIsUndefinedIsEqualToNothing) {
   const FunctionKernel kernel = Storing([](KernelContext& ctx) {
     const KernelMemory slot = ctx.alloc("slot", DType::kI32, {1});

@@ -133,14 +133,14 @@ absl::Status Call(const XLA_FFI_CallFrame& frame) {
   return bridge::ProcessBridge().Call(attributes.request, inputs, outputs);
 }
 
-// XLA asks for the version before anything else, and refuses a handler that is newer than itself.
+// XLA queries the version before anything else, and refuses a handler that is newer than itself.
 void AnswerVersion(const XLA_FFI_CallFrame& frame) {
   auto* extension = reinterpret_cast<XLA_FFI_Metadata_Extension*>(frame.extension_start);
   XLA_FFI_Api_Version& version = extension->metadata->api_version;
   version.struct_size = XLA_FFI_Api_Version_STRUCT_SIZE;
   version.extension_start = nullptr;
   version.major_version = XLA_FFI_API_MAJOR;
-  constexpr int kOldest = 1;  // an XLA of that version does not show its own when it asks
+  constexpr int kOldest = 1;  // an XLA of that version does not pass its own with the query
   version.minor_version =
       frame.api == nullptr ? kOldest : std::min(XLA_FFI_API_MINOR, frame.api->api_version.minor_version);
   extension->metadata->traits = 0;

@@ -29,7 +29,7 @@ enum class ValueKind : std::uint8_t {
 };
 std::string_view Name(ValueKind kind);  // "switch", "number", "seconds", "choice", "text"
 
-// Where users meet an option: a sum of these. The C ABI has them all.
+// The interfaces that offer an option: a sum of these. The C ABI has them all.
 enum Surface : unsigned {
   kFlag = 1,     // of `palladion check`
   kKeyword = 2,  // of palladion.check, palladion.emulate and palladion.Task

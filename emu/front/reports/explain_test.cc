@@ -1,6 +1,6 @@
-// The pages of `palladion explain` are held against the checks: a wrong kernel has exactly its code, and those that
-// the page admits as consequences; the mended one has no finding; and a page that says that nothing finds it yet must
-// be right about that too.
+// The pages of `palladion explain` are compared with the checks: a wrong kernel has exactly its code, and those that
+// the page lists as consequences; the fixed one has no finding; and a page that says that nothing finds it yet must be
+// right about that too.
 #include "emu/front/reports/explain.h"
 
 #include <gtest/gtest.h>

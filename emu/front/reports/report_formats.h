@@ -13,7 +13,7 @@
 
 namespace palladion::reports {
 
-// What one log tells of: a check by the command, whose test has no name and whose path is the kernel text's; or tests.
+// The subject of a log: a check by the command, whose test has no name and whose path is the kernel text's; or tests.
 struct SarifTest {
   std::string name, path;
   std::set<FindingCode> allowed = {};  // that the test's marker lets pass

@@ -88,7 +88,7 @@ class ViewMaker {
   void Call(std::size_t number) {
     const ReportedCall& call = document_.calls[number];
     const std::size_t kernel = KernelOf(call);
-    std::map<std::string, std::size_t> seen;  // of this call: what one report tells apart stays apart
+    std::map<std::string, std::size_t> seen;  // of this call: what one report lists separately stays separate
     const std::vector<std::optional<std::size_t>> causes = CausesOf(call.report);
     std::vector<std::size_t> view;
     for (const ReportedFinding& finding : call.report.findings) {

@@ -47,7 +47,7 @@ struct LineView {
   std::size_t caret = 0;
 };
 
-// Where, with the line and who called it. Frames of libraries are folded: the user's line is the one that is shown.
+// A place, with its line and its callers. Frames of libraries are folded: the user's line is the one that is shown.
 struct PlaceView {
   int number = 0;           // 1 or 2: an access; 0: the finding's own place
   std::string what;         // "write of o_ref[0:8] by program (0)"
@@ -127,7 +127,7 @@ struct TextLayout {
 };
 std::string ToText(const ReportDocument& document, const RenderOptions& options, const TextLayout& layout);
 
-// The same as JSON: who lays out otherwise asks for it.
+// The same as JSON, for callers with a layout of their own.
 std::string ReportViewJson(const ReportDocument& document, const RenderOptions& options);
 
 }  // namespace palladion::reports

@@ -104,7 +104,7 @@ class Replacer {
     return true;
   }
 
-  // Empty where two of them meet.
+  // Empty where two of them overlap.
   std::vector<TextReplacement> Merged() const {
     std::vector<TextReplacement> all = others_;
     for (const int line : set_) all.push_back({line, line + 1, lines_[Index(line)] + "\n"});

@@ -1,6 +1,6 @@
 // The time of Blackwell kernels: steps of JAX's tutorial against what was published: docs/time.md has the table.
-// conformance/golden/make_blackwell_matmul.py writes the texts of the steps. Two of the seven are told anew here: each
-// takes seconds.
+// conformance/golden/make_blackwell_matmul.py writes the texts of the steps. This test computes two of the
+// seven again: each takes seconds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
         absl::StrFormat("| %d %s | %.1f %% | %.0f | %.0f us | %.1f %% | %+.1f |", step, name, published,
                         timing.cycles.value(), timing.time.value() / 1000, found, found - published);
     EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
-    // Registers that spill take a time that nobody counts.
+    // Registers that spill take a time that the model leaves out.
     ASSERT_EQ(timing.uncertainty.has_value(), step != 0);
     if (step != 0) {
       EXPECT_LE(std::abs(found / published - 1), *timing.uncertainty) << "the stated uncertainty is too small";
@@ -78,10 +78,10 @@ TEST(BlackwellMatmul, AWholeTileOfTheTutorialSpills) {
     EXPECT_EQ(RegistersOfStep(step).spilled, 0) << step;
 }
 
-// At the clock that is told by default, the step that was missed by most.
+// The step with the largest error, at the clock that is the default of reports.
 TEST(BlackwellMatmul, TheStatedUncertaintyHoldsAtTheHighestClock) {
   const Timing timing = TimeOfStep("epilogue warpgroup", "1.85 GHz");
-  const double longer = Percent(timing) / 63.38 - 1;  // than told, by a share of what is told
+  const double longer = Percent(timing) / 63.38 - 1;  // than reported, as a share of the reported time
   EXPECT_LE(longer, timing.uncertainty.value());
   EXPECT_GE(longer, timing.uncertainty.value() - 0.02) << "it is stated too large";
 }

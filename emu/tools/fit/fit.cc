@@ -52,13 +52,13 @@ Memory VmemTable(const legality::VmemUse& use, const machines::Chip& chip, const
     vmem.estimates.push_back(
         {one.what, one.bytes, one.text_line == 0 ? "" : PlaceText(module, one.loc, one.text_line)});
   const std::string core = Cat("what kernels may have of the ", legality::BytesText(use.limit.core), " of a core");
-  if (use.exceeds_total() && !use.limit.asked.has_value())
+  if (use.exceeds_total() && !use.limit.requested.has_value())
     vmem.others.push_back({"what one kernel may have without vmem_limit_bytes", use.limit.scoped});
   if (!use.exceeds_total()) vmem.others.push_back({core, use.limit.total});
-  if (use.limit.asked.has_value()) {
+  if (use.limit.requested.has_value()) {
     vmem.others.push_back(
         {Cat("what vmem_limit_bytes asks for", use.limit.clamped() ? ", which the compiler lowers with a warning" : ""),
-         *use.limit.asked});
+         *use.limit.requested});
     vmem.others.push_back({"what one kernel may have without vmem_limit_bytes", chip.vmem_scoped});
   }
   return vmem;

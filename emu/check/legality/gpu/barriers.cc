@@ -43,9 +43,9 @@ std::optional<std::string> OneBarrier(const OpSite& site) {
 
 constexpr std::int64_t kAnswerBits = 128;
 
-bool IsAsked(const OpSite& site) {
-  static const RuleRows kAsks("try_cluster_cancel");
-  return kAsks.Has(site.op);
+bool RequestsWork(const OpSite& site) {
+  static const RuleRows kRequests("try_cluster_cancel");
+  return kRequests.Has(site.op);
 }
 
 const Arg* AnswerOf(const OpSite& site) {
@@ -87,13 +87,13 @@ std::optional<std::string> AnswerBytes(const OpSite& site) {
 
 std::optional<std::string> TensorBarrier(const OpSite& site) {
   const Arg* const barrier = BarrierOf(site);
-  if (barrier == nullptr || !IsAsked(site) || site.scope.facts->lanes) return std::nullopt;
+  if (barrier == nullptr || !RequestsWork(site) || site.scope.facts->lanes) return std::nullopt;
   if (!layouts::BarrierFactsOf(TypeOf(site, *barrier)).orders_tensor_core) return std::nullopt;
   return ToString(TypeOf(site, *barrier));
 }
 
 std::optional<std::string> QueriedAxes(const OpSite& site) {
-  if (AnswerOf(site) == nullptr || IsAsked(site)) return std::nullopt;
+  if (AnswerOf(site) == nullptr || RequestsWork(site)) return std::nullopt;
   const std::vector<std::string> grid = layouts::NamesOf(site.scope.facts->kernel->launch.mesh_attrs, "grid_names");
   for (const std::string& name : layouts::NamesOf(site.op.attrs, "grid_names")) {
     if (std::find(grid.begin(), grid.end(), name) == grid.end()) return Cat("the axis '", name, "'");

@@ -105,9 +105,9 @@ std::int64_t HandedOver(const LayoutSite& site) {
 std::optional<std::string> ReductionScratch(const LayoutSite& site) {
   const std::int64_t lanes = site.shape.size() == 1 ? 1 : layouts::kLanesOfWarp;
   const std::int64_t needed = layouts::kWarpsOfGroup * lanes * HandedOver(site) * site.bits / 8;
-  const std::int64_t asked =
+  const std::int64_t requested =
       layouts::IntOf(site.facts.kernel->params, "reduction_scratch_bytes").value_or(kReductionBytes);
-  const std::int64_t given = SaturatingMultiply(asked, 8) / site.bits * site.bits;
+  const std::int64_t given = SaturatingMultiply(requested, 8) / site.bits * site.bits;
   if (needed <= given / 8) return std::nullopt;
   return Cat(given / 8, " bytes for a reduction of ", ToString(site.shape), " in the layout ", NameOf(site.layout),
              ", which needs ", needed);

@@ -6,7 +6,7 @@
 namespace palladion::legality {
 namespace {
 
-// Walks the body once and asks every table about what it is for.
+// Walks the body once and applies to each instruction the table for it.
 class LimitWalk {
  public:
   LimitWalk(Legality& legality, const layouts::GpuFacts& facts)

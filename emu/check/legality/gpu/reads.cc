@@ -17,7 +17,7 @@ namespace palladion::legality {
 namespace {
 
 constexpr std::int64_t kLanes = 32, kRowOfBanks = 128, kLanesOfRow = 4;
-constexpr std::int64_t kStaggered = 2;  // so many lanes at one bank are told apart by taking turns
+constexpr std::int64_t kStaggered = 2;  // as many lanes at one bank as staggering separates
 constexpr std::int64_t kChunk = 8;      // bytes of a lane that a swizzle keeps apart from the other lanes'
 
 // A layout in tiles of `tile`, a lane with `vector` elements that lie one after another.

@@ -1,7 +1,7 @@
-// Registers that a GPU kernel asks for. Sources: PTX, "setmaxnreg"; the CUDA C++ Programming Guide, "Compute
+// Registers that a GPU kernel requests. Sources: PTX, "setmaxnreg"; the CUDA C++ Programming Guide, "Compute
 // Capabilities" (64 K registers of 32 bits for one block). Which thread takes which branch is known where conditions
-// depend on the axis of the threads and on constants alone; a branch that may go either way counts with fewer
-// registers. Does not catch: what ptxas gives a thread that asks for nothing.
+// depend on the axis of the threads and on constants alone; where a branch is not known, the path with
+// fewer registers counts. Does not catch: what ptxas gives a thread that requests none.
 #include <algorithm>
 
 #include "emu/check/legality/gpu/limits.h"
@@ -42,7 +42,7 @@ absl::Span<const OfNumbers> KnownOfTwo() {
   return kKnown;
 }
 
-// One thread's way through the body; scalars are known or not.
+// The path of one thread through the body; scalars are known or not.
 class ThreadWalk {
  public:
   ThreadWalk(const layouts::GpuFacts& facts, std::int64_t thread)
@@ -51,7 +51,7 @@ class ThreadWalk {
   void Walk(const Region& region) {
     for (const Instr& op : region.body) Step(op);
   }
-  Known last() const { return last_; }  // what set_max_registers asked for last
+  Known last() const { return last_; }  // what set_max_registers requested last
 
  private:
   void Step(const Instr& op) {
@@ -117,17 +117,17 @@ std::optional<std::string> Budget(const KernelSite& site) {
   const std::int64_t threads =
       std::clamp<std::int64_t>(site.facts.ThreadCount(), 1, kRegisters / layouts::kLanesOfWarpgroup);
   std::int64_t total = 0;
-  bool asked = false;
+  bool requested = false;
   std::string each;
   for (std::int64_t thread = 0; thread < threads; ++thread) {
     ThreadWalk walk(site.facts, thread);
     walk.Walk(site.facts.kernel->bodies[0].region);
-    asked = asked || walk.last().has_value();
+    requested = requested || walk.last().has_value();
     const std::int64_t registers = walk.last().value_or(kFewest);
     total += registers * layouts::kLanesOfWarpgroup;
     Append(&each, each.empty() ? "" : " + ", registers);
   }
-  if (!asked || total <= kRegisters) return std::nullopt;
+  if (!requested || total <= kRegisters) return std::nullopt;
   return Cat("128 * (", each, ") = ", total);
 }
 

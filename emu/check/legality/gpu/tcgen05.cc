@@ -164,9 +164,9 @@ std::optional<std::string> WholeTiles(const MmaSite& site) {
   return Cat(site.ColumnsOfGroup(), " columns at once, in tiles of ", tile);
 }
 
-// plgpu.tcgen05_mma asks for a collective accumulator, too, but no longer knows that of one in the kernel's scratch;
-// with lane semantics nothing after it asks. PTX has one .cta_group for all tcgen05 instructions of a kernel. The other
-// way round, JAX lowers a product of one block in collective memory with lane semantics.
+// plgpu.tcgen05_mma requires a collective accumulator, too, but cannot check one in the kernel's scratch; with lane
+// semantics nothing after it checks. PTX has one .cta_group for all tcgen05 instructions of a kernel. Conversely, JAX
+// lowers a product of one block in collective memory with lane semantics.
 std::optional<std::string> Pairs(const MmaSite& site) {
   if (site.pair && site.acc_layout.collective && site.a_layout.has_value() && !site.a_layout->collective)
     return "collective_axis, and a in tensor memory without collective=True";

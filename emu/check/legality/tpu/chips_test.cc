@@ -1,5 +1,5 @@
-// Rules about what a chip has, which JAX's lowering does not ask: each is broken by one kernel, and none by the one
-// that keeps them.
+// Rules about what a chip has, which JAX's lowering does not check: for each there is a kernel that breaks it, and one
+// kernel keeps all of them.
 #include <gtest/gtest.h>
 
 #include <string>

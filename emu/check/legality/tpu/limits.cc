@@ -16,7 +16,7 @@ std::optional<std::string> FoundBy(const Legality& legality, const Limit<Site>& 
   return limit.found(site);
 }
 
-// The first rule of the table that is broken is told, as JAX tells the first that it meets.
+// Reports the first rule of the table that is broken, as JAX reports the first that it comes to.
 template <class Site>
 bool JudgeOp(Legality& legality, const Instr& op, absl::Span<const Limit<Site>> limits, const Site& site) {
   for (const Limit<Site>& limit : limits) {
@@ -70,7 +70,7 @@ std::optional<TpuAccessSite> AccessOf(const Legality& legality, const Instr& op)
   return TpuAccessSite{legality, op, view, space, *value, access == RefAccess::kStore, mask};
 }
 
-// Walks a body and asks every table about what it is for.
+// Walks a body and applies to each instruction the table for it.
 class TpuWalk {
  public:
   explicit TpuWalk(Legality& legality) : legality_(legality) {}

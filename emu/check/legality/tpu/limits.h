@@ -77,7 +77,7 @@ absl::Span<const Limit<TpuOpSite>> TpuControlLimits();
 
 std::vector<LimitText> AllTpuLimits();
 
-// ---- what several of them ask
+// ---- used by several of them
 
 Space TpuSpace(Space space);  // what a memory space means to a TensorCore
 std::string TpuBlockText(const BlockSpec& block);

@@ -19,7 +19,7 @@ bool Judge(Legality& legality, const Instr& op, absl::Span<const Refusal<Site>> 
   return false;
 }
 
-// Walks a body and asks every table about what it is for. The first rule that an instruction breaks is reported.
+// Walks a body and applies to each instruction the table for it. The first rule that an instruction breaks is reported.
 class RefusalWalk {
  public:
   explicit RefusalWalk(Legality& legality) : legality_(legality), multiples_(legality.kernel()) {}

@@ -1,5 +1,5 @@
 // Blocks of an operand that cut its tiles, where those have more than 8 rows. Based on: XLA's error E2002, and
-// TpuInfo.get_sublane_tiling of JAX 0.10.2. JAX's own lowering asks for multiples of 8 (tpu.block.sublanes).
+// TpuInfo.get_sublane_tiling of JAX 0.10.2. JAX's own lowering requires multiples of 8 (tpu.block.sublanes).
 #include "emu/check/legality/tpu/refusals.h"
 #include "semantics/base/cat.h"
 

@@ -1,4 +1,4 @@
-// What the TPU's compiler may refuse: the table, how far a number is known to be a multiple, and who is judged. A
+// What the TPU's compiler may refuse: the table, what is known of a number's divisors, and which kernels are judged. A
 // kernel for each rule, and one that keeps it: conformance/cases/compiler_tpu.
 #include "emu/check/legality/tpu/refusals.h"
 
@@ -76,7 +76,7 @@ TEST(TpuRefusals, AMultipleIsWhatConstantsAndPromisesMakeOne) {
     EXPECT_EQ(1u, Refusals(Loads(unproved))) << unproved;
 }
 
-TEST(TpuRefusals, TextsThatJaxDidNotWriteAreJudgedWhereSomebodyAsks) {
+TEST(TpuRefusals, TextsThatJaxDidNotWriteAreJudgedOnRequest) {
   const std::string by_hand = Loads("%i = mul(%p, 4:i32) : i32[];", "");
   EXPECT_EQ(0u, Refusals(by_hand));
   EXPECT_EQ(1u, Refusals(by_hand, LegalityMode::kCompiler));

@@ -1,6 +1,6 @@
 // A TPU kernel with blocks of other sizes: which dimensions of its grid have blocks that can be smaller or larger, by
 // how much, and the resulting kernel. A dimension is scaled if each index map that depends on it returns it unchanged.
-// A block shrinks by halves, in whole tiles, and grows by doubling, up to its whole array; if it divides its array it
+// A block shrinks by halving, in whole tiles, and grows by doubling, up to its whole array; if it divides its array it
 // still does afterwards. Scratch and scopes of a block's shape are resized with it, an output's before an input's; in
 // scratch of another shape, each dimension that, counted from the end, has a block's size.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_SCALED_BLOCKS_H_

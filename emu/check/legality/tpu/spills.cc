@@ -28,7 +28,7 @@ std::int64_t RegistersOfRows(const Shape& shape, std::int64_t sublanes, bool lea
   return count;
 }
 
-// The instructions that the target compiles, in order, and who uses what they make.
+// The instructions that the target compiles, in order, and the users of their results.
 class Uses {
  public:
   explicit Uses(const Legality& legality) : kernel_(legality.kernel()) {
@@ -134,8 +134,8 @@ class Estimates {
     for (SpillEstimate& one : most_) {
       if (one.bytes > 0) all.push_back(std::move(one));
     }
-    const Attr* asked = Find(legality_.kernel().params, "internal_scratch_in_bytes");
-    const bool is_counted = asked != nullptr && std::holds_alternative<std::int64_t>(asked->value);
+    const Attr* requested = Find(legality_.kernel().params, "internal_scratch_in_bytes");
+    const bool is_counted = requested != nullptr && std::holds_alternative<std::int64_t>(requested->value);
     if (moves != nullptr && !is_counted)
       all.push_back({"internal scratch, to move rows and lanes", kInternalScratch, {}, 0, false});
     return all;

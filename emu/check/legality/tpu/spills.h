@@ -3,8 +3,8 @@
 // scratch are known (docs/spec/tpu-limits.md lists them), each rule made from one or two of them. Elementwise work on
 // whole refs spills nothing: it goes register by register. A reduction along lanes holds a column vector for every 8
 // rows, a row statistic that comes back two and a half of them, and two such (softmax) or more hold five. A product
-// that feeds a reduction (attention in one step) waits as a whole. Uncertain by half; does not know: unrolled loops,
-// values that the compiler computes twice.
+// that feeds a reduction (attention in one step) waits as a whole. It may be off by half. Not modelled: unrolled loops,
+// and values that the compiler computes twice.
 #ifndef PALLADION_EMU_CHECK_LEGALITY_TPU_SPILLS_H_
 #define PALLADION_EMU_CHECK_LEGALITY_TPU_SPILLS_H_
 

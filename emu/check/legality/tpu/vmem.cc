@@ -129,8 +129,8 @@ VmemLimit LimitOf(const Legality& legality) {
   const machines::Chip& chip = *legality.chip();
   VmemLimit limit{.total = chip.vmem_bytes - chip.vmem_reserved,
                   .core = chip.vmem_bytes,
-                  .asked = layouts::IntOf(legality.kernel().params, "vmem_limit_bytes")};
-  limit.scoped = std::clamp<std::int64_t>(limit.asked.value_or(chip.vmem_scoped), 0, limit.total);
+                  .requested = layouts::IntOf(legality.kernel().params, "vmem_limit_bytes")};
+  limit.scoped = std::clamp<std::int64_t>(limit.requested.value_or(chip.vmem_scoped), 0, limit.total);
   return limit;
 }
 

@@ -35,11 +35,11 @@ enum class VmemVerdict : std::uint8_t { kFits, kMayNotFit, kDoesNotFit };
 std::string_view Name(VmemVerdict verdict);  // "fits", "may not fit", "does not fit"
 
 struct VmemLimit {
-  std::int64_t scoped = 0;            // of one kernel, as it holds
-  std::int64_t total = 0;             // of a core, for kernels
-  std::int64_t core = 0;              // all that a core has
-  std::optional<std::int64_t> asked;  // vmem_limit_bytes
-  bool clamped() const { return asked.has_value() && *asked > total; }
+  std::int64_t scoped = 0;                // of one kernel, as it holds
+  std::int64_t total = 0;                 // of a core, for kernels
+  std::int64_t core = 0;                  // all that a core has
+  std::optional<std::int64_t> requested;  // vmem_limit_bytes
+  bool clamped() const { return requested.has_value() && *requested > total; }
 };
 
 struct VmemUse {

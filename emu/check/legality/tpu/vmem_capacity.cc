@@ -56,12 +56,12 @@ std::string OneBuffer(const VmemUse& use) {
 std::string LargerLimit(const VmemUse& use, const machines::Chip& chip) {
   constexpr std::int64_t kRoom = 2 * kMiB;  // 1.3 to 1.7 MiB for plain data movement
   const std::int64_t wanted = RoundUp(SaturatingAdd(use.exact(), std::max(kRoom, 2 * use.estimate())), kMiB);
-  const std::int64_t asked = std::min(wanted, use.limit.total);
-  if (use.exceeds_total() || asked <= use.limit.scoped) return "";
-  std::string text = Cat("give pltpu.CompilerParams(vmem_limit_bytes=", asked, "), ", BytesText(asked), " of the ",
+  const std::int64_t limit = std::min(wanted, use.limit.total);
+  if (use.exceeds_total() || limit <= use.limit.scoped) return "";
+  std::string text = Cat("give pltpu.CompilerParams(vmem_limit_bytes=", limit, "), ", BytesText(limit), " of the ",
                          BytesText(use.limit.core), " of a core of ", chip.name);
-  if (!use.limit.asked.has_value())
-    Append(&text, " (XLA's --xla_tpu_scoped_vmem_limit_kib=", asked / kKiB, " gives them to a whole program)");
+  if (!use.limit.requested.has_value())
+    Append(&text, " (XLA's --xla_tpu_scoped_vmem_limit_kib=", limit / kKiB, " gives them to a whole program)");
   return text;
 }
 
@@ -88,7 +88,8 @@ std::string VmemFix(const Legality& legality, const VmemUse& use, const BlockSea
 
 std::string VmemLimitText(const VmemUse& use, const machines::Chip& chip) {
   if (use.exceeds_total()) return Cat("what kernels may have of a core of ", chip.name);
-  if (!use.limit.asked.has_value()) return Cat("what one kernel may have on ", chip.name, " without vmem_limit_bytes");
+  if (!use.limit.requested.has_value())
+    return Cat("what one kernel may have on ", chip.name, " without vmem_limit_bytes");
   if (use.limit.clamped()) return Cat("what kernels may have of a core of ", chip.name);
   return "the kernel's vmem_limit_bytes";
 }
@@ -112,8 +113,8 @@ void CheckTpuVmem(Legality& legality) {
                            BytesText(use.estimate()), " more, give or take as much: ", EstimateText(use)),
                        VmemFix(legality, use, LargestBlocks(legality, use)));
   }
-  if (limit.asked.value_or(0) > limit.core)
-    legality.MayExceed(Cat("vmem_limit_bytes asks for ", BytesText(*limit.asked), ", and a core of ", chip.name,
+  if (limit.requested.value_or(0) > limit.core)
+    legality.MayExceed(Cat("vmem_limit_bytes asks for ", BytesText(*limit.requested), ", and a core of ", chip.name,
                            " has ", BytesText(limit.core), ": the compiler warns, and gives the ",
                            BytesText(limit.total), " that kernels may have"),
                        Cat("give ", limit.total, " at most"));

@@ -14,9 +14,9 @@ namespace palladion::legality {
 
 void CheckTpuVmem(Legality& legality);
 
-// Whose limit it is that holds: "the kernel's vmem_limit_bytes".
+// Where the limit that holds comes from: "the kernel's vmem_limit_bytes".
 std::string VmemLimitText(const VmemUse& use, const machines::Chip& chip);
-// What would make it fit for certain, each way by itself: a larger limit, one buffer, smaller blocks.
+// Changes each of which would certainly make it fit: a larger limit, one buffer, smaller blocks.
 std::string VmemFix(const Legality& legality, const VmemUse& use, const BlockSearch& search);
 
 }  // namespace palladion::legality

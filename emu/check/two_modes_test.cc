@@ -51,7 +51,7 @@ std::string Sum(const std::string& grid, const std::string& semantics, const std
 constexpr ForTests kByPolicy{.by_policy = true};
 const std::string kTicket = "    %t = atomic_rmw{op=xchg}(%n.at[0], 1:i32) : i32[];\n";
 
-TEST(TwoWays, ATaskKeepsTheOrderOfItsPrograms) {
+TEST(TwoModes, ATaskKeepsTheOrderOfItsPrograms) {
   const std::string one = Sum("4", "\"arbitrary\"", "1", "0");
   EXPECT_EQ(CheckText(one, {}).verdict, Verdict::kProved);
   EXPECT_EQ(CheckText(one, {.exhaustive = true}).verdict, Verdict::kProved);
@@ -78,7 +78,7 @@ std::string Scratch(const std::string& first, const std::string& ticket) {
              "    %v = get(%sr.at[0]) : i32[];\n    _ = swap(%or.at[%p], %v) : i32[];\n    return;\n  }\n}\n");
 }
 
-TEST(TwoWays, ScratchGoesFromProgramToProgram) {
+TEST(TwoModes, ScratchGoesFromProgramToProgram) {
   EXPECT_EQ(Codes(CheckText(Scratch("%p", ""), {})), "GRID_ORDER UNINIT");  // in reverse nothing is there first
   EXPECT_EQ(Codes(CheckText(Scratch("%p", ""), {.seeds = 1, .for_tests = &kByPolicy})), "GRID_ORDER");
   EXPECT_EQ(Codes(CheckText(Scratch("%p", kTicket), {.seeds = 1})), "GRID_ORDER");
