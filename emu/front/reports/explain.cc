@@ -159,6 +159,13 @@ std::string RefusalList() {
   return LimitList("mosaic_tpu, as its compiler is known to have them", limits);
 }
 
+// What a code's page ends with: of those that have a rule for each limit.
+std::string LimitsOf(FindingCode code) {
+  if (code == FindingCode::kCompiler) return RefusalList();
+  if (code != FindingCode::kIllegal) return "";
+  return LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
+}
+
 std::string ChipsOf(const legality::RefusalText& rule) { return rule.chips == "all" ? "" : Cat(" (", rule.chips, ")"); }
 
 std::string Upper(std::string_view name) {
@@ -222,9 +229,7 @@ std::string ExplainText(const ExplainPage& page, const ExplainLook& look) {
   for (const std::string_view line : LinesOf(kernels.wrong)) Append(&text, line.empty() ? "" : "    ", line, "\n");
   text += "\nThe fix:\n\n" + FixText(kernels, look.color);
   if (!look.pkir) Append(&text, "\nAs kernel text: palladion explain ", row.name, " --pkir\n");
-  if (page.code == FindingCode::kCompiler) return text + RefusalList();
-  if (page.code != FindingCode::kIllegal) return text;
-  return text + LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
+  return text + LimitsOf(page.code);
 }
 
 std::string ExplainLimit(std::string_view name) {
@@ -297,7 +302,8 @@ absl::StatusOr<std::string> ExplainedJson(std::string_view name) {
   if (!page.has_value()) return absl::InternalError(Cat("emu/front/reports/explain/", name, ".txt is malformed"));
   json.Key("text").String(ExplainText(*page, {}));
   json.Key("severity").String(Name(RowOf(*code).severity)).Key("rule").String(RowOf(*code).rule);
-  json.Key("link").String(LinkOf(*code)).Key("why").String(page->text).Key("kernels").Open('[');
+  json.Key("link").String(LinkOf(*code)).Key("why").String(page->text);
+  json.Key("limits").String(LimitsOf(*code)).Key("kernels").Open('[');
   for (const KernelPair& kernels : {page->python, page->pkir}) {
     json.Open('{').Key("wrong").String(kernels.wrong).Key("right").String(kernels.right);
     json.Key("fix").String(FixText(kernels, false)).Close('}');
