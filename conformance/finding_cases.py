@@ -1,8 +1,8 @@
 """Cases of the finding codes: for each page of `palladion explain` its wrong kernel and the one that is mended.
 
-The kernels are those of emu/front/reports/explain/*.txt; why the first is wrong and the other is not says the page,
-from the documentation of the hardware and of JAX. A table here says at which lines each finding is, both of its
-accesses where it has two, and NumPy what the mended kernel computes. Not here, and written by hand: PEER_LIFETIME,
+The kernels are the kernel texts of emu/front/reports/explain/*.txt; why the first is wrong and the other is not says
+the page, from the documentation of the hardware and of JAX. A table here says at which lines each finding is, both of
+its accesses where it has two, and NumPy what the mended kernel computes. Not here, and written by hand: PEER_LIFETIME,
 whose page's kernel is found beyond the end of its text, and WGMMA_ORDER, whose operands do not count up. Does not
 catch: a page and a table that are wrong in the same way.
 """
@@ -164,7 +164,7 @@ class FindingCase:
 
     def text(self):
         page = (PAGES / f"{self.code}.txt").read_text(encoding="utf-8")
-        head, wrong, right = re.split(r"^--- (?:wrong|right)\n", page, flags=re.MULTILINE)
+        head, _, _, wrong, right = re.split(r"^--- (?:python )?(?:wrong|right)\n", page, flags=re.MULTILINE)
         keys = dict(re.findall(r"^# (\w+): (.*)$", head, re.MULTILINE))
         prose = re.sub(r"^# .*\n", "", head, flags=re.MULTILINE).strip().split("\n\n")
         kernel = wrong if self.wrong else right

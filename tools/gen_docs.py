@@ -75,9 +75,17 @@ def findings(palladion: str) -> str:
         lines.append(f"| [{page['code']}](#{links.slug(page['code'])}) | {page['severity']} | {page['rule']} |")
     for page in pages:
         lines += ["", f"## {page['code']}", "", f"*{page['rule']}* ({page['severity']})", "", page["text"].strip(), ""]
-        lines += ["```pkir", page["wrong"].strip(), "```", "", "The fix:", "", "```diff"]
-        lines += [line.removeprefix("  ") for line in page["fix"].rstrip("\n").splitlines()] + ["```"]
+        source = f"from=emu/front/reports/explain/{page['code']}.txt"
+        lines += _kernel_and_fix(page["python"], f"python {source}", f"diff {source}")
+        lines += ["", "<details><summary>The same as kernel text</summary>", ""]
+        lines += [*_kernel_and_fix(page, "pkir", "diff"), "", "</details>"]
     return "\n".join(lines) + "\n"
+
+
+def _kernel_and_fix(page: dict, language: str, change: str) -> list[str]:
+    """The wrong kernel and the lines that mend it, in fences of those words."""
+    fix = [line.removeprefix("  ") for line in page["fix"].rstrip("\n").splitlines()]
+    return [f"```{language}", page["wrong"].strip(), "```", "", "The fix:", "", f"```{change}", *fix, "```"]
 
 
 def _limits(palladion: str, part: slice, prefix: str = "") -> str:

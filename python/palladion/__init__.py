@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from palladion._library import PalladionError
 from palladion.api.sweeping import SweepReport, Task, sweep
 from palladion.base.errors import ExportError, ToJaxError
+from palladion.report.explained import Explanation, FindingCodes, explain
 from palladion.report.reports import DefectError
 from palladion.version import VERSION as __version__
 
@@ -70,12 +71,15 @@ _NEEDS_JAX = {
 
 __all__ = [
     "DefectError",
+    "Explanation",
     "ExportError",
+    "FindingCodes",
     "PalladionError",
     "SweepReport",
     "Task",
     "ToJaxError",
     "__version__",
+    "explain",
     "sweep",
     *_NEEDS_JAX,
 ]

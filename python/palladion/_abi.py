@@ -206,6 +206,7 @@ def _signatures() -> dict:
         "palladion_interrupts_ignore": (None, []),
         "palladion_progress": (handle, []),
         "palladion_finding_codes": (handle, []),
+        "palladion_explain": (handle, [text, error]),
         "palladion_targets": (handle, []),
         "palladion_resolve_target": (handle, [text, text, error]),
         "palladion_chips": (handle, []),

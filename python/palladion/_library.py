@@ -367,6 +367,14 @@ def finding_codes() -> tuple:
     return tuple(json.loads(_take_text(library, ctypes.c_void_p(library.palladion_finding_codes()))))
 
 
+def explained(name: str) -> dict:
+    """What a finding code means, or a limit, as `palladion_explain` has it; an error says which names are near."""
+    library, error = load(), _Error()
+    page = ctypes.c_void_p(library.palladion_explain(name.encode("utf-8", "replace"), ctypes.byref(error)))
+    _expect(error, page.value)
+    return json.loads(_take_text(library, page))
+
+
 def text_of_text(function_name: str, text: str, *arguments) -> str:
     library, encoded, error = load(), text.encode(), _Error()
     pointer = ctypes.c_void_p(getattr(library, function_name)(encoded, len(encoded), *arguments, ctypes.byref(error)))

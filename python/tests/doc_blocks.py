@@ -111,7 +111,7 @@ class Reader:
     def __init__(self, folder: pathlib.Path):
         self.folder = folder
         self.printed = ""  # by the block that ran last
-        self.kernel = None  # the text of the last block of kernel text
+        self.kernel = None  # the last block of kernel text, or of Python that another test runs
         self.python = None
         self._lay_out()
 
@@ -199,12 +199,14 @@ class Reader:
         if not tool.is_file():
             raise Wrong(f"{block}: there is no {tool.relative_to(ROOT)}, which would print it")
 
-    def _cpp(self, block):
-        """C++, or CMake's language, that a test compiles and runs: it stands in that test's source, word for word."""
+    def _cpp(self, block, text=None):
+        """C++, or CMake's language, that a test compiles and runs: it stands in that test's source, word for word.
+        So does Python that says so.
+        """
         if not block.option("from"):
             raise Wrong(f"{block}: {block.language} needs from=FILE, the test that it is a part of")
         source = ROOT / block.option("from")
-        if not source.is_file() or block.text not in source.read_text(encoding="utf-8"):
+        if not source.is_file() or (text or block.text) not in source.read_text(encoding="utf-8"):
             raise Wrong(f"{block}: this is not in {block.option('from')} as it stands here")
         self.printed = None  # what it prints the test compares
 
@@ -217,6 +219,10 @@ class Reader:
         (self.folder / block.option("file")).write_text(block.text, encoding="utf-8")
 
     def _python(self, block):
+        if block.option("from"):
+            self._cpp(block)
+            self.kernel = block.text
+            return
         path = self.folder / block.option("file", f"line_{block.line}.py")
         path.write_text(block.text, encoding="utf-8")
         if "only-file" in block.words:
@@ -244,6 +250,9 @@ class Reader:
         self.kernel = text or block.text
 
     def _diff(self, block):
+        if block.option("from"):
+            self._cpp(block, patched(self.kernel, block))
+            return
         self._pkir(block, patched(self.kernel, block))
 
     def _case(self, block):

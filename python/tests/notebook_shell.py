@@ -48,6 +48,7 @@ def _lines_of(shell) -> list:
 
 
 def run_by_rules(cells: list) -> list:
+    __tracebackhide__ = True
     names, shown = {"__name__": "__main__"}, []
     for number, cell in enumerate(cells, 1):
         error, page = "", ""
@@ -61,6 +62,7 @@ def run_by_rules(cells: list) -> list:
 
 
 def _last_value(cell: str, file: str, names: dict):
+    __tracebackhide__ = True  # as IPython's own frames are
     linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
     tree = ast.parse(cell, file)
     last = ast.Expression(tree.body.pop().value) if isinstance(tree.body[-1], ast.Expr) else None

@@ -45,6 +45,10 @@ def read(text, tmp_path):
         reader.close()
 
 
+PAGE = "emu/front/reports/explain/OOB.txt"
+WRONG = "    o_ref[i] = x_ref[i + 1]  # OOB: the last program reads past the end"
+RIGHT = "    o_ref[i] = x_ref[jnp.minimum(i + 1, 3)]"
+
 GOOD = [
     "```python\nx = 1\n```\n```python\nprint(x + 1)\n```\n```output\n2\n```",
     "<!-- run:\ny = 3\n-->\n```python\nprint(y)\n```",
@@ -56,12 +60,15 @@ GOOD = [
     "```output no-run a picture\nabc\n```",
     "```console\n$ palladion explain OOB > text; head -c 3 text\nOOB\n```",
     "```cpp from=emu/front/cpp/lock_test.cc\n#include <gtest/gtest.h>\n```",
+    f"```python from={PAGE}\n{WRONG}\n```\n```diff from={PAGE}\n- {WRONG}\n+ {RIGHT}\n```",
     "```sh\nbuild/palladion doctor\n.venv/bin/python -c 1\n```",
 ]
 BAD = [
     "```\nx\n```",
     "```cpp\nint x;\n```",
     "```cpp from=emu/front/cpp/lock_test.cc\nint x;\n```",
+    f"```python from={PAGE}\nx = 1\n```",
+    f"```python from={PAGE}\n{WRONG}\n```\n```diff from={PAGE}\n- {WRONG}\n+ {WRONG}!\n```",
     "```yaml\nx: 1\n```",
     "```python no-run\nx\n```",
     "```python\nprint(1)\n```\n```output\n2\n```",

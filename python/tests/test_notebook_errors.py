@@ -6,9 +6,13 @@ import pathlib
 import subprocess
 import sys
 
+import jax
+import numpy as np
 import pytest
+from jax.experimental import pallas as pl
 
 import palladion
+from palladion.report import notebook_error
 from test_short_errors import CASES, PRELUDE
 
 SHELL = pathlib.Path(__file__).parent / "notebook_shell.py"
@@ -31,6 +35,76 @@ REFUSED = [  # what is run, and what its error says; each is the caller's mistak
     ("palladion.export(racy)", "TypeError: racy() missing 1 required positional argument: 'x'"),
     ("palladion.record(racy, x, out='/dev/null/y')", "NotADirectoryError: [Errno 20]"),
 ]
+
+
+# Three kinds of kernels with more findings than a screen has room for: (cells, the target, the code that comes first).
+MANY = [
+    (
+        """
+def kernel(x_ref, o_ref, p_ref, q_ref):
+    i = pl.program_id(0)
+    o_ref[0] = x_ref[i]
+    p_ref[0] = x_ref[i] + 1
+    q_ref[0] = x_ref[i] + 2
+    p_ref[i + 3] = x_ref[i + 2]
+    q_ref[i + 3] = x_ref[i + 3]
+
+def many(x):
+    out = jax.ShapeDtypeStruct(x.shape, x.dtype)
+    return pl.pallas_call(kernel, out_shape=[out] * 3, grid=(4,))(x)
+""",
+        "triton/h100",
+        "OOB",
+    ),
+    (
+        """
+from jax.experimental.pallas import tpu as pltpu
+x = jnp.ones((2, 8, 128))
+
+def kernel(x_ref, o_ref, a, b, s, t):
+    copies = [pltpu.make_async_copy(x_ref.at[i], (a, b)[i], (s, t)[i]) for i in range(2)]
+    copies[0].start()
+    copies[1].start()
+    o_ref[...] = a[...] + b[...]
+    copies[0].wait()
+
+def many(x):
+    return pl.pallas_call(
+        kernel, out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype), in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+        scratch_shapes=[pltpu.VMEM((8, 128), jnp.float32)] * 2 + [pltpu.SemaphoreType.DMA] * 2)(x)
+""",
+        "v5e",
+        "RACE_ASYNC",
+    ),
+    (
+        """
+from jax.experimental.pallas import mosaic_gpu as plgpu
+x = jnp.ones((3, 128))
+
+def kernel(x_ref, o_ref, smem, loaded):
+    @pl.when(jax.lax.axis_index("t") == 0)
+    def _():
+        for i in range(3):
+            plgpu.copy_gmem_to_smem(x_ref.at[i], smem, loaded)
+
+    @pl.when(jax.lax.axis_index("t") == 1)
+    def _():
+        for i in range(3):
+            plgpu.barrier_wait(loaded)
+            o_ref[i] = smem[...]
+
+def many(x):
+    given = "out_type" if jax.__version_info__ >= (0, 10) else "out_shape"
+    scratch = "scratch_types" if jax.__version_info__ >= (0, 10) else "scratch_shapes"
+    return plgpu.kernel(kernel, num_threads=2, thread_name="t", **{
+        given: jax.ShapeDtypeStruct(x.shape, x.dtype),
+        scratch: [plgpu.SMEM((128,), jnp.float32), plgpu.Barrier()]})(x)
+""",
+        "h100",
+        "RACE_WW",
+    ),
+]
+SCREEN = 40  # lines
 
 
 def shown_by(*cells: str) -> list:
@@ -95,3 +169,44 @@ def test_a_report_is_shown_once():
     assert page["page"].count("RACE_WW]</b>:") == 1 and not page["error"] and not page["stderr"]
     assert warned["stderr"].count(RACE) == 1 and not warned["page"] and not warned["error"]
     assert after["page"].count("RACE_WW]</b>:") == 1 and not after["stderr"]
+
+
+def test_many_findings_are_one_screen():
+    ways = (
+        "with palladion.emulate('{}', seeds=8):\n    many(x)",
+        "palladion.check(many, x, target='{}').raise_if_defect()",
+    )
+    cells = [f"{program}\n{way.format(target)}" for program, target, _ in MANY for way in ways]
+    shown = shown_by(*cells, "len(str(palladion.last_report()).splitlines())")
+    assert int(shown.pop()["page"]) > SCREEN  # what the last of them would have been
+    for error, (_, _, code) in zip(shown, [one for one in MANY for _ in ways], strict=True):
+        lines = error["error"].splitlines()
+        assert len(lines) <= SCREEN and lines[-1].startswith("all of it: print(palladion.last_report())"), lines
+        first = error["error"].partition("\n\n")[0]
+        assert f"\nDefectError: error[{code}]" in first and "\n  fix: " in first and "\n  replay: palladion." in first
+        assert "\nerror[" in error["error"] and "\nverdict: defect" in error["error"], error["error"]
+
+
+def test_a_text_that_fits_is_whole_and_parts_say_what_they_lack():
+    fitting = "\n".join(f"line {i}" for i in range(notebook_error.MOST_LINES))
+    assert notebook_error.shortened_text(fitting) == fitting
+    findings = "\n\n".join(f"error[OOB]: {i}\n  at k.py:{i}:5 in kernel\n  why: {'w' * 300}" for i in range(20))
+    lines = notebook_error.shortened_text(f"{findings}\n\ntable\n\nverdict: defect").splitlines()
+    assert lines[:2] == ["error[OOB]: 0", "  at k.py:0:5 in kernel"] and "error[OOB]: 1 (at k.py:1:5)" in lines
+    assert "  ... and 13 more findings" in lines and "table" not in lines and "verdict: defect" in lines
+
+
+def race(x):
+    def kernel(x_ref, o_ref):
+        o_ref[0] = x_ref[pl.program_id(0)]
+
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((1,), x.dtype), grid=(4,))(x)
+
+
+def test_the_frames_of_what_runs_a_cell_are_no_callers():
+    program = compile("def run(cell):\n    return cell()\n", "/site/IPython/core/interactiveshell.py", "exec")
+    names = {}
+    exec(program, names)
+    with palladion.emulate("triton/h100", seeds=2, on_defect="collect") as session:
+        names["run"](lambda: race(np.ones(4, np.float32)))
+    assert "called from" in str(session.report) and "interactiveshell" not in str(session.report), session.report

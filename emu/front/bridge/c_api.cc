@@ -18,6 +18,7 @@
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/bridge/progress.h"
 #include "emu/front/options/check_options.h"
+#include "emu/front/reports/explain.h"
 #include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
 #include "emu/operations.h"
@@ -216,6 +217,10 @@ char* palladion_finding_codes(void) {
     json.Key("rule").String(row.rule).Close('}');
   }
   return CopyText(json.Close(']').Take());
+}
+
+char* palladion_explain(const char* name, palladion_error* error) {
+  return Printed([=] { return palladion::reports::ExplainedJson(TextOf(name)); }, error);
 }
 
 char* palladion_chips(void) {

@@ -180,6 +180,10 @@ TEST(CApi, TextsOfAText) {
   EXPECT_NE(std::string::npos, json.find("{\"name\": \"second\", "));
   EXPECT_EQ(0u, Taken(palladion_operations()).find("[\n{\"dialect\": "));
   EXPECT_EQ(0u, Taken(palladion_finding_codes()).find("[{\"code\": \"OOB\", \"severity\": \"defect\", \"rule\": "));
+  EXPECT_EQ(0u, Taken(palladion_explain("OOB", &error)).find("{\"name\": \"OOB\", \"text\": \"OOB (defect)"));
+  EXPECT_EQ(0u, Taken(palladion_explain("copy.strides", &error)).find("{\"name\": \"copy.strides\", \"text\": "));
+  EXPECT_EQ(nullptr, palladion_explain("oob", &error));
+  EXPECT_EQ("4: unknown finding code 'oob'; did you mean OOB?", Taken(error));
   const std::string chips = Taken(palladion_chips());
   const std::string h100 =
       "{\"name\": \"h100\", \"device_kind\": \"NVIDIA H100 80GB HBM3\", \"tpu\": false, \"generation\": 9, \"cores\": "

@@ -285,7 +285,11 @@ constexpr Option kFit[] = {
     kFormat,
     {"json", "", "Short for `--format json`."},
 };
-constexpr Option kExplain[] = {kFormat, kColor};
+constexpr Option kExplain[] = {
+    {"pkir", "", "Shows the kernels as kernel text, not as Python."},
+    kFormat,
+    kColor,
+};
 
 constexpr CommandInfo kCommands[] = {
     {"run", "K.pkir", "run the kernel on its inputs and write its outputs", kRun},

@@ -1,18 +1,25 @@
 #include "emu/front/reports/explain.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
 
 #include "absl/strings/str_split.h"
 #include "emu/check/legality/gpu/limits.h"
 #include "emu/check/legality/tpu/limits.h"
 #include "emu/check/legality/tpu/refusals.h"
+#include "emu/front/reports/finding_link.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/edit_distance.h"
 #include "semantics/base/json.h"
 
 namespace palladion::reports {
 namespace {
 
-constexpr std::string_view kWrong = "--- wrong\n", kRight = "--- right\n";
+// The parts of a page behind its paragraphs, in this order.
+constexpr std::array<std::string_view, 4> kParts = {"--- python wrong\n", "--- python right\n", "--- wrong\n",
+                                                    "--- right\n"};
 
 std::vector<std::string_view> LinesOf(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -48,11 +55,14 @@ bool ParseHeader(std::string_view line, ExplainPage& page) {
 
 std::optional<ExplainPage> ParsePage(FindingCode code, std::string_view text) {
   ExplainPage page{.code = code};
-  const std::size_t wrong = text.find(kWrong), right = text.find(kRight);
-  if (wrong == std::string_view::npos || right == std::string_view::npos || right < wrong) return std::nullopt;
-  page.wrong = std::string(text.substr(wrong + kWrong.size(), right - wrong - kWrong.size()));
-  page.right = std::string(text.substr(right + kRight.size()));
-  text = text.substr(0, wrong);
+  const std::array<std::string*, kParts.size()> parts = {&page.python.wrong, &page.python.right, &page.pkir.wrong,
+                                                         &page.pkir.right};
+  for (std::size_t i = kParts.size(); i-- > 0;) {
+    const std::size_t at = text.find(Cat("\n", kParts[i]));
+    if (at == std::string_view::npos) return std::nullopt;
+    *parts[i] = std::string(text.substr(at + 1 + kParts[i].size()));
+    text = text.substr(0, at + 1);
+  }
   while (text.substr(0, 1) == "#") {
     const std::size_t end = std::min(text.find('\n'), text.size());
     if (!ParseHeader(text.substr(0, end), page)) return std::nullopt;
@@ -91,12 +101,13 @@ std::vector<DiffLine> DiffOf(std::string_view before, std::string_view after) {
 }
 
 // Changed lines and two around each.
-std::string FixText(const ExplainPage& page, bool color) {
+std::string FixText(const KernelPair& kernels, bool color) {
   constexpr std::ptrdiff_t kAround = 2;
-  const std::vector<DiffLine> diff = DiffOf(page.wrong, page.right);
+  const std::vector<DiffLine> diff = DiffOf(kernels.wrong, kernels.right);
   const auto n = static_cast<std::ptrdiff_t>(diff.size());
   std::string text;
   bool skipped = false;
+  std::size_t blank = 0;  // lines that are shown if more of their place follows
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     const auto near = diff.begin() + std::max<std::ptrdiff_t>(0, i - kAround);
     const auto end = diff.begin() + std::min(n, i + kAround + 1);
@@ -104,10 +115,15 @@ std::string FixText(const ExplainPage& page, bool color) {
       skipped = true;
       continue;
     }
-    if (skipped && !text.empty()) text += "      ...\n";
-    skipped = false;
     const DiffLine& line = diff[static_cast<std::size_t>(i)];
-    const std::string shown = Cat(std::string(1, line.mark), " ", line.line);
+    if (line.mark == ' ' && line.line.empty()) {
+      ++blank;
+      continue;
+    }
+    if (!text.empty()) text += skipped ? "      ...\n" : std::string(blank, '\n');
+    skipped = false;
+    blank = 0;
+    const std::string shown = Cat(std::string(1, line.mark), line.line.empty() ? "" : " ", line.line);
     const bool coloured = color && line.mark != ' ';
     Append(&text, "  ", coloured ? (line.mark == '+' ? "\x1b[32m" : "\x1b[31m") : "", shown, coloured ? "\x1b[0m" : "",
            "\n");
@@ -143,7 +159,49 @@ std::string RefusalList() {
   return LimitList("mosaic_tpu, as its compiler is known to have them", limits);
 }
 
+// What a code's page ends with: of those that have a rule for each limit.
+std::string LimitsOf(FindingCode code) {
+  if (code == FindingCode::kCompiler) return RefusalList();
+  if (code != FindingCode::kIllegal) return "";
+  return LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
+}
+
 std::string ChipsOf(const legality::RefusalText& rule) { return rule.chips == "all" ? "" : Cat(" (", rule.chips, ")"); }
+
+std::string Upper(std::string_view name) {
+  std::string upper(name.substr(0, 40));
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
+  return upper;
+}
+
+// Codes and limits that are `name` with up to two letters changed, nearest first, then those that contain it:
+// "RACE_WW, RACE_RW or RACE_XDEV?"; "" of none.
+std::string NearNames(std::string_view name) {
+  constexpr std::size_t kMostChanged = 2, kLeastPart = 3, kMost = 6;
+  std::vector<std::string_view> names;
+  for (const CodeRow& row : AllCodes()) names.push_back(row.name);
+  const std::vector<legality::LimitText> limits = AllLimits();
+  for (const legality::LimitText& limit : limits) names.push_back(limit.name);
+  for (const legality::RefusalText& rule : legality::AllRefusals()) names.push_back(rule.limit.name);
+  const std::string word = Upper(name);
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  for (const std::string_view one : names) {
+    const std::size_t distance = EditDistance(word, Upper(one));
+    const bool part = word.size() >= kLeastPart && Upper(one).find(word) != std::string::npos;
+    if (distance <= kMostChanged && distance < word.size()) {
+      near.emplace_back(distance, one);
+    } else if (part) {
+      near.emplace_back(kMostChanged + 1, one);
+    }
+  }
+  std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (!near.empty() && near[0].first == 0) near.resize(1);
+  near.resize(std::min(near.size(), kMost));
+  std::string text;
+  for (std::size_t i = 0; i < near.size(); ++i)
+    Append(&text, i == 0 ? "" : (i + 1 == near.size() ? " or " : ", "), near[i].second);
+  return text.empty() ? "" : text + "?";
+}
 
 void LimitJson(JsonWriter& json, const legality::LimitText& limit, const legality::RefusalText* rule = nullptr) {
   json.Open('{').Key("name").String(limit.name).Key("rule").String(RuleOf(limit));
@@ -162,16 +220,16 @@ std::optional<ExplainPage> PageOf(FindingCode code) {
   return std::nullopt;
 }
 
-std::string ExplainText(const ExplainPage& page, bool color) {
+std::string ExplainText(const ExplainPage& page, const ExplainLook& look) {
   const CodeRow& row = RowOf(page.code);
-  std::string text = Cat(color ? "\x1b[1m" : "", row.name, color ? "\x1b[0m" : "", " (", Name(row.severity), ")\n",
-                         row.rule, "\n\n", page.text);
+  const KernelPair& kernels = look.pkir ? page.pkir : page.python;
+  std::string text = Cat(look.color ? "\x1b[1m" : "", row.name, look.color ? "\x1b[0m" : "", " (", Name(row.severity),
+                         ")\n", row.rule, "\n\n", page.text);
   text += "\nA kernel that is wrong:\n\n";
-  for (const std::string_view line : LinesOf(page.wrong)) Append(&text, "    ", line, "\n");
-  text += "\nThe fix:\n\n" + FixText(page, color);
-  if (page.code == FindingCode::kCompiler) return text + RefusalList();
-  if (page.code != FindingCode::kIllegal) return text;
-  return text + LimitList("mosaic_gpu", legality::AllGpuLimits()) + LimitList("mosaic_tpu", legality::AllTpuLimits());
+  for (const std::string_view line : LinesOf(kernels.wrong)) Append(&text, line.empty() ? "" : "    ", line, "\n");
+  text += "\nThe fix:\n\n" + FixText(kernels, look.color);
+  if (!look.pkir) Append(&text, "\nAs kernel text: palladion explain ", row.name, " --pkir\n");
+  return text + LimitsOf(page.code);
 }
 
 std::string ExplainLimit(std::string_view name) {
@@ -207,9 +265,14 @@ std::string ExplainJson() {
   for (const CodeRow& row : AllCodes()) {
     const ExplainPage page = PageOf(row.code).value_or(ExplainPage{});
     json.Open('{').Key("code").String(row.name).Key("severity").String(Name(row.severity)).Key("rule").String(row.rule);
-    json.Key("text").String(page.text).Key("wrong").String(page.wrong).Key("right").String(page.right);
+    json.Key("link").String(LinkOf(page.code)).Key("text").String(page.text);
+    json.Key("python").Open('{').Key("wrong").String(page.python.wrong).Key("right").String(page.python.right);
+    json.Key("fix").String(FixText(page.python, false)).Close('}');
+    json.Key("wrong").String(page.pkir.wrong).Key("right").String(page.pkir.right);
     json.Key("options").Open('[');
     for (const std::string& option : page.options) json.String(option);
+    json.Close(']').Key("also").Open('[');
+    for (const std::string& also : page.also) json.String(also);
     json.Close(']').Key("limits").Open('[');
     if (row.code == FindingCode::kIllegal) {
       for (const legality::LimitText& limit : AllLimits()) LimitJson(json, limit);
@@ -217,9 +280,35 @@ std::string ExplainJson() {
     if (row.code == FindingCode::kCompiler) {
       for (const legality::RefusalText& rule : legality::AllRefusals()) LimitJson(json, rule.limit, &rule);
     }
-    json.Close(']').Key("fix").String(FixText(page, false)).Close('}');
+    json.Close(']').Key("fix").String(FixText(page.pkir, false)).Close('}');
   }
   return json.Close(']').Take() + "\n";
+}
+
+absl::Status UnknownCode(std::string_view name) {
+  const std::string near = NearNames(name);
+  return absl::InvalidArgumentError(Cat("unknown finding code '", name, "'",
+                                        near.empty() ? "; `palladion explain` lists them" : "; did you mean " + near));
+}
+
+absl::StatusOr<std::string> ExplainedJson(std::string_view name) {
+  JsonWriter json;
+  json.Open('{').Key("name").String(name);
+  const std::string limit = ExplainLimit(name);
+  const std::optional<FindingCode> code = limit.empty() ? CodeFromName(name) : std::nullopt;
+  if (limit.empty() && !code.has_value()) return UnknownCode(name);
+  if (!limit.empty()) return json.Key("text").String(limit).Key("kernels").Null().Close('}').Take();
+  const std::optional<ExplainPage> page = PageOf(*code);
+  if (!page.has_value()) return absl::InternalError(Cat("emu/front/reports/explain/", name, ".txt is malformed"));
+  json.Key("text").String(ExplainText(*page, {}));
+  json.Key("severity").String(Name(RowOf(*code).severity)).Key("rule").String(RowOf(*code).rule);
+  json.Key("link").String(LinkOf(*code)).Key("why").String(page->text);
+  json.Key("limits").String(LimitsOf(*code)).Key("kernels").Open('[');
+  for (const KernelPair& kernels : {page->python, page->pkir}) {
+    json.Open('{').Key("wrong").String(kernels.wrong).Key("right").String(kernels.right);
+    json.Key("fix").String(FixText(kernels, false)).Close('}');
+  }
+  return json.Close(']').Close('}').Take();
 }
 
 }  // namespace palladion::reports

@@ -9,6 +9,8 @@
 #include <sstream>
 
 #include "emu/front/command/command_test_util.h"
+#include "emu/front/reports/finding_link.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::reports {
 namespace {
@@ -42,14 +44,28 @@ TEST_F(ExplainTest, WrongKernelsHaveTheirCodeAndMendedOnesNone) {
     if (!page.has_value()) continue;  // the test before this one says so
     std::set<std::string> expected(page->also.begin(), page->also.end());
     EXPECT_TRUE(expected.insert(std::string(row.name)).second) << row.name << " is no consequence of itself";
-    EXPECT_EQ(expected, CodesOf(*page, page->wrong)) << row.name << "\n" << out_ << err_;
-    EXPECT_EQ(std::set<std::string>{}, CodesOf(*page, page->right)) << row.name << "\n" << out_ << err_;
+    EXPECT_EQ(expected, CodesOf(*page, page->pkir.wrong)) << row.name << "\n" << out_ << err_;
+    EXPECT_EQ(std::set<std::string>{}, CodesOf(*page, page->pkir.right)) << row.name << "\n" << out_ << err_;
   }
 }
 
 TEST_F(ExplainTest, OneCode) {
   EXPECT_EQ(0, Run({"explain", "OOB"})) << err_;
   EXPECT_EQ(0u, out_.find("OOB (defect)\nAn access must stay inside its ref")) << out_;
+  EXPECT_NE(std::string::npos, out_.find("\nA kernel that is wrong:\n\n    import jax\n")) << out_;
+  EXPECT_NE(std::string::npos, out_.find("\nThe fix:\n\n"
+                                         "    def kernel(x_ref, o_ref):\n"
+                                         "        i = pl.program_id(0)\n"
+                                         "  -     o_ref[i] = x_ref[i + 1]  # OOB: the last program reads past the end\n"
+                                         "  +     o_ref[i] = x_ref[jnp.minimum(i + 1, 3)]\n"))
+      << out_;
+  EXPECT_TRUE(out_.ends_with("\nAs kernel text: palladion explain OOB --pkir\n")) << out_;
+  EXPECT_EQ(0, Run({"explain", "OOB", "--color=always"}));
+  EXPECT_NE(std::string::npos, out_.find("\x1b[32m+     o_ref[i]")) << out_;
+}
+
+TEST_F(ExplainTest, OneCodeAsKernelText) {
+  EXPECT_EQ(0, Run({"explain", "OOB", "--pkir"})) << err_;
   EXPECT_NE(std::string::npos, out_.find("\nA kernel that is wrong:\n\n    pkir 1;\n    kernel @shift {\n")) << out_;
   EXPECT_NE(std::string::npos, out_.find("\nThe fix:\n\n"
                                          "        %i = program_id{axis=0}() : i32[];\n"
@@ -60,8 +76,21 @@ TEST_F(ExplainTest, OneCode) {
                                          "        _ = swap(%or.at[%i], %v) : i32[];\n"
                                          "        return;\n"))
       << out_;
-  EXPECT_EQ(0, Run({"explain", "OOB", "--color=always"}));
-  EXPECT_NE(std::string::npos, out_.find("\x1b[32m+     %last")) << out_;
+  EXPECT_EQ(std::string::npos, out_.find("import jax")) << out_;
+}
+
+// Readers, and logs that were kept, point to docs/findings.md by them.
+TEST_F(ExplainTest, LinksStay) {
+  EXPECT_EQ("docs/findings.md#race_ww", LinkOf(FindingCode::kRaceWriteWrite));
+  EXPECT_EQ("urn:palladion:finding:race_ww", HelpUriOf(FindingCode::kRaceWriteWrite));
+}
+
+TEST_F(ExplainTest, PythonMarksItsMistake) {
+  for (const CodeRow& row : AllCodes()) {
+    const KernelPair python = PageOf(row.code).value_or(ExplainPage{}).python;
+    EXPECT_NE(std::string::npos, python.wrong.find(Cat("# ", row.name, ": "))) << row.name;
+    EXPECT_EQ(std::string::npos, python.right.find(Cat("# ", row.name))) << row.name;
+  }
 }
 
 TEST_F(ExplainTest, AllCodes) {
@@ -78,10 +107,13 @@ TEST_F(ExplainTest, UnknownCodes) {
   EXPECT_EQ(0, Run({"explain", "copy.strides"}));
   EXPECT_TRUE(out_.starts_with("copy.strides (ILLEGAL)\nevery stride of the GMEM array but the last")) << out_;
   ExpectError(4, {"explain", "copy.stride"}, "unknown finding code 'copy.stride'");
-  ExpectError(4, {"explain", "RACE_W"}, "unknown finding code 'RACE_W'; did you mean RACE_WW?");
+  ExpectError(4, {"explain", "RACE_W"}, "unknown finding code 'RACE_W'; did you mean RACE_WW or RACE_RW?");
+  ExpectError(4, {"explain", "race"}, "'race'; did you mean RACE_WW, RACE_RW, RACE_ASYNC or RACE_XDEV?");
+  ExpectError(4, {"explain", "copy.stride"}, "; did you mean copy.strides?");
   ExpectError(4, {"explain", "race_rw"}, "unknown finding code 'race_rw'; did you mean RACE_RW?");
   ExpectError(4, {"explain", "WHATEVER"}, "unknown finding code 'WHATEVER'; `palladion explain` lists them");
   ExpectError(4, {"explain", ""}, "unknown finding code ''");
+  ExpectError(4, {"explain", "--pkir"}, "--pkir is of the page of one code: give it");
   ExpectError(4, {"explain", "OOB", "F2I"}, "expected one finding code; found 2");
   ExpectError(4, {"explain", "OOB", "--format=json"}, "--format=json has all codes: give none");
 }

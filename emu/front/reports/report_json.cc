@@ -6,6 +6,7 @@
 
 #include "emu/check/evidence.h"
 #include "emu/front/reports/causes.h"
+#include "emu/front/reports/finding_link.h"
 #include "emu/report.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -79,6 +80,7 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, const
   json.Key("severity").String(Name(finding.severity));
   json.Key("message").String(finding.message);
   json.Key("rule").String(RowOf(finding.code).rule);
+  json.Key("link").String(LinkOf(finding.code));
   json.Key("source").String(finding.source);
   json.Key("text_line").Number(finding.text_line);
   Write(finding.frames, json.Key("frames"));

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "emu/front/reports/causes.h"
+#include "emu/front/reports/finding_link.h"
 #include "emu/front/reports/report_formats.h"
 #include "emu/front/reports/text_replacements.h"
 #include "semantics/base/cat.h"
@@ -85,10 +86,8 @@ class SarifWriter {
   void Rule(const CodeRow& row) {
     json_.Open('{').Key("id").String(row.name);
     Message("shortDescription", row.rule);
-    Message("help", Cat("palladion explain ", row.name));
-    std::string anchor(row.name);
-    for (char& c : anchor) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    json_.Key("helpUri").String(Cat(PALLADION_FINDINGS_URI, anchor));
+    Message("help", Cat("palladion explain ", row.name, ", or ", LinkOf(row.code)));
+    json_.Key("helpUri").String(HelpUriOf(row.code));
     json_.Key("defaultConfiguration").Open('{').Key("level").String(WordOf(row.severity)).Close('}').Close('}');
   }
 

@@ -1,4 +1,5 @@
 // The layout of a report as JSON, for other renderers than text: the pages of notebooks.
+#include "emu/front/reports/finding_link.h"
 #include "emu/front/reports/report_view.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -42,7 +43,8 @@ void Write(const FindingView& finding, JsonWriter& json) {
   for (const PlaceView& place : finding.places) Write(place, json);
   json.Close(']').Key("why").String(finding.why).Key("fix").String(finding.fix);
   json.Key("confidence").String(WordOf(finding.confidence)).Key("replay").String(finding.replay);
-  json.Key("rule").String(RowOf(finding.code).rule).Key("suppressed").String(finding.suppressed);
+  json.Key("rule").String(RowOf(finding.code).rule).Key("link").String(LinkOf(finding.code));
+  json.Key("suppressed").String(finding.suppressed);
   json.Key("call").Number(static_cast<std::int64_t>(finding.call));
   WriteSide("first", finding.of.first, json);
   WriteSide("second", finding.of.second, json);

@@ -66,6 +66,11 @@ def finding_html(call) -> str:
     return _page([_finding(finding, call, is_open=True) for finding in parts["findings"]])
 
 
+def link_html(link: str) -> str:
+    """Of the page of a code: without a site it is a file of Palladion's repository, which no notebook can follow."""
+    return f"<a href='{_text(link)}'>{_text(link)}</a>" if link.startswith("http") else _text(link)
+
+
 def _page(lines) -> str:
     return f"<div style='text-align:left;line-height:1.4'>{''.join(lines)}</div>"
 
@@ -104,7 +109,8 @@ def _finding(finding: dict, call, is_open: bool) -> str:
     if finding["suppressed"]:
         body.append(f"<div><b>reason</b>: {_text(finding['suppressed'])}</div>")
     body.append(
-        f"<div><small><b>rule</b>: {_text(finding['rule'])} (palladion explain {_text(finding['code'])})</small></div>"
+        f"<div><small><b>rule</b>: {_text(finding['rule'])} (palladion.explain(\"{_text(finding['code'])}\"); "
+        f"{link_html(finding['link'])})</small></div>"
     )
     return (
         f"<details{' open' if is_open else ''} style='margin:4px 0'><summary>{head}</summary>"

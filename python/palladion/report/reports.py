@@ -7,7 +7,7 @@ import json
 
 from palladion import _library
 from palladion.base.printable import one_line, printable
-from palladion.report import picture
+from palladion.report import notebook_error, picture
 from palladion.report.kernel_time import KernelTime, kernel_time
 from palladion.report.rendering import Fields, many, plain, render
 
@@ -179,6 +179,10 @@ class DefectError(AssertionError):
     def __init__(self, report: object, text: str | None = None):
         super().__init__(printable(report if text is None else text))
         self.report = report
+
+    def _render_traceback_(self) -> list[str]:
+        """For IPython: one screen."""
+        return notebook_error.rendered(self)
 
 
 @dataclasses.dataclass(repr=False)

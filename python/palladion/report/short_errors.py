@@ -10,22 +10,13 @@ PALLADION_TRACEBACK=full keeps them, for work on Palladion itself.
 import dis
 import functools
 import os
-import types
 
 from palladion._library import PalladionError
 from palladion.base.errors import ExportError, ToJaxError
-from palladion.base.package import PACKAGE
+from palladion.report.frames import LIBRARIES, OURS, frames_of, is_of, without
 from palladion.report.reports import DefectError
 
 _OURS = (PalladionError, ExportError, ToJaxError, DefectError)
-_PACKAGE = (PACKAGE,)
-_LIBRARIES = (
-    *_PACKAGE,
-    f"{os.sep}site-packages{os.sep}",
-    f"{os.sep}dist-packages{os.sep}",
-    f"{os.sep}lib{os.sep}python3.",
-    "<frozen ",
-)
 
 
 def given_function(function, arguments):
@@ -43,11 +34,11 @@ def shortened(error: BaseException) -> BaseException:
         return error
     if is_ours(error) or _is_refusal(error):
         error.__cause__, error.__suppress_context__ = None, True
-        error.__traceback__ = _without(error.__traceback__, _LIBRARIES)
+        error.__traceback__ = without(error.__traceback__, LIBRARIES)
         if getattr(error, "__notes__", None):  # JAX's, that it has removed frames of its own
             error.__notes__ = [note for note in error.__notes__ if "JAX has removed its internal frames" not in note]
     elif error is not None and not _begins_in_package(error.__traceback__):
-        error.__traceback__ = _without(error.__traceback__, _PACKAGE)
+        error.__traceback__ = without(error.__traceback__, OURS)
     return error
 
 
@@ -65,47 +56,24 @@ def short_errors(function):
     return called
 
 
-def _frames(traceback: types.TracebackType | None) -> list[types.TracebackType]:
-    frames = []
-    while traceback is not None:
-        frames.append(traceback)
-        traceback = traceback.tb_next
-    return frames
-
-
 def _begins_in_package(traceback) -> bool:
     """A mistake of ours: each frame may matter."""
-    frames = _frames(traceback)
-    return bool(frames) and frames[-1].tb_frame.f_code.co_filename.startswith(_PACKAGE)
+    frames = frames_of(traceback)
+    return bool(frames) and frames[-1].tb_frame.f_code.co_filename.startswith(OURS)
 
 
 def _is_refusal(error: BaseException) -> bool:
     """A file that is not there, or an argument that a `raise` of ours refuses: the message says what is wrong,
     and it lies with the caller.
     """
-    frames = _frames(error.__traceback__) if error is not None else []
-    if not any(_is_of(one.tb_frame, _PACKAGE) for one in frames):
+    frames = frames_of(error.__traceback__) if error is not None else []
+    if not any(is_of(one.tb_frame, OURS) for one in frames):
         return False
     if isinstance(error, OSError):
-        return all(_is_of(one.tb_frame, _LIBRARIES) for one in frames[-1:])
-    if not isinstance(error, (TypeError, ValueError)) or not _is_of(frames[-1].tb_frame, _PACKAGE):
+        return all(is_of(one.tb_frame, LIBRARIES) for one in frames[-1:])
+    if not isinstance(error, (TypeError, ValueError)) or not is_of(frames[-1].tb_frame, OURS):
         return False
     last = frames[-1].tb_frame.f_code
     raised = last.co_code[frames[-1].tb_lasti] == dis.opmap["RAISE_VARARGS"]
     # other arguments than it takes
     return raised or (last.co_name == given_function.__name__ and isinstance(error, TypeError))
-
-
-def _is_of(frame: types.FrameType, parts) -> bool:
-    file = frame.f_code.co_filename
-    # methods of dataclasses
-    made = file == "<string>" and str(frame.f_globals.get("__name__")).startswith("palladion.")
-    return made or any(part in file for part in parts)
-
-
-def _without(traceback, parts) -> types.TracebackType | None:
-    left = None
-    for one in reversed(_frames(traceback)):
-        if not _is_of(one.tb_frame, parts):
-            left = types.TracebackType(left, one.tb_frame, one.tb_lasti, one.tb_lineno)
-    return left

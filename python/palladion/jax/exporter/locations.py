@@ -8,11 +8,11 @@ from palladion.jax.exporter.attributes import string_text
 
 ENTRY_FUNCTIONS_FILE = os.path.join(PACKAGE, "jax", "interception.py")
 _KERNELS = PACKAGE + "real_kernels" + os.sep
-_RUNNERS = tuple(f"{os.sep}{package}{os.sep}" for package in ("_pytest", "pluggy"))
+_RUNNERS = tuple(f"{os.sep}{package}{os.sep}" for package in ("_pytest", "pluggy", "IPython", "ipykernel", "marimo"))
 
 
 def _is_outside(path: str) -> bool:
-    """Callers of palladion.export, or the runner of a test, are not among the frames of a kernel."""
+    """Callers of palladion.export, or what runs a test or a notebook's cell, are not among the frames of a kernel."""
     return path == ENTRY_FUNCTIONS_FILE or any(runner in path for runner in _RUNNERS)
 
 
