@@ -13,7 +13,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import numpy as np
+
 import palladion
+from palladion.api.checking import first_difference
 from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
 from palladion.learn.judgement import Judgement, Shown
@@ -58,9 +62,11 @@ class _Judged:
             report = self._check(args)
             schedules += report.schedules
             if (wrong := self._first_mistake(report)) is not None:
-                return _wrong(self.exercise, wrong[0], Shown(report, wrong[1], self.f, args))
+                return _wrong(self.exercise, wrong[0], Shown(report, wrong[1], self._program(args), args))
             if report.difference is not None:
-                return _wrong(self.exercise, self._difference(report, args), Shown(report, None, self.f, args))
+                return _wrong(
+                    self.exercise, self._difference(report, args), Shown(report, None, self._program(args), args)
+                )
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
         praise = f"right on {len(calls)} inputs under {schedules} schedules"
         if statement.faster is not None:
@@ -71,9 +77,8 @@ class _Judged:
         statement = self.exercise.statement
         with answers.errors_of(self.path, _of_function(self.f)):
             report = palladion.check(
-                self.f,
+                self._program(args),
                 *args,
-                reference=None,
                 target=statement.target,
                 seeds=statement.seeds,
                 exhaustive=statement.exhaustive,
@@ -83,16 +88,24 @@ class _Judged:
         self._compare(report, args)
         return report
 
+    def _program(self, args, f=None) -> Callable | str:
+        """What is checked and timed: the function, or of several devices its text, which needs no devices."""
+        f, devices = f or self.f, self.exercise.statement.devices
+        if not devices:
+            return f
+        mesh = jax.sharding.AbstractMesh((devices,), ("ring",), axis_types=(jax.sharding.AxisType.Auto,))
+        parts = jax.sharding.PartitionSpec("ring")
+        together = jax.shard_map(f, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
+        joined = [np.concatenate(list(one)) for one in args]
+        return palladion.export(together, *joined, target=self.exercise.statement.target)
+
     def _compare(self, report, args):
-        import jax
-
-        from palladion.api.checking import first_difference
-
         statement = self.exercise.statement
         with jax.default_device(jax.devices("cpu")[0]):
             expected = jax.block_until_ready(jax.jit(lambda *a: statement.reference(*a))(*args))
         try:
-            report.difference = first_difference(report.results, expected, statement.rtol, statement.atol)
+            results = report.results if not statement.devices or len(report.results) > 1 else report.results[0]
+            report.difference = first_difference(results, expected, statement.rtol, statement.atol)
         except (ValueError, AttributeError) as error:  # of another shape, or no arrays
             raise Wrong("VALUES", str(error), _of_function(self.f)) from None
 
@@ -130,8 +143,8 @@ class _Judged:
         statement = self.exercise.statement
         begin = self._of_begin(statement.function)
         with answers.errors_of(self.path):
-            taken = palladion.time(self.f, *args, target=statement.target).seconds
-        before = palladion.time(begin, *args, target=statement.target).seconds
+            taken = palladion.time(self._program(args), *args, target=statement.target).seconds
+        before = palladion.time(self._program(args, begin), *args, target=statement.target).seconds
         times, budget = before / taken, before / statement.faster
         if taken > budget:
             raise Wrong(

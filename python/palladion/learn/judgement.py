@@ -27,7 +27,7 @@ class Shown:
 
     report: Any
     finding: Any  # None: the values differ
-    f: Callable
+    f: Callable | str  # a text of several devices
     args: tuple
 
 
@@ -115,6 +115,8 @@ def _as_python(text: str) -> str:
 
 def _recorded(f, args, target, number) -> tuple[str, list]:
     """The text of the kernel that ran as number `number`, and the arrays that it ran on."""
+    if isinstance(f, str):
+        return f, [np.asarray(one) for one in args]
     calls: list = []
     with contextlib.suppress(palladion.PalladionError):  # of a kernel that does not end: it is in `calls` by then
         running.execute(

@@ -30,6 +30,9 @@ class Statement:
     `faster`: how many times faster than the file that the learner begins with the answer has to be, by palladion.time
     on `timed()`, or on the first of `inputs()`. Of the kind "find" the answer is a function without arguments; it
     returns the letters of the lines that end in `# A`, `# B`, ..., and `kernel` names the function that is checked.
+
+    `devices`: an answer is what each of so many devices runs on its part of the arrays, along the axis "ring" of a
+    mesh; arrays and results then have a dimension of devices in front.
     """
 
     title: str
@@ -45,6 +48,7 @@ class Statement:
     seeds: int = 16
     exhaustive: bool = False
     launches: int = 1
+    devices: int = 0
     rtol: float | None = None
     atol: float | None = None
 
