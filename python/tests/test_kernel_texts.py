@@ -116,7 +116,7 @@ kernel @number {
   out %o: i32[8,128];
   body @number (%or: ref<vmem,i32[8,128]> as "o_ref") {
     %i = axis_index{axis="ring"}() : i32[];
-    %v = broadcast_in_dim{broadcast_dimensions=[]}(%i) : i32[8,128];
+    %v = broadcast_in_dim{shape=[8,128], dims=[]}(%i) : i32[8,128];
     _ = swap(%or, %v) : i32[8,128];
     return;
   }

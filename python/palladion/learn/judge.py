@@ -22,6 +22,7 @@ from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
 from palladion.learn.judgement import Judgement, Shown
 from palladion.learn.statement import Exercise
+from palladion.report.rendering import many
 
 _COUNTED = ("defect", "warning")
 
@@ -68,7 +69,7 @@ class _Judged:
                     self.exercise, self._difference(report, args), Shown(report, None, self._program(args), args)
                 )
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
-        praise = f"right on {len(calls)} inputs under {schedules} schedules"
+        praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
         if statement.faster is not None:
             praise += f", and {self._time(statement.timed() if statement.timed else calls[0])}"
         return Judgement(self.exercise, "", praise, None, notes=tuple(notes))
@@ -132,7 +133,7 @@ class _Judged:
     def _difference(self, report, args) -> Wrong:
         found = report.difference
         shapes = ", ".join(f"{value.dtype}{list(value.shape)}" for value in args)
-        of = "the result" if found.result == 0 else f"result {found.result}"
+        of = "result" if found.result == 0 else f"result {found.result}"
         message = (
             f"{of}{list(found.index)} is {found.found} and should be {found.expected}; "
             f"{found.count} elements differ, for inputs {shapes}"
