@@ -17,16 +17,22 @@ class Chapter:
 
 
 CHAPTERS = (
-    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "ragged-rows")),
+    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "flip-tiles", "ragged-rows")),
     Chapter("02-shared-memory", "GPU: shared memory and barriers", ("hand-over", "swap-halves")),
     Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "add-up")),
-    Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "more-slots")),
-    Chapter("05-warp-specialisation", "GPU: wgmma and warp specialisation", ("wait-for-the-product",)),
-    Chapter("06-tensor-memory", "GPU: tensor memory and tcgen05", ("read-the-accumulator",)),
-    Chapter("07-sequential-grid", "TPU: sequential grid and residency", ("running-sum", "one-visit")),
+    Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "store-back", "more-slots")),
+    Chapter(
+        "05-warp-specialisation",
+        "GPU: wgmma and warp specialisation",
+        ("wait-for-the-product", "one-loads-one-multiplies", "overlap-products"),
+    ),
+    Chapter("06-tensor-memory", "GPU: tensor memory and tcgen05", ("read-the-accumulator", "second-product")),
+    Chapter("07-sequential-grid", "TPU: sequential grid and residency", ("running-sum", "one-visit", "fewer-fetches")),
     Chapter("08-pipelines-and-vmem", "TPU: pipelines and VMEM", ("fit-in-vmem", "bigger-blocks")),
-    Chapter("09-copies-and-semaphores", "TPU: DMAs and semaphores", ("copy-by-hand", "two-buffers")),
-    Chapter("10-rings", "TPU: rings over devices", ("pass-right",)),
+    Chapter(
+        "09-copies-and-semaphores", "TPU: DMAs and semaphores", ("copy-by-hand", "two-buffers", "count-the-signals")
+    ),
+    Chapter("10-rings", "TPU: rings over devices", ("pass-right", "ring-total")),
 )
 
 
