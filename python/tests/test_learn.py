@@ -2,6 +2,7 @@
 learner begins with does not pass.
 """
 
+import pathlib
 import re
 
 import pytest
@@ -56,3 +57,21 @@ def test_an_exercise_is_whole(name):
 def test_every_folder_is_in_the_course():
     folders = {path.name for path in course.FOLDER.iterdir() if path.name != "__pycache__"}
     assert folders == set(course.names()) and len(course.names()) == len(set(course.names()))
+
+
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/learn"
+
+
+@pytest.mark.parametrize("chapter", course.CHAPTERS, ids=lambda chapter: chapter.page)
+def test_a_chapter_leads_to_its_exercises(chapter):
+    """What its code prints is compared by test_doc_blocks.py: among it the claim about time."""
+    text = (PAGES / f"{chapter.page}.md").read_text(encoding="utf-8")
+    kernel, _, exercises = text.partition("## Exercises")
+    assert re.findall(r"`([a-z-]+)`", exercises) == list(chapter.exercises)
+    assert "```python\n" in kernel and len(text.splitlines()) < 140
+    assert re.search(r"^## (What it costs|Change it)$", kernel, re.MULTILINE)
+
+
+def test_the_index_counts_its_exercises():
+    assert f"{len(course.names())} exercises were written" in (PAGES / "index.md").read_text(encoding="utf-8")
+    assert {path.stem for path in PAGES.glob("*.md")} == {chapter.page for chapter in course.CHAPTERS} | {"index"}

@@ -19,7 +19,6 @@ from typing import Any
 
 import jax
 
-import palladion
 from palladion._library import PalladionError
 from palladion.base.errors import ExportError
 
@@ -109,7 +108,8 @@ def _where(error: BaseException, path: os.PathLike | str | None) -> Where | None
     return Where(mine[-1].filename, mine[-1].lineno or 1) if mine else None
 
 
-_PACKAGES = [os.path.dirname(os.path.abspath(package.__file__)) for package in (palladion, jax)]
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGES = [_OWN, os.path.dirname(os.path.abspath(jax.__file__))]
 
 
 def is_learners(file: str, path: os.PathLike | str | None) -> bool:

@@ -11,7 +11,7 @@ FOLDER = pathlib.Path(__file__).parent / "exercises"
 
 @dataclasses.dataclass(frozen=True)
 class Chapter:
-    page: str  # docs/learn/PAGE.md
+    page: str  # the name of its file in docs/learn, without .md
     title: str
     exercises: tuple[str, ...]
 

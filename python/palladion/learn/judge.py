@@ -16,8 +16,9 @@ from typing import Any
 import jax
 import numpy as np
 
-import palladion
-from palladion.api.checking import first_difference
+from palladion.api.checking import check, first_difference
+from palladion.api.timing import time
+from palladion.jax.interception import export
 from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
 from palladion.learn.judgement import Judgement, Shown
@@ -77,7 +78,7 @@ class _Judged:
     def _check(self, args):
         statement = self.exercise.statement
         with answers.errors_of(self.path, _of_function(self.f)):
-            report = palladion.check(
+            report = check(
                 self._program(args),
                 *args,
                 target=statement.target,
@@ -98,7 +99,7 @@ class _Judged:
         parts = jax.sharding.PartitionSpec("ring")
         together = jax.shard_map(f, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
         joined = [np.concatenate(list(one)) for one in args]
-        return palladion.export(together, *joined, target=self.exercise.statement.target)
+        return export(together, *joined, target=self.exercise.statement.target)
 
     def _compare(self, report, args):
         statement = self.exercise.statement
@@ -144,8 +145,8 @@ class _Judged:
         statement = self.exercise.statement
         begin = self._of_begin(statement.function)
         with answers.errors_of(self.path):
-            taken = palladion.time(self._program(args), *args, target=statement.target).seconds
-        before = palladion.time(self._program(args, begin), *args, target=statement.target).seconds
+            taken = time(self._program(args), *args, target=statement.target).seconds
+        before = time(self._program(args, begin), *args, target=statement.target).seconds
         times, budget = before / taken, before / statement.faster
         if taken > budget:
             raise Wrong(
@@ -188,9 +189,7 @@ class _Judged:
 
     def _report_of_kernel(self):
         statement = self.exercise.statement
-        return palladion.check(
-            self.f, *statement.inputs()[0], target=statement.target, seeds=statement.seeds, progress=_silent
-        )
+        return check(self.f, *statement.inputs()[0], target=statement.target, seeds=statement.seeds, progress=_silent)
 
 
 def _silent(_: Any) -> None:

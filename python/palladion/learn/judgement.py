@@ -6,15 +6,19 @@ The smaller kernel is palladion.reduce's, for findings of one kernel; difference
 import contextlib
 import dataclasses
 import html
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-import palladion
 from palladion import _library
+from palladion._library import PalladionError
 from palladion.api import running
+from palladion.api.reducing import reduce
+from palladion.base.errors import ExportError, ToJaxError
 from palladion.jax import probes
+from palladion.jax.jax_source import to_jax_source
 from palladion.learn.answers import Where
 from palladion.learn.statement import Exercise
 
@@ -45,6 +49,7 @@ class Judgement:
 
     @property
     def right(self) -> bool:
+        """Whether nothing is wrong."""
         return not self.code
 
     @property
@@ -69,12 +74,12 @@ class Judgement:
 
     def picture(self) -> Any:
         """The failing run as palladion.draw_schedule draws it; None of other judgements, or where there is none."""
-        draw = getattr(palladion, "draw_schedule", None)
+        draw = getattr(sys.modules["palladion"], "draw_schedule", None)
         if draw is None or self.shown is None or self.shown.finding is None:
             return None
         try:
             return draw(self.shown.finding)
-        except (palladion.PalladionError, ValueError):  # a finding of no schedule
+        except (PalladionError, ValueError):  # a finding of no schedule
             return None
 
     def _smaller(self) -> str:
@@ -84,7 +89,7 @@ class Judgement:
         number = next(i for i, kernel in enumerate(shown.report.kernels) if shown.finding in kernel.findings)
         try:
             text, inputs = _recorded(shown.f, shown.args, self.exercise.statement.target, number)
-            small = palladion.reduce(
+            small = reduce(
                 text,
                 inputs,
                 shown.finding.code,
@@ -92,7 +97,7 @@ class Judgement:
                 seeds=self.exercise.statement.seeds,
                 seconds=_SECONDS,
             )
-        except (palladion.PalladionError, palladion.ExportError) as error:
+        except (PalladionError, ExportError) as error:
             return f"It was not made smaller: {str(error).splitlines()[0]}"
         return f"The same mistake in a smaller kernel:\n\n{_as_python(small.text)}"
 
@@ -108,8 +113,8 @@ class Judgement:
 
 def _as_python(text: str) -> str:
     try:
-        return palladion.to_jax_source(text)
-    except (palladion.ToJaxError, palladion.PalladionError):
+        return to_jax_source(text)
+    except (ToJaxError, PalladionError):
         return text
 
 
@@ -118,7 +123,7 @@ def _recorded(f, args, target, number) -> tuple[str, list]:
     if isinstance(f, str):
         return f, [np.asarray(one) for one in args]
     calls: list = []
-    with contextlib.suppress(palladion.PalladionError):  # of a kernel that does not end: it is in `calls` by then
+    with contextlib.suppress(PalladionError):  # of a kernel that does not end: it is in `calls` by then
         running.execute(
             f, args, probes.given(target), how=running.How(), program=lambda text, chip: _Recorder(text, chip, calls)
         )

@@ -20,10 +20,12 @@ class NotebookExercise:
 
     @property
     def name(self) -> str:
+        """As in the list of docs/learn/index.md."""
         return self._exercise.name
 
     @property
     def task(self) -> str:
+        """What is to be done."""
         return self._exercise.task
 
     @property
