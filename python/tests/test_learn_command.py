@@ -139,6 +139,47 @@ def test_a_learners_mistake_is_one_line(learn, monkeypatch, text, line, said):
     assert out.startswith(f"palladion-exercises/scale-rows.py:{line or ''}")
 
 
+def test_a_kernel_that_does_not_end(learn):
+    learn()
+    text = course.load("hand-over").begin
+    (learn.folder / "hand-over.py").write_text(
+        text.replace(
+            "            smem[...] =", "            pl.loop(0, 10**9)(lambda _: None)\n            smem[...] ="
+        )
+    )
+    code, out = learn("verify", "hand-over")
+    line = text[: text.index("            smem[...] =")].count("\n") + 1
+    assert code == 1 and out.startswith(f"palladion-exercises/hand-over.py:{line}: ENDLESS: the kernel did not end")
+
+
+class Picture:
+    def __init__(self, finding):
+        self.code = finding.code
+
+    def save(self, path):
+        pathlib.Path(path).write_text(self.code)
+
+    def _repr_html_(self):
+        return f"<svg>{self.code}</svg>"
+
+
+def test_a_picture_of_the_run_where_the_package_can_draw_one(learn, monkeypatch):
+    monkeypatch.setattr(palladion, "draw_schedule", Picture, raising=False)
+    learn()
+    out = learn("verify", RING, "--more")[1]
+    assert f"The run as a picture: palladion-exercises/{RING}.svg" in out
+    assert (learn.folder / f"{RING}.svg").read_text() == "RACE_ASYNC"
+    names = {}
+    exec(compile(course.load(RING).begin, "<ipython-input-3>", "exec"), names)
+    assert "<svg>RACE_ASYNC</svg>" in palladion.exercise(RING).check(names["double"])._repr_html_()
+
+
+def test_list_into_a_pipe_that_ends(tmp_path):
+    line = f"{sys.executable} -m palladion learn --folder {tmp_path}/mine list | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("\n") == 1 and not done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

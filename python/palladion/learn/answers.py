@@ -9,6 +9,7 @@ import dataclasses
 import linecache
 import os
 import pathlib
+import re
 import signal
 import sys
 import threading
@@ -19,7 +20,7 @@ from typing import Any
 
 import jax
 
-from palladion._library import PalladionError
+from palladion._library import BUDGET, PalladionError
 from palladion.base.errors import ExportError
 
 SECONDS = 60  # of one answer; the slowest solution takes a tenth
@@ -93,13 +94,22 @@ def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) ->
     except NotImplementedError as error:
         raise Wrong("UNFINISHED", str(error) or "is not written yet", where(error)) from None
     except (PalladionError, ExportError) as error:
-        raise Wrong("CANNOT_RUN", _first_line(error), where(error)) from None
+        place = _named_in(str(error), path) or where(error)
+        if getattr(error, "code", None) == BUDGET:
+            raise Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place) from None
+        raise Wrong("CANNOT_RUN", _first_line(error), place) from None
     except (Exception, SystemExit) as error:
         raise Wrong("RAISES", f"{type(error).__name__}: {_first_line(error)}", where(error)) from None
 
 
 def _first_line(error: Any) -> str:
     return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+
+
+def _named_in(message: str, path: os.PathLike | str | None) -> Where | None:
+    """The learner's line that a message of the library names."""
+    places = [Where(file, int(line)) for file, line in re.findall(r"([^\s:]+\.py):(\d+)", message)]
+    return next((place for place in places if is_learners(place.file, path)), None)
 
 
 def _where(error: BaseException, path: os.PathLike | str | None) -> Where | None:

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -50,17 +51,21 @@ def main(arguments: list[str], program: str) -> int:
     options = _parser(program).parse_args(arguments)
     verbs = {"list": _list, "verify": _verify, "watch": _watch, "hint": _hint, "reset": _reset}
     try:
-        _expect_jax()
         learner = open_folder(options.folder)
         if options.verb is not None:
             _names(options)
         new = learner.copy_missing()
         if new:
             print(f"{len(new)} exercises were written to {learner.folder}/, where you edit them.")
-        return verbs.get(options.verb, _next)(learner, options)
+        code = verbs.get(options.verb, _next)(learner, options)
+        sys.stdout.flush()
+        return code
     except (_Usage, NoFolder) as error:
         print(f"{program}: {error}", file=sys.stderr)
         return _USAGE
+    except BrokenPipeError:  # of `palladion learn list | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         print(f"{program}: {error.filename!r}: {error.strerror}", file=sys.stderr)
         return _USAGE
@@ -134,6 +139,7 @@ def _verify(learner: Learner, options) -> int:
 
 def _judged(learner: Learner, name: str, more: bool, say: Callable[[str], object] = print) -> bool:
     """Judges one, says what came out, and keeps it."""
+    _expect_jax()
     from palladion.learn.judge import judge_file
 
     path, exercise = learner.file(name), course.load(name)

@@ -26,6 +26,7 @@ EXERCISE, SOLUTION = "exercise.py", "solution.py"
 @dataclasses.dataclass(frozen=True)
 class Statement:
     """`inputs()` are the arguments of each call that an answer is judged on; they are not shown to the learner.
+    `reference` computes the right values of them by NumPy.
 
     `faster`: how many times faster than the file that the learner begins with the answer has to be, by palladion.time
     on `timed()`, or on the first of `inputs()`. Of the kind "find" the answer is a function without arguments; it

@@ -1,4 +1,4 @@
-"""RACE_RW: a fence makes nobody wait."""
+"""RACE_RW: a fence makes no thread wait."""
 
 import jax
 from jax.experimental import pallas as pl

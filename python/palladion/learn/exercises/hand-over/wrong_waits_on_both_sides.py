@@ -1,4 +1,4 @@
-"""DEADLOCK: each thread waits, and nobody has arrived."""
+"""DEADLOCK: each thread waits, and none has arrived."""
 
 import jax
 from jax.experimental import pallas as pl

@@ -1,6 +1,6 @@
 """One thread loads, the other one multiplies: a product that is specialised by warps, with one mistake. Mend it.
 
-The operands of step i lie in slot i % 2. The thread that loads fills a slot again when it is told that it is empty.
+The operands of step i lie in slot i % 2. The thread that loads fills a slot again when `empty` says so.
 """
 
 import jax

@@ -1,4 +1,4 @@
-import jax.numpy as jnp
+import numpy as np
 from palladion.learn.statement import Statement, random
 
 EXERCISE = Statement(
@@ -7,7 +7,7 @@ EXERCISE = Statement(
     target="v5e",
     function="pass_right",
     inputs=lambda: [(random((4, 8, 128)),)],
-    reference=lambda x: jnp.roll(x, 1, axis=0),
+    reference=lambda x: np.roll(x, 1, axis=0),
     devices=4,
     hints=(
         "A remainder wraps around: behind the last device comes device 0. jax.lax.axis_size has the number of devices.",

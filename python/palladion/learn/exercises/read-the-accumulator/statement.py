@@ -1,4 +1,4 @@
-import jax.numpy as jnp
+import numpy as np
 from palladion.learn.statement import Statement, random
 
 EXERCISE = Statement(
@@ -6,8 +6,8 @@ EXERCISE = Statement(
     kind="mend",
     target="b200",
     function="product",
-    inputs=lambda: [(random((128, 64), 2, jnp.float16), random((64, 64), 3, jnp.float16))],
-    reference=lambda x, y: x.astype(jnp.float32) @ y.astype(jnp.float32),
+    inputs=lambda: [(random((128, 64), 2, np.float16), random((64, 64), 3, np.float16))],
+    reference=lambda x, y: x.astype(np.float32) @ y.astype(np.float32),
     rtol=1e-3,
     atol=1e-3,
     hints=(

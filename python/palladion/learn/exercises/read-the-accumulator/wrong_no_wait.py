@@ -1,4 +1,4 @@
-"""RACE_RW: nobody waits for the commit."""
+"""RACE_RW: no thread waits for the commit."""
 
 import jax
 import jax.numpy as jnp

@@ -1,4 +1,4 @@
-"""DEADLOCK: nobody has said anything before the first step."""
+"""DEADLOCK: no device has signalled before the first step."""
 
 import jax
 from jax.experimental import pallas as pl

@@ -1,4 +1,4 @@
-import jax.numpy as jnp
+import numpy as np
 from palladion.learn.statement import Statement, random
 
 EXERCISE = Statement(
@@ -7,7 +7,7 @@ EXERCISE = Statement(
     target="h100",
     function="swap",
     inputs=lambda: [(random((32, 64)),), (random((64, 32), 1),)],
-    reference=lambda x: jnp.roll(x, x.shape[0] // 2, axis=0),
+    reference=lambda x: np.roll(x, x.shape[0] // 2, axis=0),
     hints=(
         "Which rows does thread 0 write, and which rows does it read?",
         "An arrival does not wait: each thread arrives, and then waits.",

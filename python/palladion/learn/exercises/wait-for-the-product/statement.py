@@ -1,4 +1,4 @@
-import jax.numpy as jnp
+import numpy as np
 from palladion.learn.statement import Statement, random
 
 EXERCISE = Statement(
@@ -6,8 +6,8 @@ EXERCISE = Statement(
     kind="mend",
     target="h100",
     function="product",
-    inputs=lambda: [(random((64, k), k, jnp.float16), random((k, 64), 1, jnp.float16)) for k in (192, 64)],
-    reference=lambda x, y: x.astype(jnp.float32) @ y.astype(jnp.float32),
+    inputs=lambda: [(random((64, k), k, np.float16), random((k, 64), 1, np.float16)) for k in (192, 64)],
+    reference=lambda x, y: x.astype(np.float32) @ y.astype(np.float32),
     rtol=1e-3,
     atol=1e-3,
     hints=(
