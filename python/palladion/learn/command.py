@@ -207,7 +207,7 @@ def _watch(learner: Learner, options) -> int:
                 if now != times[name]:
                     times[name] = now
                     if now:  # some editors remove a file before they write it
-                        _seen(learner, name, options)
+                        _seen(open_folder(options.folder), name, options)  # another command may have written
     except KeyboardInterrupt:
         print()
         return 0

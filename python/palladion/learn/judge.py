@@ -17,6 +17,7 @@ import jax
 import numpy as np
 
 from palladion.api.checking import check, first_difference
+from palladion.api.fitting_over import fit
 from palladion.api.timing import time
 from palladion.jax.interception import export
 from palladion.learn import answers
@@ -70,6 +71,7 @@ class _Judged:
                 return _wrong(
                     self.exercise, self._difference(report, args), Shown(report, None, self._program(args), args)
                 )
+            self._room(args)
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
         praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
         if statement.faster is not None:
@@ -141,6 +143,15 @@ class _Judged:
             f"{found.count} elements differ, for inputs {shapes}"
         )
         return Wrong("VALUES", message, _of_function(self.f))
+
+    def _room(self, args) -> None:
+        statement = self.exercise.statement
+        if statement.vmem is None:
+            return
+        held = max(one.memory("vmem").held for one in fit(self._program(args), *args, target=statement.target))
+        if held > statement.vmem:
+            message = f"a kernel holds {held / 2**20:.2f} MiB of VMEM; {statement.vmem / 2**20:.2f} MiB are there"
+            raise Wrong("LARGE", message, _of_function(self.f))
 
     def _time(self, args) -> str:
         statement = self.exercise.statement

@@ -32,6 +32,8 @@ class Statement:
     on `timed()`, or on the first of `inputs()`. Of the kind "find" the answer is a function without arguments; it
     returns the letters of the lines that end in `# A`, `# B`, ..., and `kernel` names the function that is checked.
 
+    `vmem`: how many bytes of VMEM a kernel may hold, where the compiler could be given more.
+
     `devices`: an answer is what each of so many devices runs on its part of the arrays, along the axis "ring" of a
     mesh; arrays and results then have a dimension of devices in front.
     """
@@ -45,6 +47,7 @@ class Statement:
     reference: Callable | None = None
     faster: float | None = None
     timed: Callable[[], tuple] | None = None
+    vmem: int | None = None
     kernel: str = ""
     seeds: int = 16
     exhaustive: bool = False
