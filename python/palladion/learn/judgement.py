@@ -6,6 +6,7 @@ The smaller kernel is palladion.reduce's, for findings of one kernel; difference
 import contextlib
 import dataclasses
 import html
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from palladion import _library
 from palladion._library import PalladionError
 from palladion.api import running
+from palladion.api.checking import check
 from palladion.api.reducing import reduce
 from palladion.base.errors import ExportError, ToJaxError
 from palladion.jax import probes
@@ -89,17 +91,19 @@ class Judgement:
         number = next(i for i, kernel in enumerate(shown.report.kernels) if shown.finding in kernel.findings)
         try:
             text, inputs = _recorded(shown.f, shown.args, self.exercise.statement.target, number)
-            small = reduce(
-                text,
-                inputs,
-                shown.finding.code,
-                target=self.exercise.statement.target,
-                seeds=self.exercise.statement.seeds,
-                seconds=_SECONDS,
-            )
+            small = reduce(text, inputs, self._keeps, target=self.exercise.statement.target, seconds=_SECONDS)
         except (PalladionError, ExportError) as error:
             return f"It was not made smaller: {str(error).splitlines()[0]}"
         return f"The same mistake in a smaller kernel:\n\n{_as_python(small.text)}"
+
+    def _keeps(self, text, inputs) -> bool:
+        """Whether a smaller kernel has this finding, for the same reason: not another one of the same code."""
+        statement = self.exercise.statement
+        try:
+            report = check(text, *inputs, target=statement.target, seeds=statement.seeds, progress=lambda _: None)
+        except PalladionError:
+            return False
+        return _reason(self.shown.finding) in map(_reason, report.mistakes)
 
     def _repr_html_(self) -> str:
         colour, word = ("#2a7d2e", "right") if self.right else ("#b3261e", "wrong")
@@ -109,6 +113,12 @@ class Judgement:
             body += of._repr_html_()
         picture = self.picture()
         return body + ("" if picture is None else picture._repr_html_())
+
+
+def _reason(finding) -> tuple:
+    """What stays when a kernel shrinks: the lines, and the words without the numbers of elements and operations."""
+    words = (re.sub(r"(?<!py:)\b\d[\d.,:]*", "N", text) for text in (finding.why, finding.fix))
+    return finding.code, *words, *[(frame.file, frame.line) for frame in finding.frames]
 
 
 def _as_python(text: str) -> str:
