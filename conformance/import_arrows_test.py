@@ -27,6 +27,7 @@ ROWS = [
     ("jax",),
     ("bridge",),
     ("api",),
+    ("learn",),
     ("pytest_plugin",),
     ("",),  # palladion/__init__.py
     ("backends", "real_kernels", "pytest_entry", "__main__"),

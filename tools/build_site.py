@@ -77,6 +77,12 @@ def contents(index: str) -> str:
     return "\n".join(tables)
 
 
+def contents_of_course() -> str:
+    """The chapters stand below docs/learn/index.md, in the order of their names."""
+    names = sorted(name[:-3] for name in os.listdir(os.path.join(DOCS, "learn")) if re.match(r"\d", name))
+    return "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
+
+
 def stage() -> None:
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("site"))
@@ -88,6 +94,7 @@ def stage() -> None:
                 write(path, links_inside(plain_fences(text), os.path.dirname(os.path.join("docs", path))))
     write(README, links_inside(plain_fences(read(os.path.join(ROOT, "README.md"))), ""))
     write("index.md", read(os.path.join(SOURCE, "index.md")) + "\n" + contents(read(os.path.join(DOCS, "index.md"))))
+    write("learn/index.md", read(os.path.join(SOURCE, "learn/index.md")) + "\n" + contents_of_course())
     write("python-reference.md", python_reference())
     write("cpp-reference.md", cpp_reference())
     shutil.copy(os.path.join(DOCS, "site/conf.py"), SOURCE)

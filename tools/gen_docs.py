@@ -22,6 +22,7 @@ import sys
 
 import case_docs
 import includes
+import learn_docs
 import links
 import machine_docs
 import operation_docs
@@ -334,6 +335,7 @@ BLOCKS = {
     "checkers": verdict_docs.checkers,
     "proofs": verdict_docs.proofs,
     "denying-findings": verdict_docs.denying_findings,
+    "exercises": learn_docs.chapters,
     "spec-pages": spec_pages,
     "packages": packages,
     "presets": presets,

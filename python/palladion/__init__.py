@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.jax.interception import export
     from palladion.jax.jax_source import to_jax, to_jax_source
     from palladion.jax.probes import target
+    from palladion.learn.notebook import exercise
     from palladion.report.kernel_time import KernelTime
     from palladion.report.tuned import Tuned, TunedRow
 
@@ -67,6 +68,7 @@ _NEEDS_JAX = {
     "Tuned": "report.tuned",
     "TunedRow": "report.tuned",
     "tune": "api.tuning",
+    "exercise": "learn.notebook",
 }
 
 __all__ = [

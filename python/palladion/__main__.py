@@ -1,5 +1,5 @@
 """`palladion` and `python -m palladion`: the command of the library, with its arguments and exit codes;
-`export`, `to-jax` and `tune` need JAX.
+`export`, `to-jax`, `tune` and `learn` need JAX.
 
 The process becomes the command, so that signals and exit codes are its own.
 PALLADION_COMMAND names another file to run.
@@ -21,7 +21,7 @@ def candidates() -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the command; comes back for `export`, `to-jax` and `tune`, and where there is no command."""
+    """Runs the command; comes back for `export`, `to-jax`, `tune` and `learn`, and where there is no command."""
     arguments = sys.argv[1:] if arguments is None else arguments
     if arguments[:1] == ["export"]:
         from palladion.jax import export_command  # needs JAX, the command does not
@@ -35,6 +35,10 @@ def main(arguments: list[str] | None = None) -> int:
         from palladion.api import tune_command
 
         return tune_command.main(arguments[1:], "palladion tune")
+    if arguments[:1] == ["learn"]:
+        from palladion.learn import command
+
+        return command.main(arguments[1:], "palladion learn")
     for path in candidates():
         if os.path.isfile(path):
             # What Python has ignored for itself would stay so: `palladion ... | head` ends as any command does.

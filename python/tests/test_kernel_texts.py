@@ -104,3 +104,24 @@ def test_the_time_of_a_text_is_that_of_the_function():
     call = first + next(n for n, line in enumerate(lines) if "# the call" in line)
     step = next(line for line in of_text.kernels[0].lines if line.op == "step of the grid")
     assert (pathlib.Path(step.frames[0][0]).name, step.frames[0][1]) == ("test_kernel_texts.py", call)
+
+
+def test_a_text_of_several_devices_gives_the_results_of_all():
+    text = """pkir 1;
+kernel @number {
+  backend mosaic_tpu;
+  arch "v5e";
+  devices {ring=2, line=2};
+  grid [];
+  out %o: i32[8,128];
+  body @number (%or: ref<vmem,i32[8,128]> as "o_ref") {
+    %i = axis_index{axis="ring"}() : i32[];
+    %v = broadcast_in_dim{shape=[8,128], dims=[]}(%i) : i32[8,128];
+    _ = swap(%or, %v) : i32[8,128];
+    return;
+  }
+}
+"""
+    report = palladion.check(text)
+    assert report.ok, str(report)
+    assert report.results[0][:, 0, 0].tolist() == [0, 0, 1, 1]

@@ -286,6 +286,11 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
     )
 
 
+def test_the_exercises_are_in_the_installed_package(installed, tmp_path):
+    done = run(installed, "palladion", "learn", "verify", "scale-rows", cwd=tmp_path)
+    assert done.returncode == 1 and "scale-rows.py:18: UNFINISHED: " in done.stdout, done.stdout + done.stderr
+
+
 def test_pytest_finds_the_installed_plugin_by_itself(installed, tmp_path):
     (tmp_path / "test_it.py").write_text(PROGRAM + "\ndef test_it():\n    f, args = double()\n    f(*args)\n")
     done = run(installed, "python", "-m", "pytest", "-q", "--palladion=triton/h100", cwd=tmp_path)

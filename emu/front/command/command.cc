@@ -121,6 +121,7 @@ absl::Status UnknownCommand(const std::string& word) {
   if (word == "tune")
     return absl::InvalidArgumentError(
         "tune needs the Python package: python -m palladion tune FILE.py:NAME --space block=64,128");
+  if (word == "learn") return absl::InvalidArgumentError("learn needs the Python package: python -m palladion learn");
   std::vector<std::string_view> names;
   for (const CommandInfo& command : AllCommands()) names.push_back(command.name);
   const std::string meant = Nearest(word, names);

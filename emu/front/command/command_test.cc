@@ -131,6 +131,8 @@ TEST_F(CommandTest, PrintAsJson) {
   EXPECT_NE(std::string::npos, err_.find("bad.pkir:2:")) << err_;
   EXPECT_EQ(4, Run({"to-jax", "add.pkir"}));
   EXPECT_NE(std::string::npos, err_.find("to-jax needs the Python package")) << err_;
+  EXPECT_EQ(4, Run({"learn"}));
+  EXPECT_NE(std::string::npos, err_.find("learn needs the Python package")) << err_;
 }
 
 TEST_F(CommandTest, OpsDoctorAndHelp) {

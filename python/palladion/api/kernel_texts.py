@@ -72,5 +72,5 @@ def _outputs_of(which: Which) -> list[tuple[tuple, np.dtype]]:
     if any(one["kind"] != "array" for one in types):
         return []
     devices = chosen["other"].get("devices")
-    parts = (math.prod(devices.values()),) if devices else ()
+    parts = (math.prod(devices["map"].values()),) if devices else ()
     return [(parts + tuple(one["shape"]), numpy_dtype(one["dtype"])) for one in types]

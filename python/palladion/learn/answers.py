@@ -1,0 +1,146 @@
+"""A learner's file as a module, and what is wrong with it in one line that names the learner's line.
+
+What a file does when it is read, or when its kernel is traced, may never end: an alarm of the process ends it, in the
+main thread and where the system has alarms. Elsewhere only the kernels' own budget ends a loop.
+"""
+
+import contextlib
+import dataclasses
+import linecache
+import os
+import pathlib
+import re
+import signal
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+
+from palladion._library import BUDGET, PalladionError
+from palladion.base.errors import ExportError
+
+SECONDS = 60  # of one answer; the slowest solution takes a tenth
+
+
+class Wrong(Exception):
+    """The answer is wrong: a code, one line of what and one of where."""
+
+    def __init__(self, code: str, message: str, where: "Where | None" = None):
+        super().__init__(message)
+        self.code, self.where = code, where
+
+
+@dataclasses.dataclass(frozen=True)
+class Where:
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        """From the folder that the process is in, where the file is in it."""
+        path = os.path.relpath(self.file)
+        return f"{os.path.basename(path) if path.startswith(os.pardir) else path}:{self.line}"
+
+
+class _Endless(BaseException):
+    """Not an Exception: the learner's own `except Exception` must not catch it."""
+
+
+def load(path: pathlib.Path, text: str | None = None) -> types.ModuleType:
+    """The module, read anew each time: nothing of it is cached. Wrong where it cannot be read.
+
+    `text` is that of a file that is not at `path`: lines of files in this package are not the user's, so reports leave
+    them out.
+    """
+    linecache.checkcache(str(path))
+    module = types.ModuleType("palladion_answer")
+    module.__file__ = str(path)
+    with errors_of(path):
+        code = compile(path.read_text(encoding="utf-8") if text is None else text, str(path), "exec")
+        sys.modules[module.__name__] = module  # dataclasses look their module up
+        exec(code, module.__dict__)
+    return module
+
+
+def function_of(module: types.ModuleType, name: str) -> Callable:
+    path = module.__file__
+    found = module.__dict__.get(name)
+    if not callable(found):
+        raise Wrong("MISSING", f"the file has to define the function {name}", Where(path, 1))
+    return found
+
+
+@contextlib.contextmanager
+def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) -> Iterator[None]:
+    """Any exception inside of it is Wrong, at the last line of `path` that it passed, or `otherwise`. None: of any file
+    of the user.
+    """
+
+    def where(error):
+        return _where(error, path) or otherwise
+
+    try:
+        with _alarm():
+            yield
+    except Wrong:
+        raise
+    except _Endless as error:
+        raise Wrong("ENDLESS", f"did not end within {SECONDS} seconds", where(error)) from None
+    except SyntaxError as error:
+        raise Wrong("SYNTAX", error.msg, Where(error.filename or str(path), error.lineno or 1)) from None
+    except NotImplementedError as error:
+        raise Wrong("UNFINISHED", str(error) or "is not written yet", where(error)) from None
+    except (PalladionError, ExportError) as error:
+        place = _named_in(str(error), path) or where(error)
+        if getattr(error, "code", None) == BUDGET:
+            raise Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place) from None
+        raise Wrong("CANNOT_RUN", _first_line(error), place) from None
+    except (Exception, SystemExit) as error:
+        raise Wrong("RAISES", f"{type(error).__name__}: {_first_line(error)}", where(error)) from None
+
+
+def _first_line(error: Any) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+
+
+def _named_in(message: str, path: os.PathLike | str | None) -> Where | None:
+    """The learner's line that a message of the library names."""
+    places = [Where(file, int(line)) for file, line in re.findall(r"([^\s:]+\.py):(\d+)", message)]
+    return next((place for place in places if is_learners(place.file, path)), None)
+
+
+def _where(error: BaseException, path: os.PathLike | str | None) -> Where | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    mine = [frame for frame in frames if is_learners(frame.filename, path)]
+    return Where(mine[-1].filename, mine[-1].lineno or 1) if mine else None
+
+
+_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_PACKAGES = [_OWN, os.path.dirname(os.path.abspath(jax.__file__))]
+
+
+def is_learners(file: str, path: os.PathLike | str | None) -> bool:
+    if path is not None:
+        return os.path.abspath(file) == os.path.abspath(path)
+    return not any(file.startswith(package + os.sep) for package in _PACKAGES)
+
+
+@contextlib.contextmanager
+def _alarm() -> Iterator[None]:
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(*_):
+        raise _Endless
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

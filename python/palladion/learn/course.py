@@ -1,0 +1,56 @@
+"""The course: its chapters in order, and the exercises that each leads to."""
+
+import dataclasses
+import pathlib
+import types
+
+from palladion.learn.statement import Exercise
+
+FOLDER = pathlib.Path(__file__).parent / "exercises"
+
+
+@dataclasses.dataclass(frozen=True)
+class Chapter:
+    page: str  # the name of its file in docs/learn, without .md
+    title: str
+    exercises: tuple[str, ...]
+
+
+CHAPTERS = (
+    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "flip-tiles", "ragged-rows")),
+    Chapter("02-shared-memory", "GPU: shared memory and barriers", ("hand-over", "swap-halves")),
+    Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "add-up")),
+    Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "store-back", "more-slots")),
+    Chapter(
+        "05-warp-specialisation",
+        "GPU: wgmma and warp specialisation",
+        ("wait-for-the-product", "one-loads-one-multiplies", "overlap-products"),
+    ),
+    Chapter("06-tensor-memory", "GPU: tensor memory and tcgen05", ("read-the-accumulator", "second-product")),
+    Chapter("07-sequential-grid", "TPU: sequential grid and residency", ("running-sum", "one-visit", "fewer-fetches")),
+    Chapter("08-pipelines-and-vmem", "TPU: pipelines and VMEM", ("fit-in-vmem", "bigger-blocks")),
+    Chapter(
+        "09-copies-and-semaphores", "TPU: DMAs and semaphores", ("copy-by-hand", "two-buffers", "count-the-signals")
+    ),
+    Chapter("10-rings", "TPU: rings over devices", ("pass-right", "ring-total")),
+)
+
+
+def names() -> list[str]:
+    """All exercises, in the order of the course."""
+    return [name for chapter in CHAPTERS for name in chapter.exercises]
+
+
+def chapter_of(name: str) -> Chapter:
+    return next(chapter for chapter in CHAPTERS if name in chapter.exercises)
+
+
+def load(name: str) -> Exercise:
+    """KeyError where there is none of this name."""
+    if name not in names():
+        raise KeyError(name)
+    folder = FOLDER / name
+    path = folder / "statement.py"
+    module = types.ModuleType("palladion_statement")
+    exec(compile(path.read_text(encoding="utf-8"), path, "exec"), module.__dict__)
+    return Exercise(name, folder, module.EXERCISE)

@@ -1,0 +1,28 @@
+"""OUT_REVISIT: the index maps were turned, and the grid was not."""
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+
+SIZE = 128
+
+
+def product(x, y):
+    def kernel(x_ref, y_ref, o_ref):
+        @pl.when(pl.program_id(2) == 0)
+        def clear():
+            o_ref[...] = jnp.zeros_like(o_ref)
+
+        o_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
+
+    (m, n), k = (x.shape[0], y.shape[1]), x.shape[1]
+    return pl.pallas_call(
+        kernel,
+        grid=(m // SIZE, n // SIZE, k // SIZE),
+        in_specs=[
+            pl.BlockSpec((SIZE, SIZE), lambda k, i, j: (i, k)),
+            pl.BlockSpec((SIZE, SIZE), lambda k, i, j: (k, j)),
+        ],
+        out_specs=pl.BlockSpec((SIZE, SIZE), lambda k, i, j: (i, j)),
+        out_shape=jax.ShapeDtypeStruct((m, n), x.dtype),
+    )(x, y)

@@ -1,0 +1,47 @@
+"""RACE_ASYNC: rows are read before they are there."""
+
+import jax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+SLOTS, ROWS = 2, 16
+
+
+def double(x):
+    steps = x.shape[0] // ROWS
+
+    def kernel(x_ref, o_ref, smem, full, empty):
+        thread = jax.lax.axis_index("wg")
+
+        @pl.when(thread == 0)
+        def load():
+            @pl.loop(0, steps)
+            def _(step):
+                slot = jax.lax.rem(step, SLOTS)
+
+                @pl.when(step >= SLOTS)
+                def _():
+                    plgpu.barrier_wait(empty.at[slot])
+
+                plgpu.copy_gmem_to_smem(x_ref.at[pl.ds(step * ROWS, ROWS)], smem.at[slot], full.at[slot])
+
+        @pl.when(thread == 1)
+        def compute():
+            @pl.loop(0, steps)
+            def _(step):
+                slot = jax.lax.rem(step, SLOTS)
+                o_ref[pl.ds(step * ROWS, ROWS), :] = smem[slot] * 2
+                plgpu.commit_smem()
+                plgpu.barrier_arrive(empty.at[slot])
+
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        scratch_types=[
+            plgpu.SMEM((SLOTS, ROWS, x.shape[1]), x.dtype),
+            plgpu.Barrier(num_barriers=SLOTS),
+            plgpu.Barrier(num_barriers=SLOTS),
+        ],
+        num_threads=2,
+        thread_name="wg",
+    )(x)

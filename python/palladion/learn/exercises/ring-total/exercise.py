@@ -1,0 +1,41 @@
+"""Each device ends with the sum of all parts: they go round the ring in two slots. It is wrong in some runs: mend it.
+
+In each step a device sends a slot to the right, into the other slot there, and adds what has come from the left. Is
+the right neighbour done with that slot? `free` is a semaphore for telling the left one.
+"""
+
+import jax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+
+def total(x):
+    def kernel(x_ref, o_ref, slots, sent, received, free):
+        me, devices = jax.lax.axis_index("ring"), jax.lax.axis_size("ring")
+        right = jax.lax.rem(me + 1, devices)
+        slots[0] = x_ref[...]
+        o_ref[...] = x_ref[...]
+        for step in range(devices - 1):
+            now, following = step % 2, (step + 1) % 2
+            copy = pltpu.make_async_remote_copy(
+                slots.at[now],
+                slots.at[following],
+                sent,
+                received,
+                device_id=(right,),
+                device_id_type=pl.DeviceIdType.MESH,
+            )
+            copy.start()
+            copy.wait()
+            o_ref[...] += slots[following]
+
+    return pl.pallas_call(
+        kernel,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        scratch_shapes=[
+            pltpu.VMEM((2, *x.shape), x.dtype),
+            pltpu.SemaphoreType.DMA,
+            pltpu.SemaphoreType.DMA,
+            pltpu.SemaphoreType.REGULAR,
+        ],
+    )(x)

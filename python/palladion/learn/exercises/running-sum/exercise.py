@@ -1,0 +1,24 @@
+"""Add the rows of `x` up: the result is [1, columns].
+
+On a TPU the programs of a grid run one after the other on a core, and a block of the result that stays the same stays
+in VMEM: each program can add to what the one before it left there. What is there before the first one?
+"""
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import pallas as pl
+
+ROWS = 8
+
+
+def total(x):
+    def kernel(x_ref, o_ref):
+        o_ref[...] += jnp.sum(x_ref[...], axis=0, keepdims=True)
+
+    return pl.pallas_call(
+        kernel,
+        grid=(x.shape[0] // ROWS,),
+        in_specs=[pl.BlockSpec((ROWS, x.shape[1]), lambda i: (i, 0))],
+        out_specs=pl.BlockSpec((1, x.shape[1]), lambda i: (0, 0)),
+        out_shape=jax.ShapeDtypeStruct((1, x.shape[1]), x.dtype),
+    )(x)

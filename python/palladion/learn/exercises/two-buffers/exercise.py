@@ -1,0 +1,36 @@
+"""Two buffers, so that the next rows are fetched while these are computed. It is wrong: mend it.
+
+Step i computes on buffer i % 2 while the copy of step i + 1 is under way to the other one.
+"""
+
+import jax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import tpu as pltpu
+
+ROWS = 8
+
+
+def square(x):
+    steps = x.shape[0] // ROWS
+
+    def kernel(x_ref, o_ref, vmem, arrived):
+        def copy(step):
+            buffer = step % 2
+            rows = x_ref.at[pl.ds(step * ROWS, ROWS)]
+            return pltpu.make_async_copy(rows, vmem.at[buffer], arrived.at[buffer])
+
+        copy(0).start()
+        copy(1).start()
+        for step in range(steps):
+            copy(step).wait()
+            if step + 2 < steps:
+                copy(step + 2).start()
+            value = vmem[step % 2]
+            o_ref[pl.ds(step * ROWS, ROWS), :] = value * value
+
+    return pl.pallas_call(
+        kernel,
+        in_specs=[pl.BlockSpec(memory_space=pl.ANY)],
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        scratch_shapes=[pltpu.VMEM((2, ROWS, x.shape[1]), x.dtype), pltpu.SemaphoreType.DMA((2,))],
+    )(x)

@@ -1,0 +1,218 @@
+"""What an answer is worth: its values under every schedule, what the check finds, how long it would take.
+
+The values of one schedule are compared with the reference's, and those of the others with that schedule's (NONDET). A
+note of the check does not make an answer wrong. Times are the model's (docs/time.md), so that a limit has to leave room
+beside what the solution takes.
+"""
+
+import dataclasses
+import inspect
+import os
+import pathlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from palladion.api.checking import check, first_difference
+from palladion.api.fitting_over import fit
+from palladion.api.timing import time
+from palladion.jax.interception import export
+from palladion.learn import answers
+from palladion.learn.answers import Where, Wrong
+from palladion.learn.judgement import Judgement, Shown
+from palladion.learn.statement import Exercise
+from palladion.report.rendering import many
+
+_COUNTED = ("defect", "warning")
+_STEPS = 1 << 20  # of one program; the largest solution takes a few thousand, and a loop without an end a second
+
+
+def judge_file(exercise: Exercise, path: pathlib.Path) -> Judgement:
+    """The answer that a file holds."""
+    try:
+        f = answers.function_of(answers.load(path), exercise.statement.function)
+    except Wrong as wrong:
+        return _wrong(exercise, wrong)
+    return judge(exercise, f, path)
+
+
+def judge(exercise: Exercise, f: Callable, path: os.PathLike | None = None) -> Judgement:
+    """The answer `f`. `path` is the learner's file; None: f was written in a notebook."""
+    if not callable(f):
+        raise TypeError(f"an answer is a function; found {type(f).__name__}")
+    judged = _Judged(exercise, f, path)
+    try:
+        return judged.letters() if exercise.statement.kind == "find" else judged.kernels()
+    except Wrong as wrong:
+        return _wrong(exercise, wrong)
+
+
+def _wrong(exercise, wrong, shown=None) -> Judgement:
+    return Judgement(exercise, wrong.code, str(wrong), wrong.where, shown)
+
+
+@dataclasses.dataclass
+class _Judged:
+    exercise: Exercise
+    f: Callable
+    path: os.PathLike | None
+
+    def kernels(self) -> Judgement:
+        statement, notes, schedules, calls = self.exercise.statement, [], 0, list(self.exercise.statement.inputs())
+        for args in calls:
+            report = self._check(args)
+            schedules += report.schedules
+            if (wrong := self._first_mistake(report)) is not None:
+                return _wrong(self.exercise, wrong[0], Shown(report, wrong[1], self._program(args), args))
+            if report.difference is not None:
+                return _wrong(
+                    self.exercise, self._difference(report, args), Shown(report, None, self._program(args), args)
+                )
+            self._room(args)
+            notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
+        praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
+        if statement.faster is not None:
+            praise += f", and {self._time(statement.timed() if statement.timed else calls[0])}"
+        return Judgement(self.exercise, "", praise, None, notes=tuple(notes))
+
+    def _check(self, args):
+        statement = self.exercise.statement
+        with answers.errors_of(self.path, _of_function(self.f)):
+            report = check(
+                self._program(args),
+                *args,
+                target=statement.target,
+                seeds=statement.seeds,
+                exhaustive=statement.exhaustive,
+                budget=_STEPS,
+                launches=statement.launches,
+                progress=_silent,
+            )
+        self._compare(report, args)
+        return report
+
+    def _program(self, args, f=None) -> Callable | str:
+        """What is checked and timed: the function, or of several devices its text, which needs no devices."""
+        f, devices = f or self.f, self.exercise.statement.devices
+        if not devices:
+            return f
+        mesh = jax.sharding.AbstractMesh((devices,), ("ring",), axis_types=(jax.sharding.AxisType.Auto,))
+        parts = jax.sharding.PartitionSpec("ring")
+        together = jax.shard_map(f, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
+        joined = [np.concatenate(list(one)) for one in args]
+        return export(together, *joined, target=self.exercise.statement.target)
+
+    def _compare(self, report, args):
+        statement = self.exercise.statement
+        expected = statement.reference(*args)
+        try:
+            results = report.results if not statement.devices or len(report.results) > 1 else report.results[0]
+            report.difference = first_difference(results, expected, statement.rtol, statement.atol)
+        except (ValueError, AttributeError) as error:  # of another shape, or no arrays
+            raise Wrong("VALUES", str(error), _of_function(self.f)) from None
+
+    def _first_mistake(self, report):
+        found = [finding for finding in report.mistakes if finding.severity in _COUNTED]
+        if not found:
+            return None
+        # Of two that begin at once, a race says more than what a barrier counted.
+        finding = min(found, key=lambda one: (_COUNTED.index(one.severity), one.code.startswith("BAR_")))
+        where, other = self._places(finding)
+        line = finding.message + (f" (the other access is in line {other.line})" if other else "")
+        return Wrong(finding.code, line, where), finding
+
+    def _places(self, finding) -> tuple[Where | None, Where | None]:
+        """The learner's line, and that of the other access where it is another one."""
+        accesses = [one for one in (finding.first, finding.second) if one is not None]
+        frames = [self._own_frame(one.frames) for one in (finding, *accesses)]
+        places = [Where(frame.file, frame.line) for frame in frames if frame is not None]
+        return (places or [None])[0], next((place for place in places if place != places[0]), None)
+
+    def _own_frame(self, frames):
+        return next((frame for frame in frames if answers.is_learners(frame.file, self.path)), None)
+
+    def _difference(self, report, args) -> Wrong:
+        found = report.difference
+        shapes = ", ".join(f"{value.dtype}{list(value.shape)}" for value in args)
+        of = "result" if found.result == 0 else f"result {found.result}"
+        message = (
+            f"{of}{list(found.index)} is {found.found} and should be {found.expected}; "
+            f"{found.count} elements differ, for inputs {shapes}"
+        )
+        return Wrong("VALUES", message, _of_function(self.f))
+
+    def _room(self, args) -> None:
+        statement = self.exercise.statement
+        if statement.vmem is None:
+            return
+        held = max(one.memory("vmem").held for one in fit(self._program(args), *args, target=statement.target))
+        if held > statement.vmem:
+            message = f"a kernel holds {held / 2**20:.2f} MiB of VMEM; {statement.vmem / 2**20:.2f} MiB are there"
+            raise Wrong("LARGE", message, _of_function(self.f))
+
+    def _time(self, args) -> str:
+        statement = self.exercise.statement
+        begin = self._of_begin(statement.function)
+        with answers.errors_of(self.path):
+            taken = time(self._program(args), *args, target=statement.target).seconds
+        before = time(self._program(args, begin), *args, target=statement.target).seconds
+        times, budget = before / taken, before / statement.faster
+        if taken > budget:
+            raise Wrong(
+                "SLOW",
+                f"would take {_microseconds(taken)} on {statement.target}, {times:.2f} times as fast as at the "
+                f"beginning; {statement.faster} times is asked for, {_microseconds(budget)}",
+                _of_function(self.f),
+            )
+        return f"{times:.2f} times as fast as at the beginning ({_microseconds(taken)} on {statement.target})"
+
+    def letters(self) -> Judgement:
+        """Of the kind "find": about the kernel that the learner began with, whatever it has become."""
+        with answers.errors_of(self.path):
+            found = {str(letter).strip().upper() for letter in self.f()}
+        kernel = self._of_begin(self.exercise.statement.kernel)
+        lines = {}
+        for number, line in enumerate(self.exercise.begin.splitlines(), 1):
+            if (mark := re.search(r"# ([A-Z])$", line)) is not None:
+                lines[number] = mark[1]
+        original = _Judged(self.exercise, kernel, self._path_of_begin)
+        report = original._report_of_kernel()
+        racing = {lines[place.line] for finding in report.mistakes for place in original._places(finding) if place}
+        if found != racing:
+            said = " and ".join(sorted(found)) or "nothing"
+            hint = "one of them" if found & racing else "none of them"
+            raise Wrong(
+                "LETTERS",
+                f"{said}: {hint} is among the lines that race, and {len(racing)} lines do",
+                _of_function(self.f),
+            )
+        return Judgement(self.exercise, "", f"{' and '.join(sorted(racing))} it is", None, report=report)
+
+    @property
+    def _path_of_begin(self) -> pathlib.Path:
+        return pathlib.Path(f"{self.exercise.name}-as-it-began.py").absolute()
+
+    def _of_begin(self, name: str) -> Callable:
+        """A function of the file that the learner began with."""
+        return answers.function_of(answers.load(self._path_of_begin, self.exercise.begin), name)
+
+    def _report_of_kernel(self):
+        statement = self.exercise.statement
+        return check(self.f, *statement.inputs()[0], target=statement.target, seeds=statement.seeds, progress=_silent)
+
+
+def _silent(_: Any) -> None:
+    """No progress on a terminal: a judgement is one line."""
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{seconds * 1e6:.2f} us"
+
+
+def _of_function(f: Callable) -> Where | None:
+    f = inspect.unwrap(f)
+    code = getattr(f, "__code__", None)
+    return None if code is None else Where(code.co_filename, code.co_firstlineno)

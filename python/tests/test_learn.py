@@ -1,0 +1,77 @@
+"""The exercises of `palladion learn`: each solution passes, each wrong answer gets the code it is there for, and what a
+learner begins with does not pass.
+"""
+
+import pathlib
+import re
+
+import pytest
+
+from palladion.learn import course, judge
+from palladion.learn.statement import EXERCISE, KINDS, SOLUTION
+
+FILES = [
+    (name, path.name, code)
+    for name in course.names()
+    for path, code in [
+        (course.FOLDER / name / SOLUTION, ""),
+        (course.FOLDER / name / EXERCISE, "any"),
+        *course.load(name).wrong.items(),
+    ]
+]
+
+
+def judged(name, path, folder):
+    """As a learner has it: files in the package are not the user's, and no finding shows a line of them."""
+    copy = folder / path.name
+    copy.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    return judge.judge_file(course.load(name), copy), copy
+
+
+@pytest.mark.parametrize(("name", "file", "code"), FILES, ids=lambda value: value or "right")
+def test_an_answer_gets_what_it_is_worth(name, file, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    judgement, copy = judged(name, course.FOLDER / name / file, tmp_path)
+    assert "\n" not in judgement.line
+    if code == "":
+        assert judgement.right, judgement.line
+        assert re.match(rf"{name}: (right on \d+ inputs? under \d+ schedules?|[A-Z])", judgement.line)
+        return
+    assert judgement.code == code or code == "any" and not judgement.right, judgement.line
+    place = re.match(rf"{re.escape(copy.name)}:(\d+): ", judgement.line)
+    assert place and 1 <= int(place[1]) <= copy.read_text().count("\n"), judgement.line
+
+
+@pytest.mark.parametrize("name", course.names())
+def test_an_exercise_is_whole(name):
+    exercise = course.load(name)
+    assert len(exercise.wrong) >= 3 and len(exercise.statement.hints) >= 2
+    assert exercise.statement.kind in KINDS
+    for path in exercise.wrong:
+        assert re.match(r'"""[A-Z_]+: .*\."""\n', path.read_text(encoding="utf-8")), path
+    assert exercise.task.count("\n") >= 2
+    texts = [path.read_text(encoding="utf-8") for path in (*exercise.wrong, exercise.folder / SOLUTION)]
+    assert len({text.partition("\n")[2] for text in texts}) == len(texts), "two answers are the same"
+
+
+def test_every_folder_is_in_the_course():
+    folders = {path.name for path in course.FOLDER.iterdir() if path.name != "__pycache__"}
+    assert folders == set(course.names()) and len(course.names()) == len(set(course.names()))
+
+
+PAGES = pathlib.Path(__file__).resolve().parents[2] / "docs/learn"
+
+
+@pytest.mark.parametrize("chapter", course.CHAPTERS, ids=lambda chapter: chapter.page)
+def test_a_chapter_leads_to_its_exercises(chapter):
+    """What its code prints is compared by test_doc_blocks.py: among it the claim about time."""
+    text = (PAGES / f"{chapter.page}.md").read_text(encoding="utf-8")
+    kernel, _, exercises = text.partition("## Exercises")
+    assert re.findall(r"`([a-z-]+)`", exercises) == list(chapter.exercises)
+    assert "```python\n" in kernel and len(text.splitlines()) < 140
+    assert re.search(r"^## (What it costs|Change it)$", kernel, re.MULTILINE)
+
+
+def test_the_index_counts_its_exercises():
+    assert f"{len(course.names())} exercises were written" in (PAGES / "index.md").read_text(encoding="utf-8")
+    assert {path.stem for path in PAGES.glob("*.md")} == {chapter.page for chapter in course.CHAPTERS} | {"index"}

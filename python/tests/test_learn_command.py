@@ -1,0 +1,247 @@
+"""`palladion learn`, the command: each verb, what it prints and writes, and what it says of a learner's mistakes; and
+the same exercises in a notebook.
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import palladion
+from palladion.learn import answers, command, course
+from palladion.learn.statement import SOLUTION
+
+FIRST = course.names()[0]
+RING = "ring-of-slots"
+
+
+@pytest.fixture
+def learn(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PALLADION_EXERCISES", raising=False)
+
+    def run(*arguments):
+        code = command.main(list(arguments), "palladion learn")
+        out, err = capsys.readouterr()
+        return code, out + err
+
+    run.folder = tmp_path / "palladion-exercises"
+    return run
+
+
+def solution(name):
+    return (course.FOLDER / name / SOLUTION).read_text(encoding="utf-8")
+
+
+def test_the_first_use_writes_the_files_and_shows_what_is_next(learn):
+    code, out = learn()
+    assert code == 0 and f"0 of {len(course.names())} exercises have passed. The next one is {FIRST}" in out
+    assert f"{len(course.names())} exercises were written to palladion-exercises/" in out
+    assert f"docs/learn/{course.CHAPTERS[0].page}.md" in out
+    for name in course.names():
+        assert (learn.folder / f"{name}.py").read_text(encoding="utf-8") == course.load(name).begin
+    assert "were written" not in learn()[1]
+
+
+def test_nothing_of_the_learners_is_overwritten_without_reset(learn):
+    learn()
+    path = learn.folder / f"{RING}.py"
+    path.write_text("mine = 1\n")
+    (learn.folder / f"{FIRST}.py").unlink()
+    code, out = learn("list")
+    assert "1 exercises were written" in out and path.read_text() == "mine = 1\n"
+    code, out = learn("reset", RING)
+    assert code == 0 and path.read_text(encoding="utf-8") == course.load(RING).begin
+
+
+def test_list_marks_what_passed_and_what_was_changed(learn):
+    learn()
+    path = learn.folder / f"{RING}.py"
+    path.write_text(solution(RING), encoding="utf-8")
+    assert learn("verify", RING)[0] == 0
+    out = learn("list")[1]
+    assert f"passed  {RING}" in out and f"next    {FIRST}" in out
+    for chapter in course.CHAPTERS:
+        assert chapter.title in out
+    path.write_text(solution(RING) + "# more\n", encoding="utf-8")
+    assert f"changed {RING}" in learn("list")[1]
+
+
+def test_verify_goes_on_until_one_is_wrong(learn):
+    learn()
+    code, out = learn("verify")
+    assert code == 1 and out.startswith(f"palladion-exercises/{FIRST}.py:") and out.count("\n") <= 2
+    (learn.folder / f"{FIRST}.py").write_text(solution(FIRST), encoding="utf-8")
+    code, out = learn("verify")
+    assert code == 1 and out.startswith(f"right: {FIRST}: right on ") and course.names()[1] in out
+    assert FIRST in json.loads((learn.folder / "progress.json").read_text())["passed"]
+    assert FIRST not in learn("verify")[1]
+
+
+def test_more_shows_the_finding_and_a_smaller_kernel(learn):
+    learn()
+    code, out = learn("verify", f"palladion-exercises/{RING}.py", "--more")
+    assert code == 1 and "error[RACE_ASYNC]" in out
+    _, heading, small = out.partition("The same mistake in a smaller kernel:")
+    assert heading and small.count("copy_gmem_to_smem") == 1
+    assert small.index("barrier_arrive") < small.index("= smem_ref[0")  # another race of the code is another mistake
+
+
+def test_hints_come_one_by_one(learn):
+    learn()
+    hints = course.load(RING).statement.hints
+    for count in (*range(1, len(hints) + 1), len(hints)):
+        code, out = learn("hint", RING)
+        assert code == 0 and [hint in out for hint in hints] == [n < count for n in range(len(hints))]
+
+
+def test_all_passed(learn):
+    learn()
+    for name in course.names():
+        (learn.folder / f"{name}.py").write_text(solution(name), encoding="utf-8")
+    from palladion.learn.learner import open_folder
+
+    learner = open_folder(None)
+    for name in course.names():
+        learner.pass_(name)
+    said = f"All {len(course.names())} exercises have passed.\n"
+    assert learn()[1] == learn("verify")[1] == learn("hint")[1] == said
+
+
+MISTAKES = [
+    ("def scale(:\n", 1, "SYNTAX: "),
+    ("x = 1\n", 1, "MISSING: the file has to define the function scale"),
+    ("def scale(x, factors):\n    return x.nothing\n", 2, "RAISES: AttributeError: "),
+    ("def scale(x):\n    return x\n", 1, "RAISES: TypeError: "),
+    ("import nowhere\n", 1, "RAISES: ModuleNotFoundError: "),
+    ("def scale(x, factors):\n    return x * factors\n", 1, "CANNOT_RUN: no kernel was run"),
+    ("raise SystemExit(3)\n", 1, "RAISES: SystemExit: 3"),
+    ("\nwhile True:\n    pass\n", 2, "ENDLESS: did not end within 1 seconds"),
+    (
+        "def scale(x, factors):\n    while True:\n        try:\n            x + 1\n        except Exception: pass\n",
+        0,
+        "ENDLESS",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), MISTAKES)
+def test_a_learners_mistake_is_one_line(learn, monkeypatch, text, line, said):
+    monkeypatch.setattr(answers, "SECONDS", 1)
+    learn()
+    (learn.folder / "scale-rows.py").write_text(text)
+    code, out = learn("verify", "scale-rows")
+    assert code == 1 and out.count("\n") == 1 and said in out
+    assert out.startswith(f"palladion-exercises/scale-rows.py:{line or ''}")
+
+
+def test_a_kernel_that_does_not_end(learn):
+    learn()
+    text = course.load("hand-over").begin
+    (learn.folder / "hand-over.py").write_text(
+        text.replace(
+            "            smem[...] =", "            pl.loop(0, 10**9)(lambda _: None)\n            smem[...] ="
+        )
+    )
+    code, out = learn("verify", "hand-over")
+    line = text[: text.index("            smem[...] =")].count("\n") + 1
+    assert code == 1 and out.startswith(f"palladion-exercises/hand-over.py:{line}: ENDLESS: the kernel did not end")
+
+
+class Picture:
+    def __init__(self, finding):
+        self.code = finding.code
+
+    def save(self, path):
+        pathlib.Path(path).write_text(self.code)
+
+    def _repr_html_(self):
+        return f"<svg>{self.code}</svg>"
+
+
+def test_a_picture_of_the_run_where_the_package_can_draw_one(learn, monkeypatch):
+    monkeypatch.setattr(palladion, "draw_schedule", Picture, raising=False)
+    learn()
+    out = learn("verify", RING, "--more")[1]
+    assert f"The run as a picture: palladion-exercises/{RING}.svg" in out
+    assert (learn.folder / f"{RING}.svg").read_text() == "RACE_ASYNC"
+    names = {}
+    exec(compile(course.load(RING).begin, "<ipython-input-3>", "exec"), names)
+    assert "<svg>RACE_ASYNC</svg>" in palladion.exercise(RING).check(names["double"])._repr_html_()
+
+
+def test_list_into_a_pipe_that_ends(tmp_path):
+    line = f"{sys.executable} -m palladion learn --folder {tmp_path}/mine list | head -1"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, timeout=60)
+    assert done.stdout.count("\n") == 1 and not done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("verify", "nothing"), "there is no exercise 'nothing'"),
+        (("hint", "nothing"), "there is no exercise 'nothing'"),
+        (("reset", "nothing"), "there is no exercise 'nothing'"),
+        (("--folder", "file", "list"), "'file' is not a folder"),
+        (("--folder", "broken", "list"), "progress.json' is not what palladion learn writes"),
+    ],
+)
+def test_wrong_words(learn, arguments, said):
+    pathlib.Path("file").write_text("")
+    pathlib.Path("broken").mkdir()
+    pathlib.Path("broken/progress.json").write_text("[1]")
+    code, out = learn(*arguments)
+    assert code == 4 and said in out and not learn.folder.exists()
+
+
+def test_watch_judges_each_save_and_ends_with_ctrl_c(tmp_path):
+    folder = tmp_path / "mine"
+    words = [sys.executable, "-m", "palladion", "learn", "--folder", str(folder), "watch", "scale-rows"]
+    run = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    stop = threading.Timer(60, run.kill)
+    stop.start()
+    try:
+        until(run, "Watching")
+        path = folder / "scale-rows.py"
+        path.write_text("def scale(:\n")
+        assert "SYNTAX" in until(run, "mine/scale-rows.py:1: ")
+        time.sleep(0.02)  # another time of its file
+        path.write_text(solution("scale-rows"), encoding="utf-8")
+        until(run, "right: scale-rows")
+        os.kill(run.pid, signal.SIGINT)
+        assert run.wait(20) == 0 and "Traceback" not in run.stderr.read()
+    finally:
+        stop.cancel()
+        run.kill()
+        run.communicate()
+
+
+def until(run, words) -> str:
+    for line in run.stdout:
+        if words in line:
+            return line
+    raise AssertionError(f"ended without {words!r}: {run.stderr.read()}")
+
+
+def test_in_a_notebook(tmp_path):
+    exercise = palladion.exercise(RING)
+    names = {}
+    exec(compile(solution(RING), "<ipython-input-1>", "exec"), names)
+    right = exercise.check(names["double"])
+    assert right.right and repr(right).startswith("<right: ring-of-slots: right on 3 inputs")
+    exec(compile(exercise.code, "<ipython-input-2>", "exec"), names)
+    wrong = exercise.check(names["double"])
+    assert wrong.code == "RACE_ASYNC" and repr(wrong).count("\n") == 0
+    assert "RACE_ASYNC" in wrong._repr_html_() and "wrong" in wrong._repr_html_()
+    assert exercise.task in exercise.code and "ring-of-slots" in repr(exercise) and "<pre>" in exercise._repr_html_()
+    assert exercise.hint() in exercise.hint()
+    with pytest.raises(ValueError, match="there is no exercise 'none'; there are "):
+        palladion.exercise("none")
+    with pytest.raises(TypeError, match="an answer is a function; found int"):
+        exercise.check(3)
