@@ -5,6 +5,7 @@
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/blocks.h"
+#include "semantics/program/mark.h"
 
 namespace palladion::debug {
 namespace {
@@ -131,6 +132,7 @@ std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
   Resume(frame.grid_index());
+  if (MarkOf(step) != nullptr) return;  // an observable kernel's, which does nothing
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
     elements_ += static_cast<std::int64_t>(kernel_.program().slots[frame.out(step, i).index()].bytes / 4);
@@ -142,7 +144,8 @@ void TraceRecorder::Before(const Step& step, Frame& frame) {
       {.name = NameOf(step), .begin = now_, .program = program_, .loc = step.loc, .text_line = step.text_line});
 }
 
-void TraceRecorder::After(const Step&, Frame&) {
+void TraceRecorder::After(const Step& step, Frame&) {
+  if (MarkOf(step) != nullptr) return;
   const std::int64_t ticks = 1 + elements_ / kElementsPerTick;
   if (!Full() && !events_.empty()) {
     // The step's own event is the last one that is no engine's.

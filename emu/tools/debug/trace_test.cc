@@ -96,7 +96,7 @@ TEST_F(TraceTest, ThePageHoldsItsDataAndNoWayOut) {
   ASSERT_TRUE(report.ok()) << report.status();
   report->findings.push_back(
       {.code = FindingCode::kOutOfBounds, .severity = Severity::kDefect, .message = "</script><b>no"});
-  const std::string page = TracePage(*recorder_, kernel_->state(), &*report);
+  const std::string page = TracePage(TraceData({.trace = *recorder_, .kernel = kernel_->state(), .report = &*report}));
   EXPECT_EQ(std::string::npos, page.find("{{DATA}}"));
   EXPECT_EQ(std::string::npos, page.find("</script><b>no"));
   EXPECT_NE(std::string::npos, page.find("\"code\":\"OOB\""));
