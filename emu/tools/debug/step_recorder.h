@@ -56,9 +56,13 @@ class StepRecorder final : public run::Watcher {
   std::int64_t dropped() const { return dropped_; }
 
   memory_model::EventSet wants() const override {
-    return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kIssue};
+    return {memory_model::EventKind::kStep, memory_model::EventKind::kTurn, memory_model::EventKind::kAccess,
+            memory_model::EventKind::kIssue};
   }
   void Bound(memory_model::Memory& memory, absl::Span<const BufferId>) override { memory_ = &memory; }
+  void Running(const RunningAgent& now) override {
+    if (now.begins) begun_.insert({now.index.begin(), now.index.end()});
+  }
   void Before(const Step& step, Frame& frame) override;
   void After(const Step& step, Frame& frame) override;
   void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach& reach,
@@ -90,6 +94,7 @@ class StepRecorder final : public run::Watcher {
   const memory_model::Memory* memory_ = nullptr;
   std::set<const Region*> maps_;  // of blocks: no instruction of theirs is the body's
   std::map<std::vector<std::int64_t>, std::vector<RecordedStep>> programs_;
+  std::set<std::vector<std::int64_t>> begun_;           // programs
   std::map<AgentId, std::vector<std::int64_t>> index_;  // of agents, in the grid
   std::map<AgentId, std::string> issued_;               // operations in flight, by name
   std::map<AgentId, Place> operations_;

@@ -10,6 +10,7 @@
 #include "emu/run/watch/observed.h"
 #include "emu/tools/debug/index_map_text.h"
 #include "emu/tools/debug/page/trace_page_html.h"
+#include "emu/tools/debug/page/trace_program_js.h"
 #include "emu/tools/debug/source_excerpts.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
@@ -210,9 +211,10 @@ class PageData {
 std::string TraceData(const PageContents& contents) { return PageData(contents).Json(); }
 
 std::string TracePage(const std::string& data) {
-  constexpr std::string_view kPlace = "{{DATA}}";
   std::string page(kTracePageHtml);
-  page.replace(page.find(kPlace), kPlace.size(), ForScript(data));
+  for (const auto& [place, text] :
+       {std::pair("{{PROGRAM}}", std::string(kTraceProgramJs)), std::pair("{{DATA}}", ForScript(data))})
+    page.replace(page.find(place), std::string_view(place).size(), text);
   return page;
 }
 

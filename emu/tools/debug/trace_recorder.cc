@@ -87,9 +87,13 @@ void TraceRecorder::Running(const RunningAgent& now) {
 }
 
 void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
-  if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
-  program_ = static_cast<std::int64_t>(programs_.size());
-  programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
+  // What comes before the first program, such as the copy of its first block, is shown as its own.
+  if (programs_.size() == 1 && programs_[0].index.empty()) {
+    programs_[0].index.assign(index.begin(), index.end());
+  } else {
+    program_ = static_cast<std::int64_t>(programs_.size());
+    programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
+  }
   program_at_[programs_.back().index] = program_;
 }
 
