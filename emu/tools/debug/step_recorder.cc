@@ -44,14 +44,13 @@ StepRecorder::Place StepRecorder::Add(const std::vector<std::int64_t>& program, 
 void StepRecorder::Before(const Step& step, Frame& frame) {
   agents_.Before(frame);
   // What comes before a program begins, such as the flush of a block that is left, belongs to the one before it.
-  std::vector<std::int64_t> here = IndexOf(frame);
-  const auto [known, is_new] = index_.try_emplace(frame.agent(), here);
-  if (!is_new && begun_.count(here) != 0) known->second = std::move(here);
+  if (begun_.count(IndexOf(frame)) != 0 || begun_.empty()) program_ = IndexOf(frame);
+  index_[frame.agent()] = program_;
   if (step.kind != StepKind::kFetch && step.kind != StepKind::kFlush) return;
   const auto* params = static_cast<const OperandParams*>(step.params);
   const OperandInfo& info = kernel_.program().operand_infos[params->operand];
   const std::string& operand = info.ref.valid() ? kernel_.program().refs[info.ref.index()].name : info.name;
-  block_ = Add(index_[frame.agent()], {.name = Cat(step.kind == StepKind::kFetch ? "fetch " : "flush ", operand),
+  block_ = Add(program_, {.name = Cat(step.kind == StepKind::kFetch ? "fetch " : "flush ", operand),
                                        .loc = step.loc,
                                        .text_line = step.text_line});
 }

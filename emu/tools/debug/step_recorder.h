@@ -95,6 +95,7 @@ class StepRecorder final : public run::Watcher {
   std::set<const Region*> maps_;  // of blocks: no instruction of theirs is the body's
   std::map<std::vector<std::int64_t>, std::vector<RecordedStep>> programs_;
   std::set<std::vector<std::int64_t>> begun_;           // programs
+  std::vector<std::int64_t> program_;                   // whose steps these are
   std::map<AgentId, std::vector<std::int64_t>> index_;  // of agents, in the grid
   std::map<AgentId, std::string> issued_;               // operations in flight, by name
   std::map<AgentId, Place> operations_;

@@ -52,8 +52,7 @@ class PageData {
     const Program& program = kernel_.program();
     std::string json =
         Cat("{\"kernel\":", JsonString(program.kernel_name), ",\"target\":", JsonString(ToString(program.target)),
-            ",\"order\":\"program order\",\"grid\":", Grid(), ",\"axes\":", Texts(AxisNames(kernel_.text())),
-            ",\"operands\":[");
+            ",\"order\":\"program order\",\"grid\":", Grid(), ",\"axes\":", Texts(Axes()), ",\"operands\":[");
     for (std::size_t i = 0; i < program.operand_infos.size(); ++i) AppendOperand(i, &json);
     const std::size_t shown = std::min(trace_.programs().size(), kPagePrograms);
     json += "],\"programs\":[";
@@ -87,6 +86,12 @@ class PageData {
       for (std::size_t d = 0; d < program.index.size(); ++d) size[d] = std::max(size[d], program.index[d] + 1);
     }
     return Numbers(size);
+  }
+
+  std::vector<std::string> Axes() const {
+    const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;
+    return mesh.has_value() && mesh->names.size() == kernel_.program().grid.size() ? mesh->names
+                                                                                   : AxisNames(kernel_.text());
   }
 
   void AppendOperand(std::size_t i, std::string* json) {

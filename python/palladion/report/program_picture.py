@@ -60,7 +60,8 @@ def chosen_program(data: dict, program: int | tuple[int, ...] | None) -> int:
     """Its number in the order in which programs began. ValueError: there is no such one."""
     programs = data["programs"]
     if program is None:
-        return len(programs) // 2
+        busy = [number for number, one in enumerate(programs) if one["a"]] or range(len(programs) or 1)
+        return busy[len(busy) // 2]
     if isinstance(program, int) and 0 <= program < len(programs):
         return program
     index = [program] if isinstance(program, int) else list(program)
@@ -98,7 +99,7 @@ def program_svg(data: dict, number: int) -> str:
     _legend(canvas, _WIDTH - _LEFT, 30)
     grid_end = _grid(canvas, data, number, 76)
     operands_end = _operands(canvas, data, program, (_LEFT + _SIDE + 26, 76))
-    _program(canvas, data, program, max(grid_end, operands_end) + 18)
+    _program(canvas, data, program, max(grid_end, operands_end) + 30)
     return canvas.svg(f"{summary(data)}; {program['n']} is shown")
 
 
@@ -294,8 +295,8 @@ def _array(canvas: Canvas, one: dict, accesses: list, place: tuple, *, held: boo
     sx, sy = width / across, height / down
     if len(shape) > 2:
         page = accesses[0][4][: len(shape) - 2] if accesses else [0] * (len(shape) - 2)
-        canvas.text(x, y + 2, f"[{', '.join(map(str, page))}, …]", size=11, fill="soft", mono=True)
-        y += 12
+        canvas.text(x, y - 2, f"[{', '.join(map(str, page))}, …]", size=11, fill="soft", mono=True)
+        y += 16
     canvas.rect((x, y, columns * sx, rows * sy), "cell")
     _block_lines(canvas, one, (x, y, sx, sy, columns, rows))
     if across > columns or down > rows:
@@ -391,7 +392,7 @@ def short_number(text: str) -> str:
 def _program(canvas: Canvas, data: dict, program: dict, top: float):
     left = _LEFT
     steps = _shown_steps(data, program)
-    lines = [(file, number, text) for file, listed in data["sources"] for number, text in listed][:_MOST_ROWS]
+    lines = _shown_lines(data, program)
     half = 540 if lines else 0
     if lines:
         canvas.path(f"M{_LEFT} {top - 12}H{_WIDTH - _LEFT}", "line")
@@ -403,6 +404,19 @@ def _program(canvas: Canvas, data: dict, program: dict, top: float):
         at = left + half
         _heading(canvas, at, top + 8, f"what {program['n']} does")
         _steps(canvas, data, steps, (at, top + 28, _WIDTH - _LEFT - at))
+
+
+def _shown_lines(data: dict, program: dict) -> list[tuple[str, int, str]]:
+    """Of a long source those that this program runs, with their neighbours."""
+    lines = [(file, number, text) for file, listed in data["sources"] for number, text in listed]
+    if len(lines) > _MOST_ROWS:
+        run = _line_kinds(data, program)
+        touching = {at for at, kinds in run.items() if kinds != {3}}
+        for wanted, reach in ((set(run), 2), (set(run), 1), (touching, 1), (touching, 0)):
+            near = [one for one in lines if any((one[0], one[1] + d) in wanted for d in range(-reach, reach + 1))]
+            if near and len(near) <= _MOST_ROWS:
+                return near
+    return lines[:_MOST_ROWS]
 
 
 def _line_kinds(data: dict, program: dict) -> dict[tuple[str, int], set[int]]:
@@ -453,18 +467,20 @@ def step_texts(data: dict, step: list) -> list[tuple[str, str]]:
 
 def _steps(canvas: Canvas, data: dict, steps: list, place: tuple):
     x, y, width = place
-    for name, step in steps[:_MOST_ROWS]:
-        indent = 12 * step[1]
-        texts = step_texts(data, step)
+    rows = 0
+    for number, (name, step) in enumerate(steps):
+        texts = step_texts(data, step)[:3]
+        if rows + len(texts) > _MOST_ROWS:
+            words = f"and {len(steps) - number} more instructions (the page has all)"
+            canvas.text(x, y, words, size=11, fill="soft")
+            break
+        indent = min(12 * step[1], 60)
         canvas.text(x + indent, y, name, size=11.5, mono=True, width=128 - indent)
-        kind, words = texts[0]
-        if kind:
-            colour = {"reads": "read", "writes": "write"}.get(kind, "atomic")
-            canvas.text(x + 134, y, kind, size=11, fill=colour, bold=True)
-        more = f" and {len(texts) - 1} more" if len(texts) > 2 else ""
-        if len(texts) == 2:
-            more = f" {texts[1][0]} {texts[1][1]}"
-        canvas.text(x + 184, y, words + more, size=11, mono=True, fill="ink" if kind else "soft", width=width - 184)
-        y += 17
-    if len(steps) > _MOST_ROWS:
-        canvas.text(x, y, f"and {len(steps) - _MOST_ROWS} more instructions (the page has all)", size=11, fill="soft")
+        for kind, words in texts:
+            if kind:
+                colour = {"reads": "read", "writes": "write"}.get(kind, "atomic")
+                canvas.text(x + 134, y, kind, size=11, fill=colour, bold=True)
+            fill = "ink" if kind else "soft"
+            canvas.text(x + 184, y, words, size=11, mono=True, fill=fill, width=width - 184)
+            y += 17
+            rows += 1
