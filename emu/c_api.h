@@ -240,6 +240,23 @@ typedef struct palladion_draw_request {
 PALLADION_API char* palladion_draw(const palladion_draw_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** page, palladion_error* error);
 
+/* Texts may be NULL for "". */
+typedef struct palladion_layout_request {
+  const char* layout; /* "smem", "vmem", "tmem", or one of registers, as JAX prints it: "WGMMA" */
+  const char* dtype;
+  const int64_t* shape;
+  int rank;
+  const char* chip;    /* vmem: whose tiles */
+  const int64_t* tile; /* smem, of the same rank; NULL: none */
+  int64_t swizzle;     /* smem, bytes; 0: none */
+  const char* access;  /* smem: the layout of registers in which it is read */
+  int packed;          /* tmem: as many elements in a cell as fit */
+} palladion_layout_request;
+
+/* Where each element of an array of one or two dimensions lies, as JSON (emu/chip/layouts/layout_tables.h). NULL on an
+ * error. */
+PALLADION_API char* palladion_layout(const palladion_layout_request* request, palladion_error* error);
+
 /* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
  * of docs/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
  * as for palladion_prepare. NULL on an error. */

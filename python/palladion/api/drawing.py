@@ -1,24 +1,30 @@
-"""`palladion.draw`: the grid, the blocks and each program of a function's kernels as pictures (docs/pictures.md).
+"""`palladion.draw`, `draw_time` and `draw_layout`: pictures of a function's kernels, of their time, and of where the
+elements of an array lie (docs/pictures.md).
 
-What is drawn is recorded in C++ (emu/tools/debug), behind the C ABI.
+What is drawn is recorded or computed in C++ (emu/tools/debug, emu/timing, emu/chip/layouts), behind the C ABI.
 """
 
 import ctypes
+import json
 import linecache
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from palladion import _abi, _library
 from palladion.api import kernel_texts, running
 from palladion.api.time_requests import timed_call
+from palladion.api.timing import time
 from palladion.base.check_options import whole
+from palladion.base.scalars import NUMPY_NAMES, dtype_name
 from palladion.jax import probes, tensors
 from palladion.report.drawing import Picture
-from palladion.report.pictures import picture_of
+from palladion.report.layout_picture import layout_svg, layout_text
+from palladion.report.pictures import page_of, picture_of
 from palladion.report.program_picture import chosen_program, program_svg, summary
 from palladion.report.short_errors import short_errors
+from palladion.report.time_picture import time_svg, time_text
 
 
 class Request(ctypes.Structure):
@@ -71,6 +77,98 @@ def draw(
             program=lambda text, chip: _DrawnProgram(text, chip, calls),
         )
     return picture_of([calls.picture(number, program) for number in range(len(calls.drawn))], calls.names)
+
+
+@short_errors
+def draw_time(
+    f: Callable | str | os.PathLike,
+    *args: Any,
+    target: str | None = None,
+    kernel: str | None = None,
+    unit: int | tuple[int, int] = 0,
+    budget: int | None = None,
+) -> Picture:
+    """What happens when on one SM or core of the chip, as a picture: `palladion.time` with its timeline.
+
+    The SVG has a lane for each thread, buffer, barrier, engine and unit, and the least time that each limit of the chip
+    allows; the page is that of `palladion time --page` (docs/timeline.md). Of several kernels each is drawn; `kernel`
+    names one. unit: which SM or core; of a kernel of several devices, (device, SM). target, budget: as for
+    `palladion.time`.
+    """
+    is_text = kernel_texts.source_of(f) is not None
+    report = time(f, *args, target=target, budget=budget, timeline=unit, kernel=kernel if is_text else None)
+    drawn = [one for one in report.kernels if is_text or kernel in (None, one.kernel)]
+    pictures = [Picture(time_svg(one), one.page, time_text(one)) for one in drawn]
+    return picture_of(pictures, [one.kernel for one in report.kernels])
+
+
+class _LayoutRequest(ctypes.Structure):
+    """palladion_layout_request."""
+
+    _fields_ = [
+        ("layout", ctypes.c_char_p),
+        ("dtype", ctypes.c_char_p),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("rank", ctypes.c_int),
+        ("chip", ctypes.c_char_p),
+        ("tile", ctypes.POINTER(ctypes.c_int64)),
+        ("swizzle", ctypes.c_int64),
+        ("access", ctypes.c_char_p),
+        ("packed", ctypes.c_int),
+    ]
+
+
+@short_errors
+def draw_layout(
+    layout: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    *,
+    target: str | None = None,
+    tile: Sequence[int] | None = None,
+    swizzle: int | None = None,
+    access: Any = None,
+    packed: bool = False,
+) -> Picture:
+    """Where the elements of an array of one or two dimensions lie, as a picture.
+
+    layout: registers of a warpgroup, as a `plgpu.Layout` or its name ("WGMMA", "TCGEN05", "WG_STRIDED", ...): which
+    lane holds each element, and where among its own. "smem": shared memory, with `tile` (of plgpu.TilingTransform),
+    `swizzle` (128, 64 or 32 bytes), and the bank conflicts of a read in the layout of registers `access`. "vmem": tiles
+    of a TPU's vector memory; target names the chip. "tmem": tensor memory, `packed` as plgpu.TMEM has it.
+    PalladionError: such an array has no such layout.
+    """
+    sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    if tile is not None and len(tile) != len(shape):
+        raise ValueError(f"tile has a size for each dimension of shape; found {tuple(tile)} beside {tuple(shape)}")
+    chip = (target or "").rpartition("/")[2]
+    request = _LayoutRequest(
+        _layout_name(layout),
+        _type_name(dtype).encode(),
+        sizes,
+        len(shape),
+        chip.encode(),
+        None if tile is None else (ctypes.c_int64 * max(len(tile), 1))(*tile),
+        swizzle or 0,
+        None if access is None else _layout_name(access),
+        packed,
+    )
+    library, error = _library.load(), _library._Error()
+    found = ctypes.c_void_p(library.palladion_layout(ctypes.byref(request), ctypes.byref(error)))
+    _library._expect(error, found.value)
+    table = json.loads(_library._take_text(library, found))
+    svg, text = layout_svg(table), layout_text(table)
+    return Picture(svg, page_of(svg, text), text)
+
+
+def _type_name(dtype: Any) -> str:
+    """As kernel text has it, which is how a str may have it, too."""
+    return dtype if isinstance(dtype, str) and dtype in NUMPY_NAMES else dtype_name(dtype)
+
+
+def _layout_name(layout: Any) -> bytes:
+    """ "Layout.WGMMA" as JAX prints it, or a name of it."""
+    return str(layout).encode()
 
 
 class _Calls:

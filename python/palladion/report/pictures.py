@@ -4,6 +4,7 @@ import html
 import re
 
 from palladion.report.drawing import Picture
+from palladion.report.svg import COLOURS
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -30,6 +31,17 @@ def picture_of(pictures: list[Picture], names: list[str]) -> Picture:
         for number, (one, text) in enumerate(zip(pictures, texts))
     )
     return Picture(stacked([one.svg() for one in pictures]), _PAGE.format(parts=parts), "\n".join(texts))
+
+
+def page_of(svg: str, title: str) -> str:
+    """A page that shows the one SVG."""
+    light, dark = COLOURS["paper"]
+    style = f"body{{background:{light}}}@media(prefers-color-scheme:dark){{body{{background:{dark}}}}}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{style}</style></head><body>{svg}</body></html>\n"
+    )
 
 
 def stacked(svgs: list[str]) -> str:

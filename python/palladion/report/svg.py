@@ -2,6 +2,7 @@
 slides and editors without CSS show them, and dark by a rule of CSS. Widths of text are estimated. Needs no JAX.
 """
 
+import colorsys
 import html
 
 COLOURS = {  # name: (light, dark); those of emu/tools/debug/page/trace_page.html
@@ -46,6 +47,26 @@ class Canvas:
         more += f' fill-opacity="{opacity}"' if opacity != 1 and fill else ""
         more += f' stroke-dasharray="{dash}"' if dash else ""
         self._parts.append(f'<rect x="{x}" y="{y}" width="{width}" height="{height}"{more}{_painted(fill, stroke)}/>')
+
+    def cells(self, cells: list):
+        """(box, hue, words, baseline) of the cells of a table: in many colours, `hue` from 0 to 1, with their texts in
+        the middle; one path for each colour, as tables have many.
+        """
+        paths: dict[str, str] = {}
+        texts = []
+        for (x, y, width, height), hue, words, baseline in cells:
+            colour = "#" + "".join(f"{round(part * 255):02x}" for part in colorsys.hls_to_rgb(hue, 0.55, 0.6))
+            paths[colour] = paths.get(colour, "") + f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h-{width:.1f}z"
+            self.height = max(self.height, y + height)
+            if words:
+                shown = html.escape(fitted(words, width + 4, 10, mono=True), quote=False)
+                texts.append(f'<text x="{x + width / 2:.1f}" y="{y + baseline:.1f}">{shown}</text>')
+        self._parts.append('<g fill-opacity="0.35">')
+        self._parts += [f'<path d="{d}" fill="{colour}"/>' for colour, d in paths.items()]
+        self._parts.append(
+            f'</g><g font-family="{MONO}" font-size="10" text-anchor="middle" fill="{COLOURS["ink"][0]}" '
+            f'class="f-ink">{"".join(texts)}</g>'
+        )
 
     def text(self, x: float, y: float, text: str, *, size: float = 12, fill: str = "ink", **more):
         """`more`: mono, bold, anchor ("middle", "end"), width: the text is cut there."""

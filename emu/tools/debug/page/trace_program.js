@@ -16,20 +16,20 @@ function gridLayout(grid) {
 const layout = gridLayout(grid);
 const axisName = d => data.axes[d] || "";
 
-// The largest cells with which all sheets are at most `most` high; of many sheets the smallest that can be told apart.
+// The largest cells with which all sheets are at most `most` high; where none are, those that are least high.
 function gridPlaces(width, most) {
-  const {columns, rows, sheets} = layout, label = sheets.length > 1 ? 18 : 0, gap = 14;
+  const {columns, rows, sheets} = layout, label = sheets.length > 1 ? 18 : 0, gap = sheets.length > 24 ? 8 : 14;
   let best = null;
-  for (let across = 1; across <= Math.min(sheets.length, 12); ++across) {
+  for (let across = 1; across <= Math.min(sheets.length, 16); ++across) {
     const room = (width - gap * (across - 1)) / across, lines = Math.ceil(sheets.length / across);
-    const fits = (most / lines - label - gap) / rows;
-    const cell = Math.max(2, Math.min(34, room / columns, Math.max(fits, 5)));
-    if (cell * columns > room + 1) continue;
-    if (!best || cell > best.cell + .01) best = {cell, across, step: Math.max(room, cell * columns) + gap};
+    const cell = Math.min(34, room / columns, Math.max(5, (most / lines - label - gap) / rows));
+    if (across > 1 && cell < 2) break;
+    const high = lines * (rows * cell + label + gap), fits = high <= most + 1;
+    const better = !best || (fits && !best.fits) || (fits === best.fits && (fits ? cell > best.cell + .01 : high < best.high));
+    if (better) best = {cell, across, high, fits, step: room + gap};
   }
-  best = best || {cell: Math.max(1.5, width / columns), across: 1, step: width};
   const height = rows * best.cell + label + gap;
-  return {cell: best.cell, height: Math.ceil(sheets.length / best.across) * height - gap + 2,
+  return {cell: best.cell, height: best.high - gap + 2,
           at: sheets.map((_, i) => [(i % best.across) * best.step, Math.floor(i / best.across) * height + label])};
 }
 function cellOf(index) {  // [sheet, row, column]
@@ -75,6 +75,13 @@ function programAt(x, y) {
 }
 
 // What a program does: its instructions, beside the source.
+// A place in short, with the whole of it where the pointer rests.
+function placeOf(loc, line) {
+  const [file, number] = loc >= 0 ? data.places[loc] : ["", 0];
+  const node = make("span", "soft", number ? file.slice(file.lastIndexOf("/") + 1) + ":" + number : "line " + line + " of the kernel text");
+  if (loc >= 0) node.title = data.locs[loc];
+  return node;
+}
 const VERBS = ["reads", "writes", "updates"];
 let step = -1;  // the instruction that is shown; -1: none
 const stepsOf = i => programs.length ? programs[i].s || [] : [];
