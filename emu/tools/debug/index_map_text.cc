@@ -24,7 +24,10 @@ class Expressions {
   void Add(const Instr& instr) {
     std::vector<std::string> operands;
     for (const Arg& arg : instr.args) operands.push_back(Of(arg));
-    const std::string text = Cat(watch::OpName(instr), "(", absl::StrJoin(operands, ", "), ")");
+    // A read of a ref is written as its author did: "rows_ref[i]".
+    const bool reads = instr.args.size() == 1 && instr.args[0].kind == Arg::Kind::kValue &&
+                       kernel_.values[instr.args[0].value.index()].type.is_ref();
+    const std::string text = reads ? operands[0] : Cat(watch::OpName(instr), "(", absl::StrJoin(operands, ", "), ")");
     for (const ValueId result : instr.results) {
       if (result.valid()) made_[result.index()] = text;
     }

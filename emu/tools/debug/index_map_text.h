@@ -11,7 +11,7 @@
 namespace palladion::debug {
 
 struct IndexMapText {
-  std::vector<std::string> parameters, results;  // "i", "get(rows_ref[i])"
+  std::vector<std::string> parameters, results;  // "i", "rows_ref[i]"
 };
 
 IndexMapText TextOfMap(const Kernel& kernel, const Region& map);

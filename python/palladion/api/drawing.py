@@ -138,37 +138,49 @@ def draw_layout(
     of a TPU's vector memory; target names the chip. "tmem": tensor memory, `packed` as plgpu.TMEM has it.
     PalladionError: such an array has no such layout.
     """
-    sizes = (ctypes.c_int64 * max(len(shape), 1))(*shape)
+    table = layout_table(layout, shape, dtype, target=target, tile=tile, swizzle=swizzle, access=access, packed=packed)
+    svg, text = layout_svg(table), layout_text(table)
+    return Picture(svg, page_of(svg, text), text)
+
+
+def layout_table(
+    layout: Any,
+    shape: Sequence[int],
+    dtype: Any,
+    *,
+    target: str | None = None,
+    tile: Sequence[int] | None = None,
+    swizzle: int | None = None,
+    access: Any = None,
+    packed: bool = False,
+) -> dict:
+    """What `draw_layout` draws: emu/chip/layouts/layout_tables.h."""
     if tile is not None and len(tile) != len(shape):
         raise ValueError(f"tile has a size for each dimension of shape; found {tuple(tile)} beside {tuple(shape)}")
-    chip = (target or "").rpartition("/")[2]
     request = _LayoutRequest(
-        _layout_name(layout),
+        str(layout).encode(),  # "Layout.WGMMA", as JAX prints one
         _type_name(dtype).encode(),
-        sizes,
+        _sizes(shape),
         len(shape),
-        chip.encode(),
-        None if tile is None else (ctypes.c_int64 * max(len(tile), 1))(*tile),
+        (target or "").rpartition("/")[2].encode(),
+        None if tile is None else _sizes(tile),
         swizzle or 0,
-        None if access is None else _layout_name(access),
+        None if access is None else str(access).encode(),
         packed,
     )
     library, error = _library.load(), _library._Error()
     found = ctypes.c_void_p(library.palladion_layout(ctypes.byref(request), ctypes.byref(error)))
     _library._expect(error, found.value)
-    table = json.loads(_library._take_text(library, found))
-    svg, text = layout_svg(table), layout_text(table)
-    return Picture(svg, page_of(svg, text), text)
+    return json.loads(_library._take_text(library, found))
+
+
+def _sizes(shape: Sequence[int]) -> ctypes.Array:
+    return (ctypes.c_int64 * max(len(shape), 1))(*shape)
 
 
 def _type_name(dtype: Any) -> str:
     """As kernel text has it, which is how a str may have it, too."""
     return dtype if isinstance(dtype, str) and dtype in NUMPY_NAMES else dtype_name(dtype)
-
-
-def _layout_name(layout: Any) -> bytes:
-    """ "Layout.WGMMA" as JAX prints it, or a name of it."""
-    return str(layout).encode()
 
 
 class _Calls:

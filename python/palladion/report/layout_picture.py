@@ -174,7 +174,7 @@ def _tiles(canvas: Canvas, table: dict):
         x, end, "dashed: padding" + (", and more tiles" if shown != (down, across) else ""), size=11, fill="soft"
     )
     x, high = 520, 24
-    canvas.text(x, y - 14, "the first tile, as a vector register", size=12, bold=True)
+    canvas.text(x, y - 14, "rows of the first tile, by sublane", size=12, bold=True)
     for sublane in range(table["sublanes"]):
         if sublane * table["packing"] >= table["tile"][0]:
             break
@@ -182,9 +182,7 @@ def _tiles(canvas: Canvas, table: dict):
         canvas.text(x + 66, y + sublane * high + 15, f"sublane {sublane}", size=10.5, fill="soft", anchor="end")
         wide = 330 / table["packing"]
         for part, row in enumerate(rows):
-            words = f"row {row}" + (
-                f", bits {part * 32 // table['packing']} on" if part and table["packing"] < 4 else ""
-            )
+            words = f"row {row}"
             cells.append(((x + 74 + part * wide, y + sublane * high, wide - 2, high - 3), row % 8 / 8, words, high - 8))
     canvas.cells(cells)
     canvas.text(

@@ -239,7 +239,9 @@ def _operand(canvas: Canvas, data: dict, which: tuple, place: tuple) -> float:
     if "map" in one:
         parameters, results = one["map"]
         lines.append(f"block {one['block'].partition(', copied')[0] or 'whole'}")
-        lines.append(f"({', '.join(parameters)}) → ({', '.join(results)})")
+        whole = f"({', '.join(parameters)}) → ({', '.join(results)})"
+        fits = text_width(whole, 11.5, mono=True) <= room
+        lines += [whole] if fits else [f"({', '.join(parameters)})", f"  → ({', '.join(results)})"]
     for line in lines:
         y += 16
         canvas.text(x, y, line, size=11.5, mono=True, fill="soft", width=room)
@@ -377,13 +379,14 @@ def _values(canvas: Canvas, found: tuple | None, place: tuple) -> float:
 
 
 def short_number(text: str) -> str:
-    """ "265297920.0" as 2.65e+08"""
-    if len(text) <= 6:
-        return text
+    """ "265297920.0" as 2.65e8"""
     try:
-        return f"{float(text):.3g}"
+        number = float(text)
     except ValueError:
         return text
+    shown = f"{number:.6g}"
+    shown = shown if len(shown) <= 6 else f"{number:.3g}"
+    return shown.replace("e+0", "e").replace("e+", "e").replace("e-0", "e-")
 
 
 # The source, and what the program does.
