@@ -189,6 +189,7 @@ def test_blocks_that_prefetched_scalars_choose():
 
     rows = jnp.array([5, 5, 1])
     shown = texts(palladion.draw(scale, rows, jnp.ones((64, 128)), target="v5e", program=2))
+    assert "[2]" in shown, "the scalar that its index map reads"
     assert "[8:16, 0:128]" in shown and "  → (rows_ref[i], 0)" in shown
     shown = texts(palladion.draw(scale, rows, jnp.ones((64, 128)), target="v5e", program=1))
     assert "stays here: " in shown and "[40:48, 0:128]" in shown, "the block is not fetched again"

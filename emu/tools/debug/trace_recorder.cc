@@ -94,6 +94,10 @@ void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
     program_ = static_cast<std::int64_t>(programs_.size());
     programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
   }
+  for_next_ = false;
+  std::vector<TraceAccess>& accesses = programs_.back().accesses;
+  accesses.insert(accesses.end(), of_next_.begin(), of_next_.end());
+  of_next_.clear();
   program_at_[programs_.back().index] = program_;
 }
 
@@ -136,6 +140,9 @@ std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
   Resume(frame.grid_index());
+  // Index maps run before their program begins, and so does the copy of a block that the one before it has left.
+  const bool begun = program_at_.count({frame.grid_index().begin(), frame.grid_index().end()}) != 0;
+  for_next_ = !begun && step.kind != StepKind::kFlush;
   if (MarkOf(step) != nullptr) return;  // an observable kernel's, which does nothing
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
@@ -210,7 +217,8 @@ void TraceRecorder::Record(const Who& who, TraceAccess access, BufferId buffer) 
     ++dropped_;
     return;
   }
-  std::vector<TraceAccess>& known = programs_[static_cast<std::size_t>(ProgramOf(who))].accesses;
+  std::vector<TraceAccess>& known =
+      for_next_ && !access.by_engine ? of_next_ : programs_[static_cast<std::size_t>(ProgramOf(who))].accesses;
   const bool again = std::any_of(known.rbegin(), known.rbegin() + std::min<std::ptrdiff_t>(32, std::ssize(known)),
                                  [&](const TraceAccess& a) {
                                    return a.kind == access.kind && a.name == access.name && a.start == access.start &&

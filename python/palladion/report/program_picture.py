@@ -137,6 +137,8 @@ def _grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
         y = top + 24 + (i // across) * (layout.rows * cell + label + gap) + label
         if label:
             words = ", ".join(f"{names[d]} = {at}" if names[d] else str(at) for d, at in enumerate(sheet))
+            if text_width(words, 11, mono=True) > room + 10:
+                words = ", ".join(map(str, sheet))
             canvas.text(x, y - 5, words, size=11, fill="soft", mono=True, width=room + 10)
         _sheet(canvas, layout, (x, y, cell), [(at, order.get(at)) for at in _cells(layout, sheet)], number)
         bottom = y + layout.rows * cell

@@ -29,7 +29,7 @@ function gridPlaces(width, most) {
     if (better) best = {cell, across, high, fits, step: room + gap};
   }
   const height = rows * best.cell + label + gap;
-  return {cell: best.cell, height: best.high - gap + 2,
+  return {cell: best.cell, across: best.across, step: best.step, height: best.high - gap + 2,
           at: sheets.map((_, i) => [(i % best.across) * best.step, Math.floor(i / best.across) * height + label])};
 }
 function cellOf(index) {  // [sheet, row, column]
@@ -47,8 +47,13 @@ function drawGrid() {
   const context = prepare(byId("grid"), width, placed.height), size = placed.cell;
   const gap = size > 9 ? 2 : size > 4 ? 1 : .4;
   context.font = "11px ui-monospace, monospace"; context.fillStyle = css("--soft");
-  if (layout.sheets.length > 1) layout.sheets.forEach((sheet, s) => context.fillText(
-      sheet.map((at, d) => (axisName(d) ? axisName(d) + " = " : "") + at).join(", "), placed.at[s][0], placed.at[s][1] - 5));
+  // With the names of axes where they have room, else each row's first alone.
+  const room = placed.step - 4, fits = texts => texts.every(text => context.measureText(text).width <= room);
+  const named = layout.sheets.map(sheet => sheet.map((at, d) => (axisName(d) ? axisName(d) + " = " : "") + at).join(", "));
+  const short = layout.sheets.map(sheet => sheet.join(", ")), labels = fits(named) ? named : short, all = fits(labels);
+  if (layout.sheets.length > 1) labels.forEach((text, s) => {
+    if (all || s % placed.across === 0) context.fillText(text, placed.at[s][0], placed.at[s][1] - 5);
+  });
   const colours = {past: css("--read"), now: css("--focus"), next: css("--cell"), bad: css("--bad")};
   programs.forEach((program, i) => {
     const [sheet, row, column] = cellOf(program.i);
