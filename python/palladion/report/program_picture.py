@@ -12,16 +12,13 @@ from palladion.report.svg import Canvas, text_width
 
 _KINDS = ("read", "write", "atomic")
 _WIDTH, _LEFT, _SIDE = 960, 20, 236  # of the picture, its margin, the grid
-_MOST_ROWS, _MOST_VALUES = 26, 4
+_MOST_ROWS, _MOST_VALUES, _MOST_CELLS = 26, 4, 8192
 
 
-@dataclasses.dataclass(frozen=True)
-class Sheet:
-    """Programs that are drawn together: `index` of the dimensions before the last two."""
-
-    index: tuple[int, ...]
-    rows: int
-    columns: int
+def _along(grid: list[int]) -> int | None:
+    """The only dimension along which there is more than one program; None: there are several, or none."""
+    long = [d for d, size in enumerate(grid) if size != 1]
+    return long[0] if len(long) == 1 else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,22 +34,22 @@ class GridLayout:
 
     @staticmethod
     def of(grid: list[int]) -> "GridLayout":
-        last = grid[-1] if grid else 1
-        if len(grid) == 1 and last > 16:
+        last = max([1, *grid]) if _along(grid) is not None else grid[-1] if grid else 1
+        if _along(grid) is not None and last > 16:
             columns = max(16, 2 ** math.ceil(math.log2(math.sqrt(last))))
             return GridLayout(tuple(grid), math.ceil(last / columns), columns, True)
-        return GridLayout(tuple(grid), grid[-2] if len(grid) > 1 else 1, last, False)
+        return GridLayout(tuple(grid), grid[-2] if len(grid) > 1 else 1, grid[-1] if grid else 1, False)
 
     def sheets(self) -> list[tuple[int, ...]]:
         found: list[tuple[int, ...]] = [()]
-        for size in self.grid[:-2]:
+        for size in () if self.wrapped else self.grid[:-2]:
             found = [(*before, i) for before in found for i in range(size)]
         return found
 
     def place(self, index: list[int]) -> tuple[tuple[int, ...], int, int]:
         """(sheet, row, column)"""
         if self.wrapped:
-            return (), index[0] // self.columns, index[0] % self.columns
+            return (), *divmod(index[_along(list(self.grid))], self.columns)
         return tuple(index[:-2]), index[-2] if len(index) > 1 else 0, index[-1] if index else 0
 
 
@@ -120,9 +117,14 @@ def _heading(canvas: Canvas, x: float, y: float, text: str):
 def _grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
     _heading(canvas, _LEFT, top, "grid, in program order")
     layout = GridLayout.of(data["grid"])
+    if not data["programs"]:
+        canvas.text(_LEFT, top + 24, "it has no programs", size=12, fill="soft")
+        return top + 24
+    if layout.rows * layout.columns > _MOST_CELLS:
+        return _large_grid(canvas, data, number, top)
     sheets = layout.sheets()
     shown = sheets[:12]
-    if data["programs"] and layout.place(data["programs"][number]["i"])[0] not in shown:
+    if layout.place(data["programs"][number]["i"])[0] not in shown:
         shown[-1] = layout.place(data["programs"][number]["i"])[0]
     across = 1 if len(shown) == 1 else min(len(shown), 2 if layout.columns > 6 or len(shown) <= 4 else 3)
     gap, label = 14, 16 if len(sheets) > 1 else 0
@@ -142,7 +144,10 @@ def _grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
             canvas.text(x, y - 5, words, size=11, fill="soft", mono=True, width=room + 10)
         _sheet(canvas, layout, (x, y, cell), [(at, order.get(at)) for at in _cells(layout, sheet)], number)
         bottom = y + layout.rows * cell
-        if i == 0 and data["grid"]:
+        if i == 0 and data["grid"] and layout.wrapped:
+            name = names[_along(data["grid"])]
+            canvas.text(x + layout.columns * cell / 2, y - 5, name, size=11, fill="soft", anchor="middle")
+        elif i == 0 and data["grid"]:
             canvas.text(x + layout.columns * cell / 2, y - 5 - label, names[-1], size=11, fill="soft", anchor="middle")
             if len(data["grid"]) > 1:
                 canvas.text(x - 8, y + layout.rows * cell / 2 + 4, names[-2], size=11, fill="soft", anchor="middle")
@@ -155,9 +160,23 @@ def _grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
     return bottom
 
 
+def _large_grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
+    """One sheet of a grid whose cells cannot be told apart, and where the program is in it."""
+    layout = GridLayout.of(data["grid"])
+    _, row, column = layout.place(data["programs"][number]["i"])
+    height = min(max(_SIDE * layout.rows / layout.columns, 16), 220)
+    canvas.rect((_LEFT, top + 24, _SIDE, height), "cell")
+    at = (_LEFT + _SIDE * column / layout.columns, top + 24 + height * row / layout.rows)
+    canvas.rect((at[0] - 1, at[1] - 1, 5, 5), "ink")
+    words = f"{layout.rows} x {layout.columns} programs" + (" in a sheet" if len(data["grid"]) > 2 else "")
+    canvas.text(_LEFT, top + height + 42, words, size=11, fill="soft")
+    return top + height + 42
+
+
 def _cells(layout: GridLayout, sheet: tuple[int, ...]) -> list[tuple[int, ...]]:
     if layout.wrapped:
-        return [(i,) for i in range(layout.grid[0])]
+        along, rank = _along(list(layout.grid)), len(layout.grid)
+        return [tuple(i if d == along else 0 for d in range(rank)) for i in range(layout.grid[along])]
     rank = len(layout.grid)
     if rank == 0:
         return [()]

@@ -3,17 +3,18 @@
 // A grid as sheets of cells: the last dimension runs right, the one before it down, the others are sheets. A long grid
 // of one dimension is wrapped into rows.
 function gridLayout(grid) {
-  const rank = grid.length, last = rank ? grid[rank - 1] : 1;
-  if (rank === 1 && last > 16) {
-    const columns = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(last))));
-    return {columns, rows: Math.ceil(last / columns), sheets: [[]], wrapped: true};
+  const rank = grid.length, last = rank ? grid[rank - 1] : 1, long = [...grid.keys()].filter(d => grid[d] !== 1);
+  if (long.length === 1 && grid[long[0]] > 16) {
+    const size = grid[long[0]], columns = Math.max(16, 2 ** Math.ceil(Math.log2(Math.sqrt(size))));
+    return {columns, rows: Math.ceil(size / columns), sheets: [[]], along: long[0], wrapped: true};
   }
-  let sheets = [[]];
-  for (const size of grid.slice(0, Math.max(0, rank - 2)))
-    sheets = sheets.flatMap(before => [...Array(size).keys()].map(i => [...before, i]));
-  return {columns: last, rows: rank > 1 ? grid[rank - 2] : 1, sheets, wrapped: false};
+  const sheets = new Map([[grid.slice(0, Math.max(0, rank - 2)).fill(0).join(), null]]);  // those of which programs are here
+  for (const program of programs) sheets.set(program.i.slice(0, Math.max(0, rank - 2)).join(), null);
+  return {columns: last, rows: rank > 1 ? grid[rank - 2] : 1, wrapped: false,
+          sheets: [...sheets.keys()].map(key => key ? key.split(",").map(Number) : [])};
 }
 const layout = gridLayout(grid);
+const sheetNumber = new Map(layout.sheets.map((sheet, s) => [sheet.join(), s]));
 const axisName = d => data.axes[d] || "";
 
 // The largest cells with which all sheets are at most `most` high; where none are, those that are least high.
@@ -22,7 +23,7 @@ function gridPlaces(width, most) {
   let best = null;
   for (let across = 1; across <= Math.min(sheets.length, 16); ++across) {
     const room = (width - gap * (across - 1)) / across, lines = Math.ceil(sheets.length / across);
-    const cell = Math.min(34, room / columns, Math.max(5, (most / lines - label - gap) / rows));
+    const cell = Math.min(34, room / columns, Math.max(Math.min(5, 2000 / rows), (most / lines - label - gap) / rows));
     if (across > 1 && cell < 2) break;
     const high = lines * (rows * cell + label + gap), fits = high <= most + 1;
     const better = !best || (fits && !best.fits) || (fits === best.fits && (fits ? cell > best.cell + .01 : high < best.high));
@@ -33,10 +34,8 @@ function gridPlaces(width, most) {
           at: sheets.map((_, i) => [(i % best.across) * best.step, Math.floor(i / best.across) * height + label])};
 }
 function cellOf(index) {  // [sheet, row, column]
-  if (layout.wrapped) return [0, Math.floor(index[0] / layout.columns), index[0] % layout.columns];
-  const n = index.length;
-  let sheet = 0;
-  for (let d = 0; d < n - 2; ++d) sheet = sheet * grid[d] + index[d];
+  if (layout.wrapped) return [0, Math.floor(index[layout.along] / layout.columns), index[layout.along] % layout.columns];
+  const n = index.length, sheet = sheetNumber.get(index.slice(0, Math.max(0, n - 2)).join());
   return [sheet, n > 1 ? index[n - 2] : 0, n ? index[n - 1] : 0];
 }
 
@@ -72,7 +71,7 @@ function programAt(x, y) {
   for (let s = 0; s < layout.sheets.length; ++s) {
     const column = Math.floor((x - placed.at[s][0]) / placed.cell), row = Math.floor((y - placed.at[s][1]) / placed.cell);
     if (column < 0 || row < 0 || column >= layout.columns || row >= layout.rows) continue;
-    const at = layout.wrapped ? [row * layout.columns + column]
+    const at = layout.wrapped ? grid.map((_, d) => d === layout.along ? row * layout.columns + column : 0)
         : [...layout.sheets[s], ...(grid.length > 1 ? [row] : []), ...(grid.length ? [column] : [])];
     return numberOf.get(at.join(","));
   }
