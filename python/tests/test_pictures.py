@@ -126,6 +126,8 @@ def test_a_program_of_a_grid_of_three_dimensions(product):
     # x[i, k], y[k, j] and o[i, j] of (1, 2, 3), from the index maps by hand
     assert {"[128:256, 384:512]", "[384:512, 256:384]", "[128:256, 256:384]"} <= set(shown)
     assert {"dot_general", "acc_ref[0:128, 0:128]", "x_ref[128:256, 384:512]"} <= set(shown)
+    flushed = shown.index("flush o_ref")
+    assert shown[flushed + 1 : flushed + 3] == ["writes", "o_ref[128:256, 256:384]"]
     assert any("jnp.dot(x_ref[...]" in line for line in shown), "the source"
     assert "512" in shown, "the sum of 512 ones, a value that is written"
 
@@ -235,6 +237,25 @@ def test_each_kernel_has_a_picture_or_the_one_that_is_named():
 def test_padding_is_outside_of_the_array():
     shown = texts(palladion.draw(lambda x: add(x, 256), jnp.zeros(700), program=2))
     assert "[512:768]" in shown, "the last block reaches past the end"
+
+
+def test_what_a_check_finds_is_named():
+    def last_kernel(x_ref, o_ref):
+        o_ref[0] = x_ref[pl.program_id(0)]
+
+    def last(x):
+        return pl.pallas_call(
+            last_kernel,
+            grid=(4,),
+            in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
+            out_specs=pl.BlockSpec((1,), lambda i: (0,)),
+            out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
+        )(x)
+
+    picture = palladion.draw(last, jnp.arange(4.0), target="triton/h100")
+    assert "\nRACE_WW: " in repr(picture) and any(line.startswith("RACE_WW: ") for line in texts(picture))
+    without = palladion.draw(last, jnp.arange(4.0), target="triton/h100", check=False)
+    assert "RACE_WW" not in repr(without) + without.svg()
 
 
 def test_a_kernel_text_is_drawn_as_a_function_is():

@@ -51,8 +51,8 @@ void StepRecorder::Before(const Step& step, Frame& frame) {
   const OperandInfo& info = kernel_.program().operand_infos[params->operand];
   const std::string& operand = info.ref.valid() ? kernel_.program().refs[info.ref.index()].name : info.name;
   block_ = Add(program_, {.name = Cat(step.kind == StepKind::kFetch ? "fetch " : "flush ", operand),
-                                       .loc = step.loc,
-                                       .text_line = step.text_line});
+                          .loc = step.loc,
+                          .text_line = step.text_line});
 }
 
 void StepRecorder::After(const Step& step, Frame& frame) {

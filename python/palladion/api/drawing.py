@@ -22,7 +22,7 @@ from palladion.jax import probes, tensors
 from palladion.report.drawing import Picture
 from palladion.report.layout_picture import layout_svg, layout_text
 from palladion.report.pictures import page_of, picture_of
-from palladion.report.program_picture import chosen_program, program_svg, summary
+from palladion.report.program_picture import chosen_program, found, program_svg, summary
 from palladion.report.short_errors import short_errors
 from palladion.report.time_picture import time_svg, time_text
 
@@ -59,9 +59,9 @@ def draw(
 
     The SVG shows one program, by its index or its number; None: one in the middle of the grid. The page steps through
     all of them. Of several kernels each is drawn, the first call of each; `kernel` names one.
-    values: the first elements of what each instruction computes. check: what a check of one schedule finds is marked on
-    the page. target, budget: as for `palladion.run`. `f` may be a kernel text or the path of one, as for
-    `palladion.check`.
+    values: the first elements of what each instruction computes. check: the picture says what a check of one schedule
+    finds, and the page marks it. target, budget: as for `palladion.run`. `f` may be a kernel text or the path of one,
+    as for `palladion.check`.
     ValueError: no such kernel or program. PalladionError: the library refuses a kernel.
     """
     calls = _Calls(kernel, values, check, whole("budget", budget))
@@ -213,7 +213,8 @@ class _Calls:
         data, page = self.drawn[number]
         count = self._counts.get(self._texts[number], 1)
         called = f"; called {count} times, the first is drawn" if count > 1 else ""
-        return Picture(program_svg(data, chosen_program(data, program)), page, summary(data) + called)
+        text = "\n".join([summary(data) + called, *found(data)])
+        return Picture(program_svg(data, chosen_program(data, program)), page, text)
 
 
 class _DrawnProgram(_library.Program):

@@ -86,6 +86,11 @@ def summary(data: dict) -> str:
     )
 
 
+def found(data: dict) -> list[str]:
+    """ "RACE_WW: ...", of what is no note."""
+    return [f"{one['code']}: {one['message']}" for one in data["findings"] if one["severity"] != "note"]
+
+
 def program_svg(data: dict, number: int) -> str:
     """The picture of program `number` of the data."""
     canvas = Canvas(_WIDTH)
@@ -94,8 +99,12 @@ def program_svg(data: dict, number: int) -> str:
     facts = f"{data['target']}  ·  grid {axes_text(data)}  ·  {program['n']}"
     canvas.text(_LEFT, 52, facts, fill="soft", size=12.5, width=_WIDTH - 2 * _LEFT)
     _legend(canvas, _WIDTH - _LEFT, 30)
-    grid_end = _grid(canvas, data, number, 76)
-    operands_end = _operands(canvas, data, program, (_LEFT + _SIDE + 26, 76))
+    top = 76
+    for words in found(data)[:2]:
+        canvas.text(_LEFT, top - 6, words, size=12.5, fill="bad", bold=True, width=_WIDTH - 2 * _LEFT)
+        top += 19
+    grid_end = _grid(canvas, data, number, top)
+    operands_end = _operands(canvas, data, program, (_LEFT + _SIDE + 26, top))
     _program(canvas, data, program, max(grid_end, operands_end) + 30)
     return canvas.svg(f"{summary(data)}; {program['n']} is shown")
 
@@ -311,9 +320,9 @@ def _array(canvas: Canvas, one: dict, accesses: list, place: tuple, *, held: boo
     ends = [_reach(access, len(shape)) for access in accesses]
     across = max([columns, *(box[1] for box in ends)]) or 1
     down = max([rows, *(box[3] for box in ends)]) or 1
-    width, height = room - 26, 0.0
-    height = min(max(width * down / across, 22 if rows == 1 else 40), 150)
-    if width * down / across > 150:
+    width = room - 26
+    height = 26 if down == 1 else min(max(width * down / across, 40), 150)
+    if down > 1 and width * down / across > 150:
         width = max(min(width, 150 * across / down), 60)
     sx, sy = width / across, height / down
     if len(shape) > 2:
