@@ -142,6 +142,12 @@ def test_the_page_steps_through_instructions(product, tmp_path):
     assert "<td" not in dom, "no instruction is chosen"
     data = json.loads(re.search(r'id="data">(.*?)</script>', product.html(), re.DOTALL)[1])
     names = [data["instrs"][step[0]][0] for step in data["programs"][23]["s"]]
+    flushes = [
+        number
+        for number, one in enumerate(data["programs"])
+        if any(data["instrs"][step[0]][0] == "flush o_ref" for step in one["s"])
+    ]
+    assert flushes == [3, 7, 11, 15, 19, 23], "by the program that leaves the block"
     at = names.index("dot_general")
     chosen = browser(tmp_path / "page.html", "--dump-dom", at=f"#23.{at}").stdout
     assert re.search(r'<li class="now".*?dot_general.*?</li>', chosen), "the instruction of the address"

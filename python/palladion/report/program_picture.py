@@ -170,7 +170,7 @@ def _grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
 
 
 def _large_grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
-    """One sheet of a grid whose cells cannot be told apart, and where the program is in it."""
+    """One sheet of a grid whose cells are too small to see, and where the program is in it."""
     layout = GridLayout.of(data["grid"])
     _, row, column = layout.place(data["programs"][number]["i"])
     height = min(max(_SIDE * layout.rows / layout.columns, 16), 220)
