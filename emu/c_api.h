@@ -223,6 +223,40 @@ typedef struct palladion_time_request {
 PALLADION_API char* palladion_time(const palladion_time_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** text, palladion_error* error);
 
+typedef struct palladion_draw_request {
+  const char* text;
+  size_t size;
+  const char* kernel; /* as for palladion_prepare */
+  const char* target; /* as for palladion_prepare */
+  int64_t budget;     /* loop iterations of a program; 0: the default */
+  int values;         /* the first elements of what each instruction computes */
+  int check;          /* mark what a check of one schedule finds */
+  const palladion_source_line* lines;
+  size_t n_lines;
+} palladion_draw_request;
+
+/* The grid, the operands, and what each program reads, computes and writes (docs/trace.md), as JSON; *page (NULL: not
+ * wanted) is a page of HTML that shows it. NULL on an error. */
+PALLADION_API char* palladion_draw(const palladion_draw_request* request, const palladion_array* inputs,
+                                   size_t n_inputs, char** page, palladion_error* error);
+
+/* Texts may be NULL for "". */
+typedef struct palladion_layout_request {
+  const char* layout; /* "smem", "vmem", "tmem", or one of registers, as JAX prints it: "WGMMA" */
+  const char* dtype;
+  const int64_t* shape;
+  int rank;
+  const char* chip;    /* vmem: whose tiles */
+  const int64_t* tile; /* smem, of the same rank; NULL: none */
+  int64_t swizzle;     /* smem, bytes; 0: none */
+  const char* access;  /* smem: the layout of registers in which it is read */
+  int packed;          /* tmem: as many elements in a cell as fit */
+} palladion_layout_request;
+
+/* Where each element of an array of one or two dimensions lies, as JSON (emu/chip/layouts/layout_tables.h). NULL on an
+ * error. */
+PALLADION_API char* palladion_layout(const palladion_layout_request* request, palladion_error* error);
+
 /* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
  * of docs/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
  * as for palladion_prepare. NULL on an error. */

@@ -10,6 +10,8 @@
 
 namespace palladion::kernel {
 
+// Copies. ResourceExhausted: too large.
+absl::StatusOr<std::vector<Tensor>> TensorsOf(absl::Span<const ConstArray> arrays);
 std::vector<ConstArray> ArraysOf(absl::Span<const Tensor> tensors);
 std::vector<MutableArray> MutableArraysOf(std::vector<Tensor>& tensors);
 

@@ -16,6 +16,7 @@ from palladion.version import VERSION as __version__
 if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.api.advising import Advice, advise
     from palladion.api.checking import check
+    from palladion.api.drawing import draw, draw_layout, draw_time
     from palladion.api.fitting import Fit
     from palladion.api.fitting_over import FitOver, fit
     from palladion.api.golden_bundle import Comparison, compare, golden
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.jax.jax_source import to_jax, to_jax_source
     from palladion.jax.probes import target
     from palladion.learn.notebook import exercise
+    from palladion.report.drawing import Picture
     from palladion.report.kernel_time import KernelTime
     from palladion.report.tuned import Tuned, TunedRow
 
@@ -40,6 +42,10 @@ _NEEDS_JAX = {
     "Fit": "api.fitting",
     "FitOver": "api.fitting_over",
     "fit": "api.fitting_over",
+    "Picture": "report.drawing",
+    "draw": "api.drawing",
+    "draw_layout": "api.drawing",
+    "draw_time": "api.drawing",
     "Comparison": "api.golden_bundle",
     "compare": "api.golden_bundle",
     "golden": "api.golden_bundle",

@@ -1,9 +1,9 @@
 #include "emu/front/bridge/timed_arrays.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
+#include "emu/kernel/arrays.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/launch.h"
 #include "emu/timing/time_kernel.h"
@@ -17,20 +17,6 @@
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
-namespace {
-
-absl::StatusOr<std::vector<Tensor>> Copied(absl::Span<const ConstArray> arrays) {
-  std::vector<Tensor> inputs;
-  for (const ConstArray& one : arrays) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor value,
-                               Tensor::CreateUninitialized(one.dtype, {one.shape.begin(), one.shape.end()}));
-    if (value.num_bytes() != 0) std::memcpy(value.bytes(), one.data, value.num_bytes());
-    inputs.push_back(std::move(value));
-  }
-  return inputs;
-}
-
-}  // namespace
 
 absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
                                         const TimeWanted& wanted, const RunOptions& run) {
@@ -39,7 +25,7 @@ absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span
   if (!wanted.compare.empty()) {
     PALLADION_ASSIGN_OR_RETURN(compared, timing::DataOfPage(wanted.compare));
   }
-  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, kernel::TensorsOf(arrays));
   PALLADION_ASSIGN_OR_RETURN(
       const timing::Timed timed,
       timing::TimeKernel(
@@ -69,7 +55,7 @@ absl::StatusOr<TimeReport> AdviceOfArrays(const PreparedKernel& kernel, absl::Sp
                                           const TimeWanted& wanted, const RunOptions& run,
                                           const AdviceWanted& advice_wanted) {
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(kernel, wanted.changes));
-  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, Copied(arrays));
+  PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, kernel::TensorsOf(arrays));
   PALLADION_ASSIGN_OR_RETURN(const advice::Advice advice,
                              advice::Advise({.kernel = kernel,
                                              .inputs = inputs,

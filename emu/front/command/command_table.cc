@@ -126,6 +126,7 @@ constexpr Option kTrace[] = {
     {"sm", "N", "As of `time`."},
     {"core", "N", "As of `time`."},
     {"events", "N", "At most N events, or spans."},
+    {"values", "", "On the page of programs: the first elements of what each instruction computes."},
     {"no-check", "", "Leaves out the findings of a check."},
 };
 

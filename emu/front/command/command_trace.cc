@@ -13,31 +13,21 @@
 #include "emu/front/command/command_timeline.h"
 #include "emu/front/command/output_file.h"
 #include "emu/kernel/arrays.h"
-#include "emu/kernel/float_environment.h"
-#include "emu/kernel/operand_check.h"
 #include "emu/run/agents/host_memory.h"
-#include "emu/run/launch/run.h"
 #include "emu/timing/time_kernel.h"
+#include "emu/tools/debug/recorded_launch.h"
+#include "emu/tools/debug/step_recorder.h"
 #include "emu/tools/debug/trace_json.h"
 #include "emu/tools/debug/trace_page.h"
 #include "emu/tools/debug/trace_recorder.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::command {
 namespace {
 
 namespace fs = std::filesystem;
-
-absl::Status RecordLaunch(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs, const RunOptions& run,
-                          debug::TraceRecorder& recorder) {
-  const kernel::FloatEnvironment environment;
-  PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(kernel, inputs));
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
-  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, kernel::NewOutputs(kernel));
-  const agents::LaunchOptions launch{.run = run, .observers = {&recorder}};
-  return launch::Run({kernel.state(), inputs, kernel::MutableArraysOf(outputs)}, launch).status();
-}
 
 using Files = std::vector<std::pair<std::string, OutputFile>>;
 
@@ -147,14 +137,27 @@ class Tracing {
     debug::TraceLimits limits;
     limits.events = static_cast<std::size_t>(events_);
     limits.accesses = limits.flows = 2 * limits.events;
-    debug::TraceRecorder recorder(file.kernel.state(), limits);
-    PALLADION_RETURN_IF_ERROR(RecordLaunch(file.kernel, kernel::ArraysOf(inputs_), options_.run, recorder));
+    // The page steps through instructions, which run by themselves in an observable kernel only.
+    PALLADION_ASSIGN_OR_RETURN(const KernelFile recorded, LoadKernel(line_, /*observable=*/line_.Has("page")));
+    const kernel::PreparedKernelState& state = recorded.kernel.state();
+    debug::TraceRecorder recorder(state, limits);
+    debug::StepRecorder steps(state, {.elements = line_.Has("values") ? debug::kPageElements : 0});
+    std::vector<run::Watcher*> recorders = {&recorder};
+    if (line_.Has("page")) recorders.push_back(&steps);
+    PALLADION_RETURN_IF_ERROR(debug::RecordLaunch(recorded.kernel, kernel::ArraysOf(inputs_), options_.run, recorders));
     PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, Checked(file));
     attended.reset();
-    const kernel::PreparedKernelState& state = file.kernel.state();
     if (line_.Has("out")) PALLADION_RETURN_IF_ERROR(Write(files, "out", debug::TraceJson(recorder, state)));
-    if (line_.Has("page"))
-      PALLADION_RETURN_IF_ERROR(Write(files, "page", debug::TracePage(recorder, state, report ? &*report : nullptr)));
+    if (line_.Has("page")) {
+      SourceFiles sources;
+      const debug::PageContents contents{
+          .trace = recorder,
+          .kernel = state,
+          .steps = &steps,
+          .report = report ? &*report : nullptr,
+          .source_line = [&](const std::string& path, int number) { return sources.Line(path, number); }};
+      PALLADION_RETURN_IF_ERROR(Write(files, "page", debug::TracePage(debug::TraceData(contents))));
+    }
     console_.out << "kernel @" << file.kernel.name() << ": " << recorder.events().size() << " events of "
                  << recorder.programs().size() << " programs";
     if (recorder.dropped() > 0)

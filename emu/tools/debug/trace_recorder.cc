@@ -5,6 +5,7 @@
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/blocks.h"
+#include "semantics/program/mark.h"
 
 namespace palladion::debug {
 namespace {
@@ -86,9 +87,17 @@ void TraceRecorder::Running(const RunningAgent& now) {
 }
 
 void TraceRecorder::Begin(absl::Span<const std::int64_t> index) {
-  if (programs_.size() == 1 && programs_[0].index.empty() && programs_[0].accesses.empty()) programs_.clear();
-  program_ = static_cast<std::int64_t>(programs_.size());
-  programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
+  // What comes before the first program, such as the copy of its first block, is shown as its own.
+  if (programs_.size() == 1 && programs_[0].index.empty()) {
+    programs_[0].index.assign(index.begin(), index.end());
+  } else {
+    program_ = static_cast<std::int64_t>(programs_.size());
+    programs_.push_back({.index = {index.begin(), index.end()}, .accesses = {}});
+  }
+  for_next_ = false;
+  std::vector<TraceAccess>& accesses = programs_.back().accesses;
+  accesses.insert(accesses.end(), of_next_.begin(), of_next_.end());
+  of_next_.clear();
   program_at_[programs_.back().index] = program_;
 }
 
@@ -131,6 +140,10 @@ std::int64_t TraceRecorder::ProgramOf(const Who& who) const {
 
 void TraceRecorder::Before(const Step& step, Frame& frame) {
   Resume(frame.grid_index());
+  // Index maps run before their program begins, and so does the copy of a block that the one before it has left.
+  const bool begun = program_at_.count({frame.grid_index().begin(), frame.grid_index().end()}) != 0;
+  for_next_ = !begun && step.kind != StepKind::kFlush;
+  if (MarkOf(step) != nullptr) return;  // an observable kernel's, which does nothing
   elements_ = 0;
   for (std::size_t i = 0; i < step.n_out; ++i)
     elements_ += static_cast<std::int64_t>(kernel_.program().slots[frame.out(step, i).index()].bytes / 4);
@@ -142,7 +155,8 @@ void TraceRecorder::Before(const Step& step, Frame& frame) {
       {.name = NameOf(step), .begin = now_, .program = program_, .loc = step.loc, .text_line = step.text_line});
 }
 
-void TraceRecorder::After(const Step&, Frame&) {
+void TraceRecorder::After(const Step& step, Frame&) {
+  if (MarkOf(step) != nullptr) return;
   const std::int64_t ticks = 1 + elements_ / kElementsPerTick;
   if (!Full() && !events_.empty()) {
     // The step's own event is the last one that is no engine's.
@@ -203,7 +217,8 @@ void TraceRecorder::Record(const Who& who, TraceAccess access, BufferId buffer) 
     ++dropped_;
     return;
   }
-  std::vector<TraceAccess>& known = programs_[static_cast<std::size_t>(ProgramOf(who))].accesses;
+  std::vector<TraceAccess>& known =
+      for_next_ && !access.by_engine ? of_next_ : programs_[static_cast<std::size_t>(ProgramOf(who))].accesses;
   const bool again = std::any_of(known.rbegin(), known.rbegin() + std::min<std::ptrdiff_t>(32, std::ssize(known)),
                                  [&](const TraceAccess& a) {
                                    return a.kind == access.kind && a.name == access.name && a.start == access.start &&

@@ -105,8 +105,10 @@ class TraceRecorder final : public run::Watcher {
   std::vector<TraceProgram> programs_;
   std::map<std::vector<std::int64_t>, std::int64_t> program_at_;  // by index in the grid
   std::int64_t program_ = 0;                                      // whose steps and accesses these are
-  std::map<AgentId, std::int64_t> program_of_;                    // that had a turn
-  std::map<AgentId, std::vector<std::int64_t>> reads_;            // events, by operation in flight
+  bool for_next_ = false;                                         // these are of a program that has not begun
+  std::vector<TraceAccess> of_next_;
+  std::map<AgentId, std::int64_t> program_of_;          // that had a turn
+  std::map<AgentId, std::vector<std::int64_t>> reads_;  // events, by operation in flight
   std::vector<TraceEvent> events_;
   std::vector<TraceFlow> flows_;
   std::vector<std::int64_t> open_copies_;  // events of copies without a wait

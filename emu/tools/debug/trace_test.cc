@@ -3,11 +3,17 @@
 
 #include "emu/check.h"
 #include "emu/front/command/command_test_util.h"
+#include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"
 #include "emu/timing/trace_tracks.h"
+#include "emu/tools/debug/index_map_text.h"
+#include "emu/tools/debug/recorded_launch.h"
+#include "emu/tools/debug/source_excerpts.h"
+#include "emu/tools/debug/step_recorder.h"
 #include "emu/tools/debug/trace_json.h"
 #include "emu/tools/debug/trace_page.h"
 #include "emu/values.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::debug {
 namespace {
@@ -69,6 +75,74 @@ TEST_F(TraceTest, EventsAreNamedByTheirOperation) {
   }
 }
 
+// Of one program: its instructions in order, with what they touch and compute.
+TEST(StepRecorder, WhatAProgramDoes) {
+  const absl::StatusOr<PreparedKernel> kernel =
+      PrepareText(kText, {.kernel = "", .target = "triton/h100", .path = "", .observable = true});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::vector<Tensor> inputs = {*TensorFromText(DType::kF32, {3, 8}, "iota")};
+  StepRecorder steps(kernel->state(), {.elements = 1000});
+  const std::vector<run::Watcher*> recorders = {&steps};
+  ASSERT_TRUE(RecordLaunch(*kernel, kernel::ArraysOf(inputs), {}, recorders).ok());
+  const std::vector<RecordedStep>* done = steps.StepsOf({2});
+  ASSERT_NE(nullptr, done);
+  ASSERT_EQ(4u, done->size());
+  EXPECT_EQ("program_id", (*done)[0].instr->name);
+  EXPECT_EQ((std::vector<std::string>{"2"}), (*done)[0].values[0].elements);
+  const RecordedStep &get = (*done)[2], &swap = (*done)[3];
+  ASSERT_EQ(1u, get.accesses.size());
+  EXPECT_EQ(AccessKind::kRead, get.accesses[0].kind);
+  EXPECT_EQ("x_ref[2, 0:8]", get.accesses[0].name + get.accesses[0].box);
+  EXPECT_EQ(8, get.values[0].columns);
+  EXPECT_EQ("17.0", get.values[0].elements[1]);
+  ASSERT_EQ(1u, swap.accesses.size());
+  EXPECT_EQ(AccessKind::kWrite, swap.accesses[0].kind);
+  EXPECT_EQ("o_ref[16:24]", swap.accesses[0].name + swap.accesses[0].box);
+  EXPECT_EQ(nullptr, steps.StepsOf({9}));
+  EXPECT_EQ(0, steps.dropped());
+}
+
+TEST(StepRecorder, WhatIsPastTheLimitIsCounted) {
+  const absl::StatusOr<PreparedKernel> kernel =
+      PrepareText(kText, {.kernel = "", .target = "triton/h100", .path = "", .observable = true});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const std::vector<Tensor> inputs = {*TensorFromText(DType::kF32, {3, 8}, "iota")};
+  StepRecorder steps(kernel->state(), {.steps = 5});
+  const std::vector<run::Watcher*> recorders = {&steps};
+  ASSERT_TRUE(RecordLaunch(*kernel, kernel::ArraysOf(inputs), {}, recorders).ok());
+  EXPECT_EQ(11, steps.dropped());
+  EXPECT_EQ(nullptr, steps.StepsOf({2}));
+  EXPECT_TRUE(steps.StepsOf({0})->front().values.empty()) << "none were asked for";
+}
+
+TEST(IndexMapText, HasTheNamesOfItsAuthor) {
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(
+      "pkir 1;\nkernel @k { backend mosaic_tpu; grid [2, 3]; prefetch %r: i32[2];\n"
+      " out %o: f32[8,128] block (8, 128) map (%i: i32[], %j: i32[], %s: ref<smem,i32[2]>) {\n"
+      "  %a = get(%s.at[%i]) : i32[]; %b = add(%a, %j) : i32[]; return %b, 0:i32; };\n"
+      " body @b (%rr: ref<smem,i32[2]>, %or: ref<default,f32[8,128]>) { return; } }\n",
+      {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
+  ASSERT_TRUE(kernel.ok()) << kernel.status();
+  const Kernel& text = kernel->state().text();
+  EXPECT_EQ((std::vector<std::string>{"i", "j"}), AxisNames(text));
+  const IndexMapText map = TextOfMap(text, text.operands.back().block->map);
+  EXPECT_EQ((std::vector<std::string>{"i", "j", "s"}), map.parameters);
+  EXPECT_EQ((std::vector<std::string>{"add(s[i], j)", "0"}), map.results);
+}
+
+TEST(SourceExcerpts, HaveTheLinesBetweenAndTheFunctionAbove) {
+  const auto line = [](const std::string& file, int number) -> std::optional<std::string> {
+    if (file != "k.py" || number > 60) return std::nullopt;
+    return number == 7 || number == 38 ? "  def f():" : Cat("line ", number);
+  };
+  const std::vector<UserPlace> places = {{"k.py", 9}, {"k.py", 12}, {"k.py", 40}, {"gone.py", 1}, {"", 0}};
+  const std::vector<SourceExcerpt> excerpts = ExcerptsOf(places, line);
+  ASSERT_EQ(1u, excerpts.size());
+  std::vector<int> numbers;
+  for (const auto& [number, text] : excerpts[0].lines) numbers.push_back(number);
+  EXPECT_EQ((std::vector<int>{7, 8, 9, 10, 11, 12, 38, 39, 40}), numbers);
+}
+
 TEST(TraceTracks, SlicesOfOneRowNestOrAreApart) {
   //  0123456789
   //  aaaaaa      b begins in a and goes on after it; c lies in a
@@ -96,7 +170,7 @@ TEST_F(TraceTest, ThePageHoldsItsDataAndNoWayOut) {
   ASSERT_TRUE(report.ok()) << report.status();
   report->findings.push_back(
       {.code = FindingCode::kOutOfBounds, .severity = Severity::kDefect, .message = "</script><b>no"});
-  const std::string page = TracePage(*recorder_, kernel_->state(), &*report);
+  const std::string page = TracePage(TraceData({.trace = *recorder_, .kernel = kernel_->state(), .report = &*report}));
   EXPECT_EQ(std::string::npos, page.find("{{DATA}}"));
   EXPECT_EQ(std::string::npos, page.find("</script><b>no"));
   EXPECT_NE(std::string::npos, page.find("\"code\":\"OOB\""));

@@ -9,6 +9,7 @@ emu/tools/advice).
 import ctypes
 import dataclasses
 import functools
+import html
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -120,6 +121,14 @@ class Advice:
         lines += [str(one) for one in self.kernels]
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        longest = max([self.seconds, *(one.seconds for one in self.changes if one.seconds is not None)])
+        rows = [_html_row("as it is", self.seconds / longest, f"{self.seconds * 1e6:.4g} us")]
+        for one in self.changes:
+            words = one.line(self.seconds).removeprefix(f"{one.what}: ")
+            rows.append(_html_row(one.what, 0 if one.seconds is None else one.seconds / longest, words))
+        return f"<table>{''.join(rows)}</table><pre>{html.escape(str(self))}</pre>"
+
 
 @short_errors
 def advise(
@@ -168,6 +177,12 @@ class _Without:
 
     results: Any
     uncertainty: float | None
+
+
+def _html_row(what: str, share: float, words: str) -> str:
+    bar = f"<div style='background:#3b8fc4;height:0.8em;width:{12 * share:.2f}em'></div>"
+    cells = (html.escape(what), bar, html.escape(words))
+    return "<tr>" + "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def _changed(rate: str) -> str:

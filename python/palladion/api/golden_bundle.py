@@ -5,6 +5,7 @@ Thin: `golden` records the function's kernel calls and lets the library write a 
 """
 
 import dataclasses
+import html
 import json
 import os
 import tempfile
@@ -32,6 +33,10 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        word, colour = ("within tolerance", "#3a9d40") if self.ok else ("differs", "#e04848")
+        return f"<div><b style='color:{colour}'>{word}</b><pre>{html.escape(self.text)}</pre></div>"
 
 
 @short_errors

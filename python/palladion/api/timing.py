@@ -16,6 +16,7 @@ from palladion.base.check_options import whole
 from palladion.jax import probes, tensors
 from palladion.report.kernel_time import KernelTime, kernel_time
 from palladion.report.short_errors import short_errors
+from palladion.report.time_picture import time_html
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,6 +33,9 @@ class TimeReport:
 
     def __str__(self) -> str:
         return "\n".join(str(one) for one in self.kernels)
+
+    def _repr_html_(self) -> str:
+        return "".join(map(time_html, self.kernels))
 
 
 @short_errors

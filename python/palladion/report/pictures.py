@@ -1,0 +1,58 @@
+"""Pictures of several kernels as one: the SVGs below each other, the pages on one page. Needs no JAX."""
+
+import html
+import re
+
+from palladion.report.drawing import Picture
+from palladion.report.svg import COLOURS
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Palladion</title><style>
+:root{{color-scheme:light dark}}body{{margin:0;font:15px/1.5 system-ui,"Segoe UI","DejaVu Sans",sans-serif}}
+summary{{padding:8px 28px;font-weight:600;cursor:pointer}}iframe{{border:0;width:100%;height:94vh;display:block}}
+</style></head><body>
+{parts}
+</body></html>
+"""
+
+
+def picture_of(pictures: list[Picture], names: list[str]) -> Picture:
+    """Of each kernel in a row; of one, its own. ValueError: none; `names` are those that there were."""
+    if not pictures:
+        known = ", ".join(dict.fromkeys(names))
+        raise ValueError(f"kernel names one of the kernels that ran: {known}")
+    if len(pictures) == 1:
+        return pictures[0]
+    texts = [repr(one) for one in pictures]
+    parts = "\n".join(
+        f"<details{' open' * (number == 0)}><summary>{html.escape(text)}</summary>"
+        f'<iframe srcdoc="{html.escape(one.html())}" title="{html.escape(text)}"></iframe></details>'
+        for number, (one, text) in enumerate(zip(pictures, texts))
+    )
+    return Picture(stacked([one.svg() for one in pictures]), _PAGE.format(parts=parts), "\n".join(texts))
+
+
+def page_of(svg: str, title: str) -> str:
+    """A page that shows the one SVG."""
+    light, dark = COLOURS["paper"]
+    style = f"body{{background:{light}}}@media(prefers-color-scheme:dark){{body{{background:{dark}}}}}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{style}</style></head><body>{svg}</body></html>\n"
+    )
+
+
+def stacked(svgs: list[str]) -> str:
+    """One SVG with the others below each other."""
+    sizes = [tuple(map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', svg).groups())) for svg in svgs]
+    width, height = max(size[0] for size in sizes), sum(size[1] + 8 for size in sizes) - 8
+    placed, y = [], 0
+    for svg, size in zip(svgs, sizes):
+        placed.append(svg.strip().replace("<svg ", f'<svg y="{y}" ', 1))
+        y += size[1] + 8
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" style="max-width:100%;height:auto">{"".join(placed)}</svg>\n'
+    )
