@@ -290,8 +290,9 @@ PALLADION_API char* palladion_operations(void);
 PALLADION_API char* palladion_finding_codes(void);
 
 /* What a finding code means, or a limit (`copy.strides`), as JSON: `name`, and `text` as `palladion explain` prints it.
- * Of a code also severity, rule, link, why (paragraphs), limits (a text, of those that have a list of them) and kernels:
- * two objects with wrong, right and fix, of Python and of kernel text; of a limit null. NULL on an error, which says which names are near. */
+ * Of a code also severity, rule, link, why (paragraphs), limits (a text, of those that have a list of them), and
+ * kernels: two objects with wrong, right and fix, of Python and of kernel text. Of a limit kernels is null. NULL on an
+ * error, which says which names are near. */
 PALLADION_API char* palladion_explain(const char* name, palladion_error* error);
 
 /* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded

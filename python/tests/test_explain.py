@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import palladion
+from palladion.report.picture import link_html
 
 COMMAND = os.environ.get("PALLADION_COMMAND", str(pathlib.Path(__file__).parents[2] / "build/palladion"))
 CODES = [row["code"] for row in palladion.explain()]
@@ -63,6 +64,13 @@ def test_its_link_is_a_heading_of_the_page():
     for code in CODES:
         assert palladion.explain(code).link == f"docs/findings.md#{code.lower()}"
         assert f"## {code}" in headings  # its anchor, as GitHub and MyST make them
+
+
+def test_a_site_is_linked_and_a_file_of_the_repository_named():
+    assert link_html("https://x.org/findings.html#oob") == (
+        "<a href='https://x.org/findings.html#oob'>https://x.org/findings.html#oob</a>"
+    )
+    assert link_html("docs/findings.md#oob") == "docs/findings.md#oob"
 
 
 @pytest.mark.parametrize(
