@@ -101,9 +101,25 @@ struct VerdictRow {
 };
 absl::Span<const VerdictRow> AllVerdicts();  // in the order of the enumeration, which is from best to worst
 
+// What is looked for; docs/checks.md says how. In the order of the names, which is that of a report's tallies.
+enum class CheckKind : std::uint8_t {
+  kBlockResidency,
+  kBounds,
+  kCapacity,
+  kDeadlocks,
+  kDefinedness,
+  kLanes,
+  kLegality,
+  kRacesBetweenPrograms,
+  kRacesBetweenThreads,
+  kValues,
+};
+PALLADION_EXPORT std::string_view Name(CheckKind kind);  // "block residency", "bounds", ...
+std::optional<CheckKind> CheckKindFromName(std::string_view name);
+
 // A check that ran, and how often it looked at something: a check that looked at nothing must not read as a pass.
 struct CheckTally {
-  std::string name;  // "bounds", "races", "definedness", ...
+  CheckKind kind = CheckKind::kBounds;
   std::int64_t times = 0;
 };
 

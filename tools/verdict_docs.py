@@ -45,17 +45,18 @@ def proofs() -> str:
 
 
 def checkers() -> str:
-    """From the table of emu/check/checkers.cc, with the names that facts have in evidence.cc."""
+    """From the table of emu/check/checkers.cc, with the names that facts have in evidence.cc and kinds in report.cc."""
+    kinds = dict(re.findall(r'\{CheckKind::k(\w+),\s*"([\w ]+)"\}', _literals("emu/kernel/report.cc")))
     names = dict(re.findall(r'\{Fact::k(\w+),\s*"([\w-]+)"', _literals("emu/check/evidence.cc")))
-    row = r'\{"([\w ]+)",\s*"(\w*)",\s*[&\w:]+,\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
+    row = r'\{CheckKind::k(\w+),\s*"(\w*)",\s*[&\w:]+,\s*"([^"]+)",\s*"([^"]+)",\s*\{([^}]*)\}'
     lines = ["| checker | `--checks` | it looks for | in | establishes |", "|---|---|---|---|---|"]
     text = _literals("emu/check/checkers.cc")
     rows = re.findall(row, text)
     if len(rows) != len(re.findall(r"Make<\w+>\}", text)):
         raise ValueError("emu/check/checkers.cc has rows of another form than this reads")
-    for name, option, looks, where, sets in rows:
+    for kind, option, looks, where, sets in rows:
         facts_of = ", ".join(f"`{names[fact]}`" for fact in re.findall(r"Fact::k(\w+)", sets))
-        lines.append(f"| {name} | {f'`{option}`' if option else 'always'} | {looks} | {where} | {facts_of} |")
+        lines.append(f"| {kinds[kind]} | {f'`{option}`' if option else 'always'} | {looks} | {where} | {facts_of} |")
     return "\n".join(lines) + "\n"
 
 

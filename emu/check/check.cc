@@ -76,7 +76,7 @@ class Checker {
     part->stopped = shown_.livelock() || !status.ok();
     if (phase_ != Phase::kSeeds) return absl::OkStatus();
     part->schedules = report_.schedules;
-    for (const auto& [name, times] : tallies_) part->checks.push_back({name, times});
+    for (const auto& [kind, times] : tallies_) part->checks.push_back({kind, times});
     return absl::OkStatus();
   }
 
@@ -243,7 +243,7 @@ class Checker {
   void CountParts(bool stopped) {
     check::PartsTogether parts = check::Together(*options_.parts, options_.seeds);
     report_.schedules += parts.schedules;
-    for (const auto& [name, times] : parts.tallies) tallies_[name] += times;
+    for (const auto& [kind, times] : parts.tallies) tallies_[kind] += times;
     report_.interrupted |= parts.gap || parts.stopped != stopped;
     ran_ = std::move(parts.ran);
   }
@@ -277,7 +277,7 @@ class Checker {
   absl::Status Take(const check::Trial& trial, check::Watch watch) {
     if (counts()) report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
     shown_.Take(trial, watch);
-    for (const auto& [name, times] : trial.tallies) tallies_[name] += counts() ? times : 0;
+    for (const auto& [kind, times] : trial.tallies) tallies_[kind] += counts() ? times : 0;
     for (const Finding& finding : trial.findings) Add(finding, &trial);
     return trial.trouble;
   }
@@ -319,7 +319,7 @@ class Checker {
 
   void Conclude() {
     report_.findings = check::FindingsOf(log_, kernel_.state().module());
-    for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
+    for (const auto& [kind, times] : tallies_) report_.checks.push_back({kind, times});
     check::Argue({.options = options_,
                   .runner = runner_,
                   .facts = Facts(),
@@ -350,7 +350,7 @@ class Checker {
   Phase phase_ = Phase::kFirst;
   std::vector<scheduler::SeedRange> ran_;  // elsewhere, seed 0 among them; empty: all that ran is this check's
   check::CheckLog log_{kernel_.state().program().target.backend == TargetBackend::kGeneric};
-  std::map<std::string, std::int64_t> tallies_;
+  std::map<CheckKind, std::int64_t> tallies_;
   Report report_;
 };
 

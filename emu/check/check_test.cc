@@ -218,9 +218,9 @@ TEST(Check, TheReportDoesNotDependOnTheNumberOfThreads) {
             ToJson(CheckOk(kTickets, "", {.seeds = 40, .threads = 3})));
 }
 
-std::int64_t TimesOf(const Report& report, const std::string& check) {
+std::int64_t TimesOf(const Report& report, CheckKind kind) {
   for (const CheckTally& tally : report.checks) {
-    if (tally.name == check) return tally.times;
+    if (tally.kind == kind) return tally.times;
   }
   return 0;
 }
@@ -265,16 +265,16 @@ TEST(Check, TheReverseOrderIsNotWatchedWhereOnlyItsOutputsCanDiffer) {
   const Report clean = CheckOk(DivideByWhatIsFound("%p"), "triton/h100");
   EXPECT_TRUE(clean.findings.empty()) << clean.findings[0].message;
   EXPECT_EQ(2, clean.schedules);
-  EXPECT_EQ(6, TimesOf(clean, "bounds"));
-  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.races = false}), "bounds"));
-  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.definedness = false}), "bounds"));
+  EXPECT_EQ(6, TimesOf(clean, CheckKind::kBounds));
+  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.races = false}), CheckKind::kBounds));
+  EXPECT_EQ(12, TimesOf(CheckOk(DivideByWhatIsFound("%p"), "triton/h100", {.definedness = false}), CheckKind::kBounds));
   std::string atomic = DivideByWhatIsFound("%p");
   atomic.replace(atomic.find("_ = swap(%or.at[%p], %n) : i32[];"), 33,
                  "_ = atomic_rmw{op=\"add\"}(%qr.at[%p], %n) : i32[];");
-  EXPECT_EQ(12, TimesOf(CheckOk(atomic, "triton/h100"), "bounds")) << "sums may round otherwise";
+  EXPECT_EQ(12, TimesOf(CheckOk(atomic, "triton/h100"), CheckKind::kBounds)) << "sums may round otherwise";
   std::string missing = DivideByWhatIsFound("%p");
   missing.erase(missing.find("_ = swap(%qr.at[%p], %v) : i32[];"), 33);
-  EXPECT_EQ(8, TimesOf(CheckOk(missing, "triton/h100"), "bounds")) << "an undefined output";
+  EXPECT_EQ(8, TimesOf(CheckOk(missing, "triton/h100"), CheckKind::kBounds)) << "an undefined output";
 }
 
 TEST(Check, AllSchedulesOfASmallKernel) {

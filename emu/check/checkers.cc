@@ -71,7 +71,7 @@ class Bounds final : public Checker {
  public:
   explicit Bounds(const CheckedRun&) {}
   absl::Status Finish(Ran& ran, const Rerun&, Looked& looked) override {
-    looked.tallies["bounds"] = ran.accesses;
+    looked.tallies[CheckKind::kBounds] = ran.accesses;
     return absl::OkStatus();
   }
 };
@@ -81,7 +81,7 @@ class Definedness final : public Checker {
   explicit Definedness(const CheckedRun&) {}
   void Attach(LaunchOptions& options) override { options.definedness = true; }
   absl::Status Finish(Ran& ran, const Rerun&, Looked& looked) override {
-    looked.tallies["definedness"] = ran.definedness_checks;
+    looked.tallies[CheckKind::kDefinedness] = ran.definedness_checks;
     looked.facts.Set(Fact::kNothingUndefined, !ran.undefined_arrived);
     return absl::OkStatus();
   }
@@ -113,7 +113,8 @@ class RacesOfTasks final : public Checker {
     const bool found_nothing = ran.findings.empty();
     const absl::Status status = watches_ ? checks_.Finish(rerun) : absl::OkStatus();
     if (watches_) Append(checks_.findings(), ran.findings);
-    if (counts_blocks_ && checks_.looks_at_blocks()) looked.tallies["block residency"] += checks_.block_copies();
+    if (counts_blocks_ && checks_.looks_at_blocks())
+      looked.tallies[CheckKind::kBlockResidency] += checks_.block_copies();
     // Whether the kernel has atomic sums of floats is read from its text, whether or not races are looked for.
     if (judges_ || in_order_) looked.facts.Set(Fact::kExactUpdates, !RoundsAtomically(program_));
     if (!judges_) return status;
@@ -121,7 +122,7 @@ class RacesOfTasks final : public Checker {
     looked.facts.Set(Fact::kNoConflict, alike && !ran.stuck());
     // docs/checks.md: why the reverse order need not be watched.
     looked.every_order_alike = alike && definedness_ && found_nothing && !UpdatesAtomically(program_);
-    looked.tallies["races between programs"] += checks_.accesses();
+    looked.tallies[CheckKind::kRacesBetweenPrograms] += checks_.accesses();
     return status;
   }
 
@@ -151,7 +152,7 @@ class RacesOfPrograms final : public Checker {
     std::vector<Finding> races = races_.Found();
     const absl::Status status = NameEqualWrites(program_, options_, rerun, races);
     Append(races_.InWords(races), ran.findings);
-    looked.tallies["races between programs"] = races_.accesses();
+    looked.tallies[CheckKind::kRacesBetweenPrograms] = races_.accesses();
     looked.facts.Set(Fact::kNoConflict, true);
     return status;
   }
@@ -176,7 +177,7 @@ class RacesOfThreads final : public Checker {
     looked.facts.Set(Fact::kOrderedArrivals, !ran.arrivals_race && !left);
     looked.facts.Set(Fact::kDeterminateWaits, ran.racing_wait.empty());
     looked.why.racing_wait = ran.racing_wait;
-    looked.tallies["races between threads"] = ran.accesses;
+    looked.tallies[CheckKind::kRacesBetweenThreads] = ran.accesses;
     return status;
   }
 
@@ -215,7 +216,7 @@ class Deadlocks final : public Checker {
  public:
   explicit Deadlocks(const CheckedRun&) {}
   absl::Status Finish(Ran& ran, const Rerun&, Looked& looked) override {
-    looked.tallies["deadlocks"] = ran.run.steps;
+    looked.tallies[CheckKind::kDeadlocks] = ran.run.steps;
     return absl::OkStatus();
   }
 };
@@ -228,7 +229,7 @@ class Values final : public Checker {
   void Attach(LaunchOptions& options) override { options.contracts = &inspections_; }
   std::vector<Finding> FoundBefore(const absl::Status&) override { return inspections_.Findings(); }
   absl::Status Finish(Ran& ran, const Rerun&, Looked& looked) override {
-    looked.tallies["values"] = inspections_.looks();
+    looked.tallies[CheckKind::kValues] = inspections_.looks();
     Append(inspections_.Findings(), ran.findings);
     return absl::OkStatus();
   }
@@ -245,7 +246,7 @@ std::unique_ptr<Checker> Make(const CheckedRun& run) {
 bool IsTpu(const CheckedRun& run) { return run.program.target.backend == TargetBackend::kMosaicTpu; }
 
 constexpr CheckerRow kCheckers[] = {
-    {"bounds",
+    {CheckKind::kBounds,
      "bounds",
      nullptr,
      "accesses outside their arrays; blocks and copies too",
@@ -253,7 +254,7 @@ constexpr CheckerRow kCheckers[] = {
      {},
      [](const CheckedRun& run) { return run.counts; },
      Make<Bounds>},
-    {"definedness",
+    {CheckKind::kDefinedness,
      "definedness",
      &CheckOptions::definedness,
      "memory that was never written, or padding, at a branch, an index, a semaphore or an output",
@@ -261,7 +262,7 @@ constexpr CheckerRow kCheckers[] = {
      {Fact::kNothingUndefined},
      [](const CheckedRun& run) { return run.definedness; },
      Make<Definedness>},
-    {"races between programs",
+    {CheckKind::kRacesBetweenPrograms,
      "races",
      &CheckOptions::races,
      "elements that two unordered programs or cores access, one of them by a write: the sets of elements that each "
@@ -272,7 +273,7 @@ constexpr CheckerRow kCheckers[] = {
      {Fact::kNoConflict, Fact::kExactUpdates},
      [](const CheckedRun& run) { return run.kernel != nullptr && (run.way != Way::kThreads || IsTpu(run)); },
      Make<RacesOfTasks>},
-    {"races between programs",
+    {CheckKind::kRacesBetweenPrograms,
      "races",
      &CheckOptions::races,
      "conflicting accesses that no chain of atomics orders: vector clocks",
@@ -282,7 +283,7 @@ constexpr CheckerRow kCheckers[] = {
        return run.way == Way::kPrograms && run.races && !launch::NothingOrdersTasks(run.program);
      },
      Make<RacesOfPrograms>},
-    {"races between threads",
+    {CheckKind::kRacesBetweenThreads,
      "races",
      &CheckOptions::races,
      "conflicting accesses, and arrivals at barriers, that nothing orders: vector clocks of threads, cores and "
@@ -291,7 +292,7 @@ constexpr CheckerRow kCheckers[] = {
      {Fact::kNoConflict, Fact::kOrderedArrivals, Fact::kDeterminateWaits},
      [](const CheckedRun& run) { return run.way == Way::kThreads && run.races; },
      Make<RacesOfThreads>},
-    {"lanes",
+    {CheckKind::kLanes,
      "races",
      &CheckOptions::races,
      "conflicting accesses by lanes of one program or thread, with no barrier between them",
@@ -300,7 +301,7 @@ constexpr CheckerRow kCheckers[] = {
      {Fact::kOrderedLanes},
      [](const CheckedRun& run) { return run.races; },
      Make<Lanes>},
-    {"deadlocks",
+    {CheckKind::kDeadlocks,
      "",
      nullptr,
      "waits that no agent can end",
@@ -308,7 +309,7 @@ constexpr CheckerRow kCheckers[] = {
      {},
      [](const CheckedRun& run) { return run.way != Way::kInOrder; },
      Make<Deadlocks>},
-    {"values",
+    {CheckKind::kValues,
      "contracts",
      &CheckOptions::contracts,
      "integers divided by zero, shifts by the width or more, numbers that do not fit",

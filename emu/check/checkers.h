@@ -42,10 +42,10 @@ struct CheckedRun {
 
 // What the checkers of a run know after it.
 struct Looked {
-  FactSet facts;                                // that they established for this run
-  WhyWithheld why;                              // others are
-  std::map<std::string, std::int64_t> tallies;  // by name: how often each looked at something
-  bool every_order_alike = false;               // programs in order: other orders make the same outputs and findings
+  FactSet facts;                              // that they established for this run
+  WhyWithheld why;                            // others are
+  std::map<CheckKind, std::int64_t> tallies;  // how often each looked at something
+  bool every_order_alike = false;             // programs in order: other orders make the same outputs and findings
 };
 
 // Runs the same schedule once more, with these options and outputs of its own.
@@ -68,7 +68,7 @@ class Checker {
 };
 
 struct CheckerRow {
-  std::string_view name;       // of its tally in a report
+  CheckKind kind;              // of its tally in a report
   std::string_view option;     // of --checks; "": none leaves it out
   bool CheckOptions::*choice;  // where that is said; nullptr: it always looks
   std::string_view looks;      // what it looks for

@@ -16,7 +16,7 @@ namespace {
 TEST(Checkers, TheNamesOfTheOptionAreThoseOfTheTable) {
   EXPECT_EQ(CheckNames(), (std::vector<std::string>{"bounds", "definedness", "races", "contracts"}));
   for (const CheckerRow& row : AllCheckers()) {
-    EXPECT_FALSE(row.name.empty() || row.looks.empty() || row.where.empty());
+    EXPECT_FALSE(row.looks.empty() || row.where.empty());
     EXPECT_NE(row.applies, nullptr);
     EXPECT_NE(row.make, nullptr);
   }
@@ -67,7 +67,7 @@ TEST(Checkers, ACheckerEstablishesWhatItsRowSays) {
     Looked looked;
     EXPECT_TRUE(checker->Finish(*ran, nullptr, looked).ok());
     for (const FactRow& fact : AllFacts())
-      EXPECT_EQ(looked.facts.Has(fact.fact), row.establishes.Has(fact.fact)) << row.name << ": " << fact.name;
+      EXPECT_EQ(looked.facts.Has(fact.fact), row.establishes.Has(fact.fact)) << Name(row.kind) << ": " << fact.name;
   }
 }
 

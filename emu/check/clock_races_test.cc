@@ -65,7 +65,8 @@ TEST(ClockRaces, ALockOrdersWhatItGuards) {
   const Report clean = CheckWords(Lock("%flag") + kUpdate + Unlock("%flag"), {.seeds = 32});
   EXPECT_EQ("", Races(clean));
   bool looked = false;
-  for (const CheckTally& check : clean.checks) looked |= check.name == "races between programs" && check.times > 0;
+  for (const CheckTally& check : clean.checks)
+    looked |= check.kind == CheckKind::kRacesBetweenPrograms && check.times > 0;
   EXPECT_TRUE(looked);
 }
 

@@ -72,8 +72,8 @@ StaticReport StaticFindings(const Module& module, const Program& program) {
   CheckCapacity(legality);
   legality::NameShapes(legality);
   StaticReport report{.findings = InOrderOfText(legality),
-                      .tallies = {{"legality", legality.blocks + legality.operations + legality.accesses},
-                                  {"capacity", legality.memories}}};
+                      .tallies = {{CheckKind::kLegality, legality.blocks + legality.operations + legality.accesses},
+                                  {CheckKind::kCapacity, legality.memories}}};
   legality::PlaceAtCall(module, kernel, report.findings);
   report.may_refuse = RefusalsOf(kernel, program.target);
   report.from_jax = legality.jax;

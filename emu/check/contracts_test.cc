@@ -261,9 +261,9 @@ TEST(Tallies, SayHowMuchWasLookedAt) {
       PrepareText(Copy("f32[16,256]", "8,128", "f32[8,128]"), {.kernel = "", .target = "mosaic_tpu/v5e", .path = ""});
   const std::vector<CheckTally>& tallies = StaticReportOf(kernel->state()).tallies;
   ASSERT_EQ(2u, tallies.size());
-  EXPECT_EQ("legality", tallies[0].name);
+  EXPECT_EQ(CheckKind::kLegality, tallies[0].kind);
   EXPECT_EQ(2 + 2 + 2, tallies[0].times);  // blocks, operations, accesses
-  EXPECT_EQ("capacity", tallies[1].name);
+  EXPECT_EQ(CheckKind::kCapacity, tallies[1].kind);
   EXPECT_EQ(2, tallies[1].times);
 }
 

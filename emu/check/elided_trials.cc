@@ -53,8 +53,8 @@ std::optional<Trial> ElidedTrials::Run(const scheduler::Schedule& schedule) {
   trial.outputs.clear();
   trial.values_of_first = true;
   trial.facts.Set(Fact::kNothingUndefined, first_.facts.Has(Fact::kNothingUndefined));
-  for (const char* check : {"definedness", "values"}) {  // the same looks at the same values
-    if (const auto looks = first_.tallies.find(check); looks != first_.tallies.end()) trial.tallies.insert(*looks);
+  for (const CheckKind kind : {CheckKind::kDefinedness, CheckKind::kValues}) {  // the same looks at the same values
+    if (const auto looks = first_.tallies.find(kind); looks != first_.tallies.end()) trial.tallies.insert(*looks);
   }
   return trial;
 }

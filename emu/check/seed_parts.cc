@@ -79,7 +79,7 @@ PartsTogether Together(const std::vector<CheckPart>& parts, std::int64_t seeds) 
     all.stopped |= part.stopped;
     all.schedules += part.schedules;
     all.ran.push_back({part.first, part.first + part.schedules});
-    for (const CheckTally& tally : part.checks) all.tallies[tally.name] += tally.times;
+    for (const CheckTally& tally : part.checks) all.tallies[tally.kind] += tally.times;
     next = part.last;
   }
   all.gap |= !all.stopped && next != seeds;

@@ -45,7 +45,7 @@ class SeedPlan {
 // What ran elsewhere, up to the first part that stopped.
 struct PartsTogether {
   std::int64_t schedules = 0;
-  std::map<std::string, std::int64_t> tallies;
+  std::map<CheckKind, std::int64_t> tallies;
   std::vector<scheduler::SeedRange> ran;
   bool stopped = false, gap = false;  // seeds before the end that no part has
 };

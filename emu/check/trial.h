@@ -26,7 +26,7 @@ struct Trial {
   scheduler::Schedule schedule;
   std::vector<Tensor> outputs;
   std::vector<Finding> findings;
-  std::map<std::string, std::int64_t> tallies;  // how often each check looked at something
+  std::map<CheckKind, std::int64_t> tallies;  // how often each check looked at something
   std::vector<std::string> printed;
   std::int64_t programs = 0, accesses = 0;
   FactSet facts;                    // that this schedule showed, where everything watched

@@ -257,7 +257,7 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
   trial.why = checkers.looked().why;
   trial.every_order_alike = checkers.looked().every_order_alike;
   trial.tallies = checkers.looked().tallies;
-  if (blocks.has_value() && run.counts) trial.tallies["block residency"] += blocks->copies();
+  if (blocks.has_value() && run.counts) trial.tallies[CheckKind::kBlockResidency] += blocks->copies();
   if (run.way == launch::Way::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
   TakeResult(*std::move(ran), trial);
   return absl::OkStatus();

@@ -11,6 +11,19 @@
 namespace palladion {
 namespace {
 
+constexpr std::pair<CheckKind, std::string_view> kCheckNames[] = {
+    {CheckKind::kBlockResidency, "block residency"},
+    {CheckKind::kBounds, "bounds"},
+    {CheckKind::kCapacity, "capacity"},
+    {CheckKind::kDeadlocks, "deadlocks"},
+    {CheckKind::kDefinedness, "definedness"},
+    {CheckKind::kLanes, "lanes"},
+    {CheckKind::kLegality, "legality"},
+    {CheckKind::kRacesBetweenPrograms, "races between programs"},
+    {CheckKind::kRacesBetweenThreads, "races between threads"},
+    {CheckKind::kValues, "values"},
+};
+
 void AddFrames(const std::vector<SourceFrame>& frames, std::string* text) {
   if (frames.empty()) return;
   const std::string& file = frames[0].file;
@@ -65,6 +78,15 @@ std::string_view Name(ExitCode code) {
   constexpr std::string_view kNames[] = {"clean",     "defect",   "outputs differ", "unsupported",
                                          "malformed", "internal", "budget"};
   return kNames[static_cast<std::size_t>(code)];
+}
+
+std::string_view Name(CheckKind kind) { return kCheckNames[static_cast<std::size_t>(kind)].second; }
+
+std::optional<CheckKind> CheckKindFromName(std::string_view name) {
+  for (const auto& [kind, of_kind] : kCheckNames) {
+    if (of_kind == name) return kind;
+  }
+  return std::nullopt;
 }
 
 std::string_view Name(FidelityKind kind) {

@@ -71,7 +71,7 @@ void FunctionCheck::TakeBaseline(check::Trial trial) {
 absl::Status FunctionCheck::Take(const check::Trial& trial) {
   report_.schedules += IsInterrupted(trial.trouble) ? 0 : 1;
   livelock_ |= trial.run.outcome == scheduler::Outcome::kBudget;
-  for (const auto& [name, times] : trial.tallies) tallies_[name] += times;
+  for (const auto& [kind, times] : trial.tallies) tallies_[kind] += times;
   for (const Finding& finding : trial.findings)
     log_.Add(finding, trial.schedule, [&] { return shortener_.ReplayOf(trial, finding); });
   return trial.trouble;
@@ -112,7 +112,7 @@ void FunctionCheck::Conclude() {
     report_.findings.push_back(launch::Reported(log_.finding(i), places_.module()));
     report_.findings.back().replay = log_.shown(i).replay;
   }
-  for (const auto& [name, times] : tallies_) report_.checks.push_back({name, times});
+  for (const auto& [kind, times] : tallies_) report_.checks.push_back({kind, times});
   report_.argument = Argument();
   report_.verdict = VerdictOf(report_);
 }

@@ -48,7 +48,7 @@ class FunctionCheck {
   check::Trial baseline_;
   bool differs_ = false, livelock_ = false;
   check::CheckLog log_;
-  std::map<std::string, std::int64_t> tallies_;
+  std::map<CheckKind, std::int64_t> tallies_;
   Report report_;
 };
 

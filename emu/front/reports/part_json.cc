@@ -1,6 +1,7 @@
 #include "emu/front/reports/part_json.h"
 
 #include <cstdint>
+#include <optional>
 
 #include "nlohmann/json.hpp"
 #include "semantics/base/cat.h"
@@ -12,7 +13,7 @@ std::string PartJson(const CheckPart& part) {
   JsonWriter json;
   json.Open('{').Key("made_for").String(part.made_for).Key("first").Number(part.first).Key("last").Number(part.last);
   json.Key("schedules").Number(part.schedules).Key("checks").Open('{');
-  for (const CheckTally& tally : part.checks) json.Key(tally.name).Number(tally.times);
+  for (const CheckTally& tally : part.checks) json.Key(Name(tally.kind)).Number(tally.times);
   json.Close('}').Key("news").Open('[');
   for (const std::int64_t seed : part.news) json.Number(seed);
   return json.Close(']').Key("stopped").Bool(part.stopped).Close('}').Take();
@@ -30,8 +31,12 @@ absl::StatusOr<std::vector<CheckPart>> PartsOfJson(std::string_view list) {
                      .schedules = one.at("schedules").get<std::int64_t>(),
                      .news = one.at("news").get<std::vector<std::int64_t>>(),
                      .stopped = one.at("stopped").get<bool>()};
-      for (const auto& [name, times] : one.at("checks").items())
-        part.checks.push_back({name, times.get<std::int64_t>()});
+      for (const auto& [name, times] : one.at("checks").items()) {
+        const std::optional<CheckKind> kind = CheckKindFromName(name);
+        if (!kind.has_value())
+          return absl::InvalidArgumentError(Cat("not the parts of a check: '", name, "' is no kind of check"));
+        part.checks.push_back({*kind, times.get<std::int64_t>()});
+      }
       parts.push_back(std::move(part));
     }
     return parts;

@@ -155,7 +155,7 @@ void WriteCoverage(const Report& report, JsonWriter& json) {
   json.Key("checks").Open('[');
   for (const CheckTally& check : report.checks) {
     json.Open('{');
-    json.Key("name").String(check.name);
+    json.Key("name").String(Name(check.kind));
     json.Key("times").Number(check.times);
     json.Close('}');
   }

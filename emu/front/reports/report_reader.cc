@@ -125,7 +125,7 @@ void TakeCheck(const Json& json, Report& report) {
   report.argument = Text(json, "argument");
   for (const Json& fact : List(json, "facts")) report.facts.push_back(OneFact(fact));
   for (const Json& check : List(json, "checks"))
-    report.checks.push_back({Text(check, "name"), check.value("times", std::int64_t{0})});
+    report.checks.push_back({Word(check, "name", CheckKind::kValues), check.value("times", std::int64_t{0})});
   for (const Json& part : List(json, "never_ran"))
     report.never_ran.push_back({Text(part, "what"), Text(part, "source"), part.value("text_line", 0), Frames(part)});
   report.unused_suppressions = Strings(json, "unused_suppressions");

@@ -72,7 +72,8 @@ Report Full() {
   report.schedules = 64;
   report.argument = "an argument";
   for (const check::FactRow& row : check::AllFacts()) report.facts.push_back({row.fact, true, "words"});
-  report.checks = {{"bounds", 3}};
+  for (int kind = 0; kind <= static_cast<int>(CheckKind::kValues); ++kind)
+    report.checks.push_back({static_cast<CheckKind>(kind), 3 + kind});
   report.never_ran = {{.what = "a branch", .source = "s", .text_line = 5, .frames = kFrames}};
   report.unused_suppressions = {"s.txt:3: SHIFT a.py"};
   return report;

@@ -192,7 +192,7 @@ class TextReport {
     if (report.interrupted) Line("  stopped before all schedules had run: the findings so far");
     if (layout_.details && !report.checks.empty()) {
       Line("  looked at: ", absl::StrJoin(report.checks, ", ", [](std::string* out, const CheckTally& check) {
-             Append(out, Printable(check.name), " ", check.times, check.times == 1 ? " time" : " times");
+             Append(out, Name(check.kind), " ", check.times, check.times == 1 ? " time" : " times");
            }));
     }
     NeverRanLines();

@@ -67,7 +67,7 @@ Report RaceReport() {
           .checked = true,
           .schedules = 64,
           .argument = "64 schedules were tried.",
-          .checks = {{"bounds", 1}, {"races", 128}, {"contracts", 0}},
+          .checks = {{CheckKind::kBounds, 1}, {CheckKind::kRacesBetweenThreads, 128}, {CheckKind::kValues, 0}},
           .never_ran = {{.what = "body of when", .text_line = 3}},
           .unused_suppressions = {"s.txt:3: SHIFT a.py"}};
 }
@@ -116,6 +116,15 @@ verdict: defect: 2 defects, 1 note, 1 suppressed
   unused suppression: s.txt:3: SHIFT a.py
 )",
       ToText(RaceReport(), Options()));
+}
+
+TEST(ReportText, KindsOfChecksAreInTheOrderOfTheirNames) {
+  for (int kind = 0; kind <= static_cast<int>(CheckKind::kValues); ++kind) {
+    const std::string_view name = Name(static_cast<CheckKind>(kind));
+    EXPECT_EQ(static_cast<CheckKind>(kind), CheckKindFromName(name)) << name;
+    if (kind > 0) EXPECT_LT(Name(static_cast<CheckKind>(kind - 1)), name);
+  }
+  EXPECT_EQ(std::nullopt, CheckKindFromName("races"));
 }
 
 TEST(ReportText, VerdictsThatAreNone) {

@@ -113,7 +113,6 @@ TEST(ReportView, NoTextReachesATerminalRaw) {
   report.never_ran = {{.what = kWild, .source = kWild, .frames = {{kWild, 1, 1, kWild}}}};
   report.remarks = {{.name = "not-finite", .words = kWild, .source = kWild, .frames = {{kWild, 1, 1, kWild}}}};
   report.unused_suppressions = {kWild};
-  report.checks = {{kWild, 1}};
   document.difference = kWild;
   for (const bool several : {false, true}) {
     if (several) {
