@@ -10,6 +10,7 @@
 #include "emu/check.h"
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_schedule.h"
 #include "emu/front/command/command_timeline.h"
 #include "emu/front/command/output_file.h"
 #include "emu/kernel/arrays.h"
@@ -174,7 +175,7 @@ class Tracing {
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console) {
-  return Tracing(line, console).Trace();
+  return AsksForSchedule(line) ? TraceSchedule(line, console) : Tracing(line, console).Trace();
 }
 
 }  // namespace palladion::command

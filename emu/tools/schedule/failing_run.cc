@@ -1,0 +1,182 @@
+#include "emu/tools/schedule/failing_run.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "emu/check/trial_runner.h"
+#include "emu/kernel/arrays.h"
+#include "emu/kernel/float_environment.h"
+#include "emu/run/launch/meeting_blocks.h"
+#include "emu/tools/schedule/schedule_recorder.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+
+namespace palladion::schedule {
+namespace {
+
+int LineOf(const std::optional<ReportedAccess>& side) { return side.has_value() ? side->text_line : 0; }
+
+bool Fits(const ReportedFinding& finding, const WhichFinding& which) {
+  const auto fits = [](int asked, int line) { return asked == 0 || asked == line; };
+  return (which.code.empty() || which.code == Code(finding.code)) && fits(which.text_line, finding.text_line) &&
+         fits(which.first, LineOf(finding.first)) && fits(which.second, LineOf(finding.second));
+}
+
+// The worst that a run shows; of equal ones the first.
+const ReportedFinding* Choose(const Report& report, const WhichFinding& which) {
+  const ReportedFinding* chosen = nullptr;
+  for (const ReportedFinding& finding : report.findings) {
+    if (finding.replay.empty() || !Fits(finding, which)) continue;
+    const bool counts = Counts(finding, report), chosen_counts = chosen != nullptr && Counts(*chosen, report);
+    if (chosen == nullptr || (counts && !chosen_counts)) chosen = &finding;
+  }
+  return chosen;
+}
+
+absl::Status NothingToDraw(const Report& report, const WhichFinding& which, bool replayed) {
+  const std::string asked = which.code.empty() ? "" : Cat(" ", which.code);
+  if (report.findings.empty())
+    return absl::NotFoundError(Cat("kernel @", report.kernel, ": nothing was found",
+                                   replayed ? " under this schedule" : "",
+                                   ", so there is no failing run to draw (verdict: ", Name(report.verdict), ")"));
+  const bool any = std::any_of(report.findings.begin(), report.findings.end(),
+                               [](const ReportedFinding& finding) { return !finding.replay.empty(); });
+  if (any)
+    return absl::NotFoundError(Cat("kernel @", report.kernel, ": there is no finding", asked,
+                                   which.text_line > 0 ? Cat(" of line ", which.text_line, " of the kernel text") : "",
+                                   "; found: ", Code(report.findings.front().code)));
+  return absl::NotFoundError(Cat("kernel @", report.kernel, ": ", Code(report.findings.front().code),
+                                 " is known before anything runs, so no schedule shows it"));
+}
+
+// Where a side of a finding is among the operations of its run.
+class Sides {
+ public:
+  explicit Sides(const Recording& run) : run_(run) {}
+
+  // Nearest to an operation, before it rather than after it; the last of all where that is -1. What is known of the
+  // side least certainly (its object, its agent) is given up first.
+  std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
+    for (const int known : {2, 1, 0}) {
+      std::int64_t found = -1;
+      for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
+        if (number == but || !Is(run_[number], side, known)) continue;
+        if (near >= 0 && number > near && found >= 0) break;
+        found = number;
+      }
+      if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  std::int64_t OfLine(int text_line) const {
+    for (std::int64_t number = run_.end(); number-- > run_.forgotten;) {
+      if (run_[number].text_line == text_line) return number;
+    }
+    return -1;
+  }
+
+  bool Is(const Op& op, const ReportedAccess& side, int known) const {
+    if (op.text_line != side.text_line) return false;
+    if (known >= 1 && run_.actors[op.actor].name != side.agent) return false;
+    return known < 2 || side.object.empty() || op.objects.find(side.object) != std::string::npos;
+  }
+
+ private:
+  const Recording& run_;
+};
+
+void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
+  const Sides sides(run->recording);
+  std::int64_t came = -1;
+  for (const Recording::Found& found : run->recording.found) {
+    if (came < 0 && sought.Is(found.finding)) came = found.op;
+  }
+  const ReportedFinding& finding = run->finding;
+  if (finding.second.has_value()) {
+    const bool there = run->recording.Has(came) && sides.Is(run->recording[came], *finding.second, 0);
+    run->second = there ? came : sides.Find(*finding.second, -1);
+  }
+  if (finding.first.has_value()) run->first = sides.Find(*finding.first, run->second, run->second);
+  if (run->first >= 0 || run->second >= 0) return;
+  run->second = run->recording.Has(came) && run->recording[came].text_line == finding.text_line
+                    ? came
+                    : sides.OfLine(finding.text_line);
+}
+
+// What waits for ever comes after all that ran, by agent.
+void AddWaits(const scheduler::Deadlock& deadlock, FailingRun* run) {
+  Recording& recording = run->recording;
+  std::map<std::int32_t, std::int64_t> number_of;
+  for (const scheduler::Wait& wait : deadlock.waits) {
+    const auto of = std::find_if(recording.actors.begin(), recording.actors.end(),
+                                 [&](const Actor& actor) { return actor.name == wait.agent_name; });
+    const auto actor = static_cast<std::size_t>(of - recording.actors.begin());
+    if (of == recording.actors.end()) recording.actors.push_back({.id = {}, .name = wait.agent_name, .issuer = {}});
+    ++recording.actors[actor].operations;
+    number_of[wait.agent.value] = recording.end();
+    run->waiting.push_back(recording.end());
+    recording.ops.push_back({.actor = actor,
+                             .kind = OpKind::kWaiting,
+                             .text = Cat("waits for ever: ", wait.what),
+                             .objects = wait.what,
+                             .loc = wait.loc,
+                             .text_line = wait.text_line,
+                             .blocked = true});
+  }
+  for (const scheduler::AgentOrdinal agent : deadlock.cycle) {
+    if (const auto at = number_of.find(agent.value); at != number_of.end()) run->circle.push_back(at->second);
+  }
+}
+
+absl::Status Record(const PreparedKernel& kernel, absl::Span<const Tensor> inputs, const CheckOptions& options,
+                    FailingRun* run) {
+  const kernel::FloatEnvironment environment;
+  const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs);
+  const check::TrialRunner runner = check::TrialRunner::Create(kernel, arrays, options);
+  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule schedule, scheduler::ParseSchedule(run->replay));
+  PALLADION_RETURN_IF_ERROR(scheduler::ExpectMadeFor(schedule, runner.Origin()));
+  // Policies that need it know how long seed 0 is.
+  PALLADION_ASSIGN_OR_RETURN(const check::Trial first,
+                             runner.Run(runner.ScheduleOfSeed(0), check::Watch::kOutputs, {}));
+  const scheduler::RunLengths lengths{.steps = std::max<std::int64_t>(1, first.run.steps),
+                                      .operations = first.run.operations,
+                                      .work = first.run.work};
+  const ScheduleRecorder::Sought sought{.code = run->finding.code,
+                                        .text_line = run->finding.text_line,
+                                        .first = LineOf(run->finding.first),
+                                        .second = LineOf(run->finding.second)};
+  ScheduleRecorder recorder(kernel.state(), sought);
+  const agents::LaunchOptions watched{.observers = {&recorder}};
+  PALLADION_ASSIGN_OR_RETURN(const check::Trial trial,
+                             runner.Run(schedule, check::Watch::kEverything, lengths, &watched));
+  run->recording = recorder.Take();
+  if (run->finding.code == FindingCode::kDeadlock) AddWaits(trial.run.deadlock, run);
+  FindSides(run, sought);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<FailingRun> ReplayFailing(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
+                                         const CheckOptions& options, const WhichFinding& which) {
+  PALLADION_ASSIGN_OR_RETURN(const Report report, Check(kernel, inputs, options));
+  const ReportedFinding* const finding = Choose(report, which);
+  if (finding == nullptr) return NothingToDraw(report, which, !options.replay.empty());
+  FailingRun run{.finding = *finding,
+                 .kernel = kernel.name(),
+                 .target = kernel.target(),
+                 .replay = options.replay.empty() ? finding->replay : options.replay,
+                 .recording = {}};
+  absl::Status recorded = Record(kernel, inputs, options, &run);
+  if (launch::HaveMet(recorded)) {  // the copies of its blocks overlap: only its pipeline shows what then happens
+    PALLADION_ASSIGN_OR_RETURN(const PreparedKernel pipelined, launch::WithPipeline(kernel));
+    recorded = Record(pipelined, inputs, options, &run);
+  }
+  PALLADION_RETURN_IF_ERROR(recorded);
+  return run;
+}
+
+}  // namespace palladion::schedule
