@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.api.golden_bundle import Comparison, compare, golden
     from palladion.api.reducing import Reduced, reduce
     from palladion.api.running import record, run
+    from palladion.api.schedules import draw_schedule
     from palladion.api.timing import TimeReport, time
     from palladion.api.tuning import tune
     from palladion.base.errors import PalladionWarning
@@ -31,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.jax.interception import export
     from palladion.jax.jax_source import to_jax, to_jax_source
     from palladion.jax.probes import target
+    from palladion.report.drawing import Picture
     from palladion.report.kernel_time import KernelTime
     from palladion.report.tuned import Tuned, TunedRow
 
@@ -53,6 +55,7 @@ _NEEDS_JAX = {
     "PalladionWarning": "base.errors",
     "record": "api.running",
     "run": "api.running",
+    "draw_schedule": "api.schedules",
     "model_inline": "jax.exporter.inline_code",
     "to_jax": "jax.jax_source",
     "to_jax_source": "jax.jax_source",
@@ -61,6 +64,7 @@ _NEEDS_JAX = {
     "Advice": "api.advising",
     "advise": "api.advising",
     "KernelTime": "report.kernel_time",
+    "Picture": "report.drawing",
     "TimeReport": "api.timing",
     "time": "api.timing",
     "Tuned": "report.tuned",

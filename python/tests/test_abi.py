@@ -14,7 +14,7 @@ from jax.experimental import pallas as pl
 
 import palladion
 from palladion import _abi, _library
-from palladion.api import reducing, time_requests
+from palladion.api import reducing, schedules, time_requests
 from palladion.report.reports import KernelReport
 
 HEADER = (pathlib.Path(__file__).parents[2] / "emu/c_api.h").read_text()
@@ -32,6 +32,7 @@ STRUCTURES = {
     "timeline": time_requests.Timeline,
     "time_request": time_requests.Request,
     "reduce_request": reducing._Request,
+    "schedule_request": schedules._Request,
 }
 
 

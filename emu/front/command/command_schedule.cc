@@ -62,9 +62,8 @@ absl::StatusOr<ExitCode> TraceSchedule(const CommandLine& line, const Console& c
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   std::optional<Attended> attended(std::in_place, console, file.kernel.name());
   options.run.control = attended->control();
-  PALLADION_ASSIGN_OR_RETURN(
-      const schedule::FailingRun run,
-      schedule::ReplayFailing(file.kernel, inputs, options, {.code = line.Flag("finding")}));
+  PALLADION_ASSIGN_OR_RETURN(const schedule::FailingRun run,
+                             schedule::ReplayFailing(file.kernel, inputs, options, {.code = line.Flag("finding")}));
   attended.reset();
   SourceFiles sources;
   const schedule::SchedulePicture picture = schedule::DrawSchedule(

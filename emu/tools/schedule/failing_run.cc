@@ -96,8 +96,7 @@ void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
   }
   const ReportedFinding& finding = run->finding;
   if (finding.second.has_value()) {
-    const bool there = run->recording.Has(came) && sides.Is(run->recording[came], *finding.second, 0);
-    run->second = there ? came : sides.Find(*finding.second, -1);
+    run->second = sides.Find(*finding.second, came);  // an operation is judged when it is issued
   }
   if (finding.first.has_value()) run->first = sides.Find(*finding.first, run->second, run->second);
   if (run->first >= 0 || run->second >= 0) return;
@@ -141,9 +140,8 @@ absl::Status Record(const PreparedKernel& kernel, absl::Span<const Tensor> input
   // Policies that need it know how long seed 0 is.
   PALLADION_ASSIGN_OR_RETURN(const check::Trial first,
                              runner.Run(runner.ScheduleOfSeed(0), check::Watch::kOutputs, {}));
-  const scheduler::RunLengths lengths{.steps = std::max<std::int64_t>(1, first.run.steps),
-                                      .operations = first.run.operations,
-                                      .work = first.run.work};
+  const scheduler::RunLengths lengths{
+      .steps = std::max<std::int64_t>(1, first.run.steps), .operations = first.run.operations, .work = first.run.work};
   const ScheduleRecorder::Sought sought{.code = run->finding.code,
                                         .text_line = run->finding.text_line,
                                         .first = LineOf(run->finding.first),
@@ -154,7 +152,7 @@ absl::Status Record(const PreparedKernel& kernel, absl::Span<const Tensor> input
                              runner.Run(schedule, check::Watch::kEverything, lengths, &watched));
   run->recording = recorder.Take();
   if (run->finding.code == FindingCode::kDeadlock) AddWaits(trial.run.deadlock, run);
-  FindSides(run, sought);
+  if (run->waiting.empty()) FindSides(run, sought);
   return absl::OkStatus();
 }
 

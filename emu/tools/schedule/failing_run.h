@@ -17,7 +17,7 @@ namespace palladion::schedule {
 
 // Which finding is drawn: the worst where no code is given.
 struct WhichFinding {
-  std::string code;                         // "RACE_RW"; "": any
+  std::string code;                          // "RACE_RW"; "": any
   int text_line = 0, first = 0, second = 0;  // of the finding and its sides; 0: any
 };
 

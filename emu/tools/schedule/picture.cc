@@ -12,8 +12,8 @@
 namespace palladion::schedule {
 namespace {
 
-constexpr std::size_t kAfter = 2;           // operations of an agent after its side of the finding
-constexpr std::size_t kOthersEach = 4;      // synchronisations of an agent of the finding with others
+constexpr std::size_t kAfter = 2;       // operations of an agent after its side of the finding
+constexpr std::size_t kOthersEach = 4;  // synchronisations of an agent of the finding with others
 
 class Chooser {
  public:
@@ -75,7 +75,8 @@ class Chooser {
     std::map<std::size_t, std::size_t> with_others;  // by agent of the finding
     std::size_t between = 0;
     for (auto edge = run_.edges.rbegin(); edge != run_.edges.rend(); ++edge) {
-      if (edge->kind == EdgeKind::kIssue || edge->from > latest_ || !run_.Has(edge->from) || !run_.Has(edge->to)) continue;
+      if (edge->kind == EdgeKind::kIssue || edge->from > latest_ || !run_.Has(edge->from) || !run_.Has(edge->to))
+        continue;
       const std::size_t from = AgentOf(run_[edge->from].actor), to = AgentOf(run_[edge->to].actor);
       const bool from_in = involved_.count(from) > 0, to_in = involved_.count(to) > 0;
       if (!from_in && !to_in) continue;
@@ -140,6 +141,7 @@ class Drawer {
     shown_ = chooser_.Choose();
     SayFinding();
     MakeLanes();
+    PlaceOthers();
     MakeRows();
     MakeEdges();
     return std::move(picture_);
@@ -158,7 +160,7 @@ class Drawer {
     picture_.target = failing_.target;
     picture_.operations = run_.end();
     picture_.lanes_left_out = chooser_.left_out();
-    picture_.missing = finding.code == FindingCode::kDeadlock            ? "each waits for the next"
+    picture_.missing = finding.code == FindingCode::kDeadlock         ? "each waits for the next"
                        : RowOf(finding.code).denies == Denies::kOrder ? "nothing orders the two"
                                                                       : "";
   }
@@ -200,7 +202,8 @@ class Drawer {
       while (track < free_from.size() && free_from[track] > span.first) ++track;
       if (track == free_from.size()) {
         free_from.push_back(0);
-        const std::string name = Cat("operations of ", run_.actors[agent].name, track == 0 ? "" : Cat(", ", track + 1));
+        const std::string name =
+            Cat("async operations of ", run_.actors[agent].name, track == 0 ? "" : Cat(", ", track + 1));
         picture_.lanes.push_back({.name = name,
                                   .short_name = name,
                                   .operations = true,
@@ -209,6 +212,20 @@ class Drawer {
       free_from[track] = span.second + 1;
       lane_of_[actor] = base + track;
       picture_.lanes[base + track].all += run_.actors[actor].operations;
+    }
+  }
+
+  // Operations of the agents that are drawn which are not shown themselves: when a reader asks for them, they are where
+  // there is room.
+  void PlaceOthers() {
+    for (std::size_t a = 0; a < run_.actors.size(); ++a) {
+      if (!run_.actors[a].is_operation() || lane_of_.count(a) > 0) continue;
+      const auto agent = lane_of_.find(chooser_.AgentOf(a));
+      if (agent == lane_of_.end()) continue;
+      const std::size_t beside = agent->second + 1;
+      const bool has_track = beside < picture_.lanes.size() && picture_.lanes[beside].operations;
+      lane_of_[a] = has_track ? beside : agent->second;
+      picture_.lanes[lane_of_[a]].all += run_.actors[a].operations;
     }
   }
 
@@ -245,8 +262,8 @@ class Drawer {
     PictureRow row{.number = number,
                    .lane = lane_of_.at(op.actor),
                    .kind = op.kind,
-                   .mark = number == failing_.first    ? RowMark::kFirst
-                           : number == failing_.second ? RowMark::kSecond
+                   .mark = number == failing_.first      ? RowMark::kFirst
+                           : number == failing_.second   ? RowMark::kSecond
                            : op.kind == OpKind::kWaiting ? RowMark::kWaiting
                                                          : RowMark::kNone,
                    .shown = shown_.count(number) > 0,
@@ -269,7 +286,8 @@ class Drawer {
       if (sources_.source_line) line.text = sources_.source_line(file, frames[0].line).value_or("");
     }
     if (line.text.empty() && op.text_line > 0) {
-      if (frames.empty()) line.place = Cat("line ", op.text_line, " of the kernel text");
+      if (frames.empty())
+        line.place = Cat(sources_.kernel_path.substr(sources_.kernel_path.rfind('/') + 1), ":", op.text_line);
       line.text = LineOfText(sources_.kernel_text, op.text_line).value_or("");
     }
     const std::size_t begin = line.text.find_first_not_of(" \t");
@@ -300,8 +318,8 @@ class Drawer {
   const PictureOptions& options_;
   Chooser chooser_;
   std::set<std::int64_t> shown_;
-  std::map<std::size_t, std::size_t> lane_of_;     // by actor
-  std::map<std::int64_t, std::size_t> row_of_;     // by operation
+  std::map<std::size_t, std::size_t> lane_of_;  // by actor
+  std::map<std::int64_t, std::size_t> row_of_;  // by operation
   std::map<std::pair<std::int32_t, int>, std::size_t> line_at_;
   SchedulePicture picture_;
 };

@@ -20,10 +20,10 @@
 namespace palladion::schedule {
 
 struct PictureOptions {
-  std::size_t lanes = 12;      // at most
-  std::size_t before = 6;      // operations of an agent before its side of the finding
+  std::size_t lanes = 12;         // at most
+  std::size_t before = 6;         // operations of an agent before its side of the finding
   std::size_t synchronised = 12;  // of the latest synchronisations of two agents of the finding
-  std::size_t rows = 3000;     // at most, with those that are collapsed
+  std::size_t rows = 3000;        // at most, with those that are collapsed
 };
 
 // A line of the user's source, or of the kernel text where that is not known.
@@ -33,11 +33,11 @@ struct ShownLine {
 };
 
 struct PictureLane {
-  std::string name;          // "thread 1", "operations of thread 1"
-  std::string short_name;    // what fits beside a row
-  bool operations = false;   // asynchronous ones, of an agent
-  bool involved = false;     // the finding is about it
-  std::int64_t all = 0;      // operations that it has in the run
+  std::string name;         // "thread 1", "operations of thread 1"
+  std::string short_name;   // what fits beside a row
+  bool operations = false;  // asynchronous ones, of an agent
+  bool involved = false;    // the finding is about it
+  std::int64_t all = 0;     // operations that it has in the run
 };
 
 enum class RowMark : std::uint8_t { kNone, kFirst, kSecond, kWaiting };
@@ -67,10 +67,10 @@ struct SchedulePicture {
   std::vector<PictureLane> lanes;
   std::vector<PictureRow> rows;
   std::vector<PictureEdge> edges;
-  std::vector<PictureEdge> red;   // the edge that is missing, or the circle of waits
+  std::vector<PictureEdge> red;  // the edge that is missing, or the circle of waits
   std::vector<ShownLine> lines;
   std::vector<std::size_t> sides;  // rows of the two sides, or of the waits
-  std::int64_t operations = 0;    // of the run
+  std::int64_t operations = 0;     // of the run
   std::int64_t lanes_left_out = 0, not_kept = 0;
 };
 

@@ -1,5 +1,6 @@
-// The essential part of a picture as one SVG: lanes as tracks on the left, with a sign for each operation, and its words
-// on the right, so that twelve lanes are as legible as two. Colours for light and dark; no script, no font of its own.
+// The essential part of a picture as one SVG: lanes as tracks on the left, with a sign for each operation, and its
+// words on the right, so that twelve lanes are as legible as two. Colours for light and dark; no script, no font of its
+// own.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -29,18 +30,28 @@ constexpr std::string_view kStyle = R"(<style>
 </style>)";
 
 // Legible on white and on black.
-constexpr std::array<std::string_view, 12> kColours = {"#2e7cd6", "#e07b00", "#12946a", "#a24fd0", "#c2477f", "#7b8f00",
-                                                       "#0f93a8", "#8a6d3b", "#5b6ee1", "#d1495b", "#4d9221", "#7f7f7f"};
+constexpr std::array<std::string_view, 12> kColours = {"#2e7cd6", "#e07b00", "#12946a", "#a24fd0",
+                                                       "#c2477f", "#7b8f00", "#0f93a8", "#8a6d3b",
+                                                       "#5b6ee1", "#d1495b", "#4d9221", "#7f7f7f"};
 
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }
   return out;
@@ -97,7 +108,8 @@ class Svg {
     Foot();
     const int height = y_ + 12;
     return Cat("<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"pls\" viewBox=\"0 0 ", kWidth, " ", height,
-               "\" width=\"", kWidth, "\" height=\"", height, "\" style=\"max-width:100%;height:auto\" role=\"img\" aria-label=\"",
+               "\" width=\"", kWidth, "\" height=\"", height,
+               "\" style=\"max-width:100%;height:auto\" role=\"img\" aria-label=\"",
                Escaped(Cat(picture_.title, ": the failing schedule of ", picture_.kernel)), "\">", kStyle,
                "<rect class=\"bg\" width=\"", kWidth, "\" height=\"", height, "\" rx=\"8\"/>", head_, drawn, body_,
                "</svg>\n");
@@ -108,7 +120,8 @@ class Svg {
   int X(std::size_t lane) const { return kMargin + 10 + static_cast<int>(lane) * step_; }
 
   void Text(std::string* to, int x, std::string_view classes, std::string_view text) const {
-    Append(to, "<text x=\"", x, "\" y=\"", y_, "\" class=\"", classes, "\" xml:space=\"preserve\">", Escaped(text), "</text>");
+    Append(to, "<text x=\"", x, "\" y=\"", y_, "\" class=\"", classes, "\" xml:space=\"preserve\">", Escaped(text),
+           "</text>");
   }
 
   void Head() {
@@ -138,7 +151,8 @@ class Svg {
       Text(&head_, kMargin + 14, "code", Cut(line.text, kTextWidth));
     }
     y_ += 10;
-    Append(&head_, "<line class=\"rule\" x1=\"", kMargin, "\" x2=\"", kWidth - kMargin, "\" y1=\"", y_, "\" y2=\"", y_, "\"/>");
+    Append(&head_, "<line class=\"rule\" x1=\"", kMargin, "\" x2=\"", kWidth - kMargin, "\" y1=\"", y_, "\" y2=\"", y_,
+           "\"/>");
   }
 
   void Lanes() {
@@ -146,7 +160,9 @@ class Svg {
     for (std::size_t lane = 0; lane < picture_.lanes.size(); ++lane)
       colour_of_.push_back(picture_.lanes[lane].operations && agents > 0 ? agents - 1 : agents++);
     y_ += 22;
-    Text(&head_, kMargin, "dim", "Downwards: the order of this schedule, not time.");
+    Text(&head_, kMargin, "dim",
+         "Downwards: the order of this schedule, not time.   ◆ starts   ● async reads or writes   ▶ arrives or signals "
+         "  ○ waits   ■ accesses");
     int x = kMargin;
     y_ += 24;
     for (std::size_t lane = 0; lane < picture_.lanes.size(); ++lane) {
@@ -164,8 +180,8 @@ class Svg {
 
   void Chip(std::string* to, std::size_t lane, int x, int middle) const {
     const bool hollow = picture_.lanes[lane].operations;
-    Append(to, "<rect x=\"", x, "\" y=\"", middle - 9, "\" width=\"17\" height=\"17\" rx=\"", hollow ? 8 : 4, "\" fill=\"",
-           Colour(lane), "\"/><text x=\"", x + 8, "\" y=\"", middle + 4,
+    Append(to, "<rect x=\"", x, "\" y=\"", middle - 9, "\" width=\"17\" height=\"17\" rx=\"", hollow ? 8 : 4,
+           "\" fill=\"", Colour(lane), "\"/><text x=\"", x + 8, "\" y=\"", middle + 4,
            "\" text-anchor=\"middle\" style=\"fill:#fff;font-size:11px;font-weight:650\">", lane + 1, "</text>");
   }
 
@@ -204,12 +220,12 @@ class Svg {
     Sign(row, X(row.lane), y);
     const std::string place = picture_.lines[row.line].place;
     const auto room = static_cast<std::size_t>((kWidth - kMargin - text_x_ - 24) / 6.9) - place.size() - 3;
-    Append(&body_, "<text x=\"", text_x_, "\" y=\"", y_, "\" style=\"fill:", Colour(row.lane),
-           ";font-weight:650\">", row.lane + 1, "</text>");
+    Append(&body_, "<text x=\"", text_x_, "\" y=\"", y_, "\" style=\"fill:", Colour(row.lane), ";font-weight:650\">",
+           row.lane + 1, "</text>");
     const std::string words = Cat(row.text, row.blocked && row.kind == OpKind::kWait ? " (was blocked)" : "");
     Text(&body_, text_x_ + 24, red ? "b redt" : "", Cut(words, room));
-    Append(&body_, "<text x=\"", kWidth - kMargin, "\" y=\"", y_, "\" text-anchor=\"end\" class=\"dim\">", Escaped(place),
-           "</text>");
+    Append(&body_, "<text x=\"", kWidth - kMargin, "\" y=\"", y_, "\" text-anchor=\"end\" class=\"dim\">",
+           Escaped(place), "</text>");
   }
 
   // Each kind of operation has a shape of its own.
@@ -218,7 +234,8 @@ class Svg {
     const std::string fill = row.mark != RowMark::kNone ? "class=\"redf\"" : Cat("fill=\"", colour, "\"");
     switch (row.kind) {
       case OpKind::kArrive:  // points out
-        Append(&body_, "<path d=\"M", x - 5, " ", y - 6, "L", x + 7, " ", y, "L", x - 5, " ", y + 6, "Z\" ", fill, "/>");
+        Append(&body_, "<path d=\"M", x - 5, " ", y - 6, "L", x + 7, " ", y, "L", x - 5, " ", y + 6, "Z\" ", fill,
+               "/>");
         break;
       case OpKind::kWait:
       case OpKind::kWaiting:
@@ -226,7 +243,8 @@ class Svg {
                row.mark != RowMark::kNone ? "var(--red)" : colour, "\" stroke-width=\"2.5\"/>");
         break;
       case OpKind::kIssue:
-        Append(&body_, "<path d=\"M", x, " ", y - 7, "L", x + 7, " ", y, "L", x, " ", y + 7, "L", x - 7, " ", y, "Z\" ", fill, "/>");
+        Append(&body_, "<path d=\"M", x, " ", y - 7, "L", x + 7, " ", y, "L", x, " ", y + 7, "L", x - 7, " ", y, "Z\" ",
+               fill, "/>");
         break;
       default:
         Append(&body_, "<rect x=\"", x - 5, "\" y=\"", y - 5, "\" width=\"10\" height=\"10\" rx=\"",
@@ -251,8 +269,8 @@ class Svg {
       if (edge.kind != EdgeKind::kIssue || y_of_[edge.from] < 0 || y_of_[edge.to] < 0) continue;
       const std::size_t lane = picture_.rows[edge.to].lane;
       const int y = y_of_[edge.from];
-      Append(&body_, "<line x1=\"", X(lane), "\" x2=\"", X(lane), "\" y1=\"", y, "\" y2=\"", y_of_[edge.to], "\" stroke=\"",
-             Colour(lane), "\" stroke-opacity=\".45\" stroke-width=\"8\" stroke-linecap=\"round\"/>");
+      Append(&body_, "<line x1=\"", X(lane), "\" x2=\"", X(lane), "\" y1=\"", y, "\" y2=\"", y_of_[edge.to],
+             "\" stroke=\"", Colour(lane), "\" stroke-opacity=\".45\" stroke-width=\"8\" stroke-linecap=\"round\"/>");
       Append(&body_, "<line x1=\"", X(picture_.rows[edge.from].lane), "\" x2=\"", X(lane), "\" y1=\"", y, "\" y2=\"", y,
              "\" stroke=\"", Colour(lane), "\" stroke-opacity=\".6\" stroke-width=\"2\"/>");
     }
@@ -262,7 +280,7 @@ class Svg {
     const int x1 = X(picture_.rows[edge.from].lane), x2 = X(picture_.rows[edge.to].lane);
     const int y1 = y_of_[edge.from], y2 = y_of_[edge.to];
     const int side = x2 > x1 ? -1 : x2 < x1 ? 1 : 0, end = x2 + side * 9;
-    const int bend = y1 > y2 ? 18 : 0;
+    const int bend = y1 > y2 ? 26 : 0;  // what goes up does not lie on what goes down
     Append(&body_, "<path class=\"", line, "\" d=\"M", x1, " ", y1, "C", x1 - side * step_ / 2, " ", y1 + bend, " ",
            end + side * step_ / 2, " ", y2 + bend, " ", end, " ", y2, "\"/>");
     Append(&body_, "<path class=\"", head, "\" d=\"M", x2 + side * 7, " ", y2, "l", side * 7, " -4l0 8Z\"/>");
@@ -280,7 +298,8 @@ class Svg {
 
   void Foot() {
     y_ += 16;
-    Append(&body_, "<line class=\"rule\" x1=\"", kMargin, "\" x2=\"", kWidth - kMargin, "\" y1=\"", y_, "\" y2=\"", y_, "\"/>");
+    Append(&body_, "<line class=\"rule\" x1=\"", kMargin, "\" x2=\"", kWidth - kMargin, "\" y1=\"", y_, "\" y2=\"", y_,
+           "\"/>");
     const auto say = [&](std::string_view classes, std::string_view text, std::size_t most) {
       for (const std::string& line : Wrapped(text, kTextWidth + 20, most)) {
         y_ += kLine;
@@ -288,10 +307,12 @@ class Svg {
       }
     };
     y_ += 3;
-    if (!picture_.red.empty() && !picture_.missing.empty()) say("b redt", Cat("Red, dashed: ", picture_.missing, "."), 1);
+    if (!picture_.red.empty() && !picture_.missing.empty())
+      say("b redt", Cat("Red, dashed: ", picture_.missing, "."), 1);
     if (!picture_.why.empty()) say("", Cat("Why: ", picture_.why), 4);
     if (!picture_.fix.empty()) say("", Cat("Fix: ", picture_.fix), 3);
-    const std::string left = picture_.lanes_left_out == 0 ? "" : Cat(" Agents that are not drawn: ", picture_.lanes_left_out, ".");
+    const std::string left =
+        picture_.lanes_left_out == 0 ? "" : Cat(" Agents that are not drawn: ", picture_.lanes_left_out, ".");
     say("dim", Cat(picture_.operations, " operations ran until here.", left), 1);
   }
 

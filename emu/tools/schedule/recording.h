@@ -27,9 +27,9 @@ enum class OpKind : std::uint8_t {
 std::string_view Name(OpKind kind);  // "access", "issue", ...
 
 enum class EdgeKind : std::uint8_t {
-  kSync,      // an arrival, a signal or a completion, and the wait that it let go on
-  kIssue,     // an issue, and the operation's own phases
-  kSpawn,     // a thread and the warps that it forks, and back
+  kSync,   // an arrival, a signal or a completion, and the wait that it let go on
+  kIssue,  // an issue, and the operation's own phases
+  kSpawn,  // a thread and the warps that it forks, and back
 };
 std::string_view Name(EdgeKind kind);  // "sync", "issue", "spawn"
 
@@ -44,7 +44,7 @@ struct Actor {
 struct Op {
   std::size_t actor = 0;  // of Recording::actors
   OpKind kind = OpKind::kAccess;
-  std::string text;  // "waits for barrier full[1], phase 3"
+  std::string text;     // "waits for barrier full[1], phase 3"
   std::string objects;  // the refs, barriers and semaphores that it is about, with spaces between
   LocId loc;
   int text_line = 0;

@@ -364,8 +364,7 @@ void ScheduleRecorder::AcquirePhase(AgentId agent, const WaitTarget& target, std
   AcquireFrom(releases_[KeyOf(agent, target)], agent, phase, op);
 }
 
-void ScheduleRecorder::AcquireFrom(std::deque<Release>& releases, AgentId agent, std::uint64_t phase,
-                                   std::int64_t op) {
+void ScheduleRecorder::AcquireFrom(std::deque<Release>& releases, AgentId agent, std::uint64_t phase, std::int64_t op) {
   for (Release& release : releases) {
     const bool taken = std::find(release.taken_by.begin(), release.taken_by.end(), agent) != release.taken_by.end();
     if (taken || !(release.of_cluster ? Knows(agent, release.epoch) : release.phase == phase)) continue;

@@ -65,9 +65,9 @@ class ScheduleRecorder final : public run::Watcher {
   struct Release {
     std::int64_t op = 0;
     memory_model::Epoch epoch;
-    std::uint64_t phase = 0;   // of a barrier
-    std::int64_t amount = 1;   // of a semaphore, what is left of it
-    bool of_cluster = false;   // at a barrier of several blocks: the clocks say who learns of it
+    std::uint64_t phase = 0;  // of a barrier
+    std::int64_t amount = 1;  // of a semaphore, what is left of it
+    bool of_cluster = false;  // at a barrier of several blocks: the clocks say who learns of it
     std::vector<AgentId> taken_by = {};
   };
   struct Flight {  // an operation that has not come to its end
@@ -77,7 +77,7 @@ class ScheduleRecorder final : public run::Watcher {
     QueueId queue;
   };
   using ClusterPlace = std::tuple<threads::ObjectName, std::int64_t, std::int64_t>;  // array, element, cluster
-  struct Line {  // the step that an agent is at
+  struct Line {                                                                      // the step that an agent is at
     LocId loc;
     int text_line = 0;
     std::int64_t op = -1;  // what it has recorded
@@ -116,13 +116,13 @@ class ScheduleRecorder final : public run::Watcher {
   Recording recording_;
   std::size_t of_model_ = 0, of_memory_ = 0;  // findings that have been noted
   absl::flat_hash_map<std::int32_t, std::size_t> actor_of_;
-  absl::flat_hash_map<std::int32_t, Line> line_of_;           // by agent
-  absl::flat_hash_map<std::int32_t, std::string> name_of_;    // of programs
-  absl::flat_hash_map<std::int32_t, std::int64_t> last_of_;   // op, by agent or operation
+  absl::flat_hash_map<std::int32_t, Line> line_of_;                // by agent
+  absl::flat_hash_map<std::int32_t, std::string> name_of_;         // of programs
+  absl::flat_hash_map<std::int32_t, std::int64_t> last_of_;        // op, by agent or operation
   std::map<std::pair<std::int32_t, int>, std::int64_t> phase_of_;  // op, by operation and half
   std::map<std::int32_t, Flight> flights_;
-  std::map<std::int64_t, std::deque<Release>> releases_;      // by object
-  std::map<std::int32_t, std::vector<Release>> queued_;       // phases of operations in queues, by issuer
+  std::map<std::int64_t, std::deque<Release>> releases_;  // by object
+  std::map<std::int32_t, std::vector<Release>> queued_;   // phases of operations in queues, by issuer
   std::map<ClusterPlace, std::int64_t> cluster_keys_;
 };
 
