@@ -59,7 +59,7 @@ class Sides {
   // Nearest to an operation, before it rather than after it; the last of all where that is -1. What is known of the
   // side least certainly (its object, its agent) is given up first.
   std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
-    for (const int known : {2, 1, 0}) {
+    for (const int known : {3, 2, 1, 0}) {
       std::int64_t found = -1;
       for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
         if (number == but || !Is(run_[number], side, known)) continue;
@@ -67,6 +67,14 @@ class Sides {
         found = number;
       }
       if (found >= 0) return found;
+    }
+    return -1;
+  }
+
+  // What is there from an agent's beginning has no operation of its own.
+  std::int64_t BeginOf(const std::string& agent) const {
+    for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
+      if (run_[number].kind == OpKind::kBegin && run_.actors[run_[number].actor].name == agent) return number;
     }
     return -1;
   }
@@ -81,7 +89,9 @@ class Sides {
   bool Is(const Op& op, const ReportedAccess& side, int known) const {
     if (op.text_line != side.text_line) return false;
     if (known >= 1 && run_.actors[op.actor].name != side.agent) return false;
-    return known < 2 || side.object.empty() || op.objects.find(side.object) != std::string::npos;
+    if (known < 2) return true;
+    if (known == 2) return side.object.empty() || op.objects.find(side.object) != std::string::npos;
+    return (Cat(" ", op.text, "[")).find(Cat(" ", Does(side.kind), " ", side.object, "[")) != std::string::npos;
   }
 
  private:
@@ -99,6 +109,13 @@ void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
     run->second = sides.Find(*finding.second, came);  // an operation is judged when it is issued
   }
   if (finding.first.has_value()) run->first = sides.Find(*finding.first, run->second, run->second);
+  for (const auto& [side, found] : {std::pair(finding.first, &run->first), std::pair(finding.second, &run->second)}) {
+    if (!side.has_value() || *found >= 0 || side->kind != AccessKind::kAlloc) continue;
+    *found = sides.BeginOf(side->agent);
+    if (*found >= 0)
+      run->recording.ops[static_cast<std::size_t>(*found - run->recording.forgotten)].text =
+          Cat("begins, and with it ", side->object);
+  }
   if (run->first >= 0 || run->second >= 0) return;
   run->second = run->recording.Has(came) && run->recording[came].text_line == finding.text_line
                     ? came

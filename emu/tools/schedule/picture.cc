@@ -270,6 +270,7 @@ class Drawer {
                    .blocked = op.blocked,
                    .text = op.text};
     if (actor.is_operation()) row.text = Cat(actor.name.substr(0, actor.name.find(" issued by ")), " ", op.text);
+    if (row.blocked && row.text.rfind("waits for ", 0) == 0) row.text.replace(0, 9, "is blocked on");
     row.line = LineOf(op);
     row_of_[number] = picture_.rows.size();
     picture_.rows.push_back(std::move(row));

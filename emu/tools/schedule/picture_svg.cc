@@ -22,7 +22,7 @@ constexpr std::size_t kTextWidth = 112;  // characters of a line of text over th
 constexpr std::string_view kStyle = R"(<style>
 .pls{--bg:#fff;--fg:#1c2430;--dim:#667085;--rule:#e4e7ec;--red:#d92d20;--redbg:#fef3f2;--sync:#475467;font:13px system-ui,-apple-system,"Segoe UI",Roboto,"DejaVu Sans",sans-serif}
 @media (prefers-color-scheme:dark){.pls{--bg:#15181e;--fg:#e6e9ef;--dim:#98a2b3;--rule:#2c323c;--red:#ff7b72;--redbg:#3a1d1d;--sync:#b4bcc9}}
-.pls .bg{fill:var(--bg)}.pls text{fill:var(--fg)}.pls .dim{fill:var(--dim)}.pls .code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px}
+.pls .bg{fill:var(--bg)}.pls text{fill:var(--fg)}.pls .dim,.pls tspan.dim{fill:var(--dim)}.pls .code{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:12px}
 .pls .h{font-weight:650;font-size:16px}.pls .b{font-weight:600}.pls .redt{fill:var(--red)}.pls .redbg{fill:var(--redbg)}
 .pls .rule{stroke:var(--rule)}.pls .sync{stroke:var(--sync);fill:none}.pls .syncf{fill:var(--sync)}
 .pls .red{stroke:var(--red);fill:none;stroke-width:2.5;stroke-dasharray:6 4}.pls .redf{fill:var(--red)}
@@ -145,8 +145,9 @@ class Svg {
       if (!seen.insert({row.lane, row.line}).second || ++shown > 4) continue;
       const ShownLine& line = picture_.lines[row.line];
       y_ += kLine;
-      Text(&head_, kMargin, "b redt", Cut(picture_.lanes[row.lane].short_name, 34));
-      Text(&head_, 250, "dim", line.place);
+      Append(&head_, "<text x=\"", kMargin, "\" y=\"", y_, "\"><tspan class=\"b redt\">",
+             Escaped(picture_.lanes[row.lane].name), "</tspan><tspan class=\"dim\" dx=\"12\">", Escaped(line.place),
+             "</tspan></text>");
       y_ += kLine - 2;
       Text(&head_, kMargin + 14, "code", Cut(line.text, kTextWidth));
     }
@@ -213,17 +214,16 @@ class Svg {
   void Row(const PictureRow& row) {
     const bool red = row.mark != RowMark::kNone;
     const int y = y_ - 4;
-    std::string behind;
     if (red)
       Append(&head_, "<rect class=\"redbg\" x=\"", kMargin - 6, "\" y=\"", y - kRow / 2, "\" width=\"",
              kWidth - 2 * kMargin + 12, "\" height=\"", kRow, "\" rx=\"4\"/>");
     Sign(row, X(row.lane), y);
     const std::string place = picture_.lines[row.line].place;
-    const auto room = static_cast<std::size_t>((kWidth - kMargin - text_x_ - 24) / 6.9) - place.size() - 3;
+    const auto room =
+        static_cast<std::size_t>((kWidth - kMargin - text_x_ - 24) / (red ? 7.8 : 6.9)) - place.size() - 3;
     Append(&body_, "<text x=\"", text_x_, "\" y=\"", y_, "\" style=\"fill:", Colour(row.lane), ";font-weight:650\">",
            row.lane + 1, "</text>");
-    const std::string words = Cat(row.text, row.blocked && row.kind == OpKind::kWait ? " (was blocked)" : "");
-    Text(&body_, text_x_ + 24, red ? "b redt" : "", Cut(words, room));
+    Text(&body_, text_x_ + 24, red ? "b redt" : "", Cut(row.text, room));
     Append(&body_, "<text x=\"", kWidth - kMargin, "\" y=\"", y_, "\" text-anchor=\"end\" class=\"dim\">",
            Escaped(place), "</text>");
   }
@@ -236,6 +236,10 @@ class Svg {
       case OpKind::kArrive:  // points out
         Append(&body_, "<path d=\"M", x - 5, " ", y - 6, "L", x + 7, " ", y, "L", x - 5, " ", y + 6, "Z\" ", fill,
                "/>");
+        break;
+      case OpKind::kBegin:
+        Append(&body_, "<line x1=\"", x - 6, "\" x2=\"", x + 6, "\" y1=\"", y, "\" y2=\"", y, "\" stroke=\"",
+               row.mark != RowMark::kNone ? "var(--red)" : colour, "\" stroke-width=\"3\"/>");
         break;
       case OpKind::kWait:
       case OpKind::kWaiting:

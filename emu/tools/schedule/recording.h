@@ -22,9 +22,11 @@ enum class OpKind : std::uint8_t {
   kArrive,   // an arrival or a signal
   kWait,     // a wait that is over
   kWaiting,  // a wait that is never over
-  kMemory,   // allocates or frees
+  kMemory,   // leaves the scope of memory
+  kBegin,    // an agent's first operation comes next
 };
-std::string_view Name(OpKind kind);  // "access", "issue", ...
+std::string_view Name(OpKind kind);      // "access", "issue", ...
+std::string_view Does(AccessKind kind);  // "reads", "writes", ...
 
 enum class EdgeKind : std::uint8_t {
   kSync,   // an arrival, a signal or a completion, and the wait that it let go on

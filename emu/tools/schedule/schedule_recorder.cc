@@ -17,11 +17,6 @@ constexpr std::int64_t kRecordedAfter = 400;  // operations after the finding th
 constexpr std::size_t kLongestText = 200;
 constexpr std::size_t kMostReleases = 4096;  // of one object: older ones no wait is for any more
 
-std::string_view Does(AccessKind kind) {
-  constexpr std::string_view kVerbs[] = {"reads", "writes", "updates", "allocates", "frees"};
-  return kVerbs[static_cast<std::size_t>(kind)];
-}
-
 std::string_view NameOfQueue(AsyncQueue queue) {
   constexpr std::string_view kNames[] = {"its copies",
                                          "its copies to global memory",
@@ -37,8 +32,13 @@ std::string_view NameOfQueue(AsyncQueue queue) {
 
 }  // namespace
 
+std::string_view Does(AccessKind kind) {
+  constexpr std::string_view kVerbs[] = {"reads", "writes", "updates", "allocates", "frees"};
+  return kVerbs[static_cast<std::size_t>(kind)];
+}
+
 std::string_view Name(OpKind kind) {
-  constexpr std::string_view kNames[] = {"access", "issue", "phase", "arrive", "wait", "waiting", "memory"};
+  constexpr std::string_view kNames[] = {"access", "issue", "phase", "arrive", "wait", "waiting", "memory", "begin"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -122,10 +122,13 @@ std::int64_t ScheduleRecorder::OpOf(const Who& who, OpKind kind, const CodeSite&
     return known;
   }
   NoteFindings();
+  const std::size_t actor = ActorOf(who);
+  if (recording_.actors[actor].operations++ == 0 && !who.of_engine()) {
+    if (ops_.size() == most_ops_) ForgetOldest();
+    ops_.push_back({.actor = actor, .kind = OpKind::kBegin, .text = "begins"});
+  }
   if (ops_.size() == most_ops_) ForgetOldest();
   known = forgotten_ + static_cast<std::int64_t>(ops_.size());
-  const std::size_t actor = ActorOf(who);
-  ++recording_.actors[actor].operations;
   const bool own = site.text_line == 0 && !who.of_engine();
   ops_.push_back({.actor = actor,
                   .kind = kind,
@@ -215,11 +218,14 @@ void ScheduleRecorder::HalfDone(const Who& who) {
   for (const Completion& completion : of.completions) {
     if (completion.after != who.half || machine_ == nullptr) continue;
     Release release{.op = number, .epoch = epoch, .amount = completion.amount};
+    if (completion.of.has_value()) release.epoch.who = memory_model::AgentTable::PartOf(who.operation, *completion.of);
     std::string words;
     if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) {
       const memory_model::Barrier& at = machine_->model().Of(*barrier);
+      release.by_clock = completion.unit == CompletionUnit::kBytes;
       release.phase = at.completed() + (at.arrived() == 0 ? 0 : 1);
-      words = Cat("arrives at ", at.spec().name, ", phase ", release.phase);
+      words = release.by_clock ? Cat("its bytes arrive at ", at.spec().name)
+                               : Cat("arrives at ", at.spec().name, ", phase ", release.phase);
       Say(At(number), words, at.spec().name);
     } else {
       const auto& at = machine_->model().Of(std::get<SemaphoreId>(completion.object));
@@ -298,10 +304,10 @@ void ScheduleRecorder::Arrives(const Who& who, const Arrival& arrival) {
     release.phase = barrier.completed() + 1;
     Append(&words, ", phase ", release.phase, " (", barrier.arrived() + 1, " of ", barrier.spec().num_arrivals, ")");
     const std::int64_t cluster = ClusterKeyOf(arrival.at);
-    release.of_cluster = cluster != -1;
-    if (release.of_cluster) key = cluster;
+    release.by_clock = cluster != -1;
+    if (release.by_clock) key = cluster;
   } else {
-    release.of_cluster = true;
+    release.by_clock = true;
   }
   Say(At(number), words, name);
   std::deque<Release>& releases = releases_[key];
@@ -367,7 +373,7 @@ void ScheduleRecorder::AcquirePhase(AgentId agent, const WaitTarget& target, std
 void ScheduleRecorder::AcquireFrom(std::deque<Release>& releases, AgentId agent, std::uint64_t phase, std::int64_t op) {
   for (Release& release : releases) {
     const bool taken = std::find(release.taken_by.begin(), release.taken_by.end(), agent) != release.taken_by.end();
-    if (taken || !(release.of_cluster ? Knows(agent, release.epoch) : release.phase == phase)) continue;
+    if (taken || !(release.by_clock ? Knows(agent, release.epoch) : release.phase == phase)) continue;
     release.taken_by.push_back(agent);
     Connect(release.op, op, EdgeKind::kSync);
   }

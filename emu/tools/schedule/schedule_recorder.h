@@ -67,7 +67,7 @@ class ScheduleRecorder final : public run::Watcher {
     memory_model::Epoch epoch;
     std::uint64_t phase = 0;  // of a barrier
     std::int64_t amount = 1;  // of a semaphore, what is left of it
-    bool of_cluster = false;  // at a barrier of several blocks: the clocks say who learns of it
+    bool by_clock = false;    // the phase is not known: the clocks say who learns of it
     std::vector<AgentId> taken_by = {};
   };
   struct Flight {  // an operation that has not come to its end
