@@ -59,6 +59,7 @@ class Sides {
   // Nearest to an operation, before it rather than after it; the last of all where that is -1. What is known of the
   // side least certainly (its object, its agent) is given up first.
   std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
+    if (side.text_line == 0) return side.kind == AccessKind::kAlloc ? BeginOf(side.agent) : -1;
     for (const int known : {3, 2, 1, 0}) {
       std::int64_t found = -1;
       for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
@@ -109,17 +110,16 @@ void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
     run->second = sides.Find(*finding.second, came);  // an operation is judged when it is issued
   }
   if (finding.first.has_value()) run->first = sides.Find(*finding.first, run->second, run->second);
-  for (const auto& [side, found] : {std::pair(finding.first, &run->first), std::pair(finding.second, &run->second)}) {
-    if (!side.has_value() || *found >= 0 || side->kind != AccessKind::kAlloc) continue;
-    *found = sides.BeginOf(side->agent);
-    if (*found >= 0)
-      run->recording.ops[static_cast<std::size_t>(*found - run->recording.forgotten)].text =
-          Cat("begins, and with it ", side->object);
+  for (const auto& [side, found] : {std::pair(finding.first, run->first), std::pair(finding.second, run->second)}) {
+    if (found < 0 || run->recording[found].kind != OpKind::kBegin) continue;
+    Op& begin = run->recording.ops[static_cast<std::size_t>(found - run->recording.forgotten)];
+    begin.text = Cat("begins, and with it ", side->object);
   }
   if (run->first >= 0 || run->second >= 0) return;
   run->second = run->recording.Has(came) && run->recording[came].text_line == finding.text_line
                     ? came
                     : sides.OfLine(finding.text_line);
+  if (run->second < 0) run->near = run->recording.Has(came) ? came : run->recording.end() - 1;
 }
 
 // What waits for ever comes after all that ran, by agent.

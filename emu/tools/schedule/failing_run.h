@@ -26,6 +26,7 @@ struct FailingRun {
   std::string kernel, target, replay;
   Recording recording;
   std::int64_t first = -1, second = -1;  // operations of the recording; -1: not there
+  std::int64_t near = -1;                // where neither is: what had run last when it was found
   std::vector<std::int64_t> waiting;     // of a deadlock, waits without an end
   std::vector<std::int64_t> circle;      // of these, each waits for the next, the last for the first
 };

@@ -15,6 +15,25 @@ namespace {
 constexpr std::size_t kAfter = 2;       // operations of an agent after its side of the finding
 constexpr std::size_t kOthersEach = 4;  // synchronisations of an agent of the finding with others
 
+// What is not there between the two sides; "": they are only shown.
+std::string_view MissingIn(const ReportedFinding& finding, std::size_t circle) {
+  switch (finding.code) {
+    case FindingCode::kDeadlock:
+      return circle > 1 ? "each waits for the next" : "";
+    case FindingCode::kBarrierDouble:
+    case FindingCode::kBarrierPhaseSkip:
+      return "no wait is between the two";
+    case FindingCode::kProxy:
+    case FindingCode::kProxyWar:
+      return "no fence is between the two";
+    case FindingCode::kPeerLifetime:
+    case FindingCode::kUseAfterScope:
+      return "nothing orders the two";
+    default:
+      return RowOf(finding.code).denies == Denies::kOrder ? "nothing orders the two" : "";
+  }
+}
+
 class Chooser {
  public:
   Chooser(const FailingRun& failing, const PictureOptions& options)
@@ -27,7 +46,7 @@ class Chooser {
   // The operations that are shown.
   std::set<std::int64_t> Choose() {
     std::vector<std::int64_t> anchors = failing_.waiting;
-    for (const std::int64_t side : {failing_.first, failing_.second}) {
+    for (const std::int64_t side : {failing_.first, failing_.second, failing_.near}) {
       if (side >= 0) anchors.push_back(side);
     }
     if (!failing_.circle.empty()) anchors = failing_.circle;
@@ -160,9 +179,7 @@ class Drawer {
     picture_.target = failing_.target;
     picture_.operations = run_.end();
     picture_.lanes_left_out = chooser_.left_out();
-    picture_.missing = finding.code == FindingCode::kDeadlock         ? "each waits for the next"
-                       : RowOf(finding.code).denies == Denies::kOrder ? "nothing orders the two"
-                                                                      : "";
+    picture_.missing = std::string(MissingIn(finding, failing_.circle.size()));
   }
 
   // An agent, and beside it lanes for its asynchronous operations: as many as are shown at once.
@@ -248,6 +265,10 @@ class Drawer {
     }
     for (const std::int64_t number : numbers) {
       if (number >= 0) AddRow(number);
+    }
+    std::vector<PictureRow>& rows = picture_.rows;
+    for (std::size_t i = 1; i + 1 < rows.size(); ++i) {  // one alone takes no less room when it is collapsed
+      if (!rows[i].shown && rows[i - 1].shown && rows[i + 1].shown) rows[i].shown = true;
     }
     const auto side = [&](std::int64_t number) {
       if (const auto at = row_of_.find(number); at != row_of_.end()) picture_.sides.push_back(at->second);
