@@ -68,6 +68,10 @@ class Tracing {
   Tracing(const CommandLine& line, const Console& console) : line_(line), console_(console) {}
 
   absl::StatusOr<ExitCode> Trace() {
+    for (const char* flag : {"seeds", "fill", "proxy", "links", "bounds"}) {
+      if (line_.Has(flag))
+        return absl::InvalidArgumentError(Cat("--", flag, " is of the check whose schedule --view schedule draws"));
+    }
     PALLADION_ASSIGN_OR_RETURN(Files files, OpenFiles(line_));
     PALLADION_ASSIGN_OR_RETURN(options_.run.loop_budget, PositiveFlag(line_, "budget", options_.run.loop_budget));
     options_.run.budget_name = kBudgetFlag;

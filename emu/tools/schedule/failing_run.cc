@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "emu/check/trial_runner.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
@@ -51,6 +55,48 @@ absl::Status NothingToDraw(const Report& report, const WhichFinding& which, bool
                                  " is known before anything runs, so no schedule shows it"));
 }
 
+struct Range {
+  std::int64_t first = 0, end = 0;
+};
+
+// "[0, 16:32]"; nothing where it is written in another way.
+std::optional<std::vector<Range>> RangesOf(std::string_view box) {
+  if (box.size() < 2 || box.front() != '[' || box.back() != ']') return std::nullopt;
+  std::vector<Range> ranges;
+  for (const absl::string_view part : absl::StrSplit(box.substr(1, box.size() - 2), ", ")) {
+    const std::vector<absl::string_view> numbers = absl::StrSplit(part, ':');
+    Range range;
+    if (!absl::SimpleAtoi(numbers[0], &range.first)) return std::nullopt;
+    range.end = range.first + 1;
+    if (numbers.size() > 1 && !absl::SimpleAtoi(numbers[1], &range.end)) return std::nullopt;
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+// As far as both say which elements they are.
+bool MayMeet(std::string_view a, std::string_view b) {
+  const auto first = RangesOf(a), second = RangesOf(b);
+  if (!first.has_value() || !second.has_value() || first->size() != second->size()) return true;
+  for (std::size_t d = 0; d < first->size(); ++d) {
+    const Range &one = (*first)[d], &other = (*second)[d];
+    if (one.end <= other.first || other.end <= one.first) return false;
+  }
+  return true;
+}
+
+// Does the text say so of elements that the side is about? "reads x[0:8]; writes y[0:8]"
+bool SaysSo(const std::string& text, const ReportedAccess& side) {
+  const std::string access = Cat(" ", Does(side.kind), " ", side.object, "[");
+  const std::string words = Cat(" ", text);
+  for (std::size_t at = words.find(access); at != std::string::npos; at = words.find(access, at + 1)) {
+    const std::size_t begin = at + access.size() - 1, end = words.find(']', begin);
+    if (end == std::string::npos || MayMeet(std::string_view(words).substr(begin, end + 1 - begin), side.box))
+      return true;
+  }
+  return false;
+}
+
 // Where a side of a finding is among the operations of its run.
 class Sides {
  public:
@@ -92,7 +138,7 @@ class Sides {
     if (known >= 1 && run_.actors[op.actor].name != side.agent) return false;
     if (known < 2) return true;
     if (known == 2) return side.object.empty() || op.objects.find(side.object) != std::string::npos;
-    return (Cat(" ", op.text, "[")).find(Cat(" ", Does(side.kind), " ", side.object, "[")) != std::string::npos;
+    return SaysSo(op.text, side);
   }
 
  private:

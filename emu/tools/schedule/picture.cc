@@ -94,7 +94,7 @@ class Chooser {
     std::map<std::size_t, std::size_t> with_others;  // by agent of the finding
     std::size_t between = 0;
     for (auto edge = run_.edges.rbegin(); edge != run_.edges.rend(); ++edge) {
-      if (edge->kind == EdgeKind::kIssue || edge->from > latest_ || !run_.Has(edge->from) || !run_.Has(edge->to))
+      if (edge->kind == EdgeKind::kIssue || edge->to > latest_ || !run_.Has(edge->from) || !run_.Has(edge->to))
         continue;
       const std::size_t from = AgentOf(run_[edge->from].actor), to = AgentOf(run_[edge->to].actor);
       const bool from_in = involved_.count(from) > 0, to_in = involved_.count(to) > 0;
@@ -291,7 +291,8 @@ class Drawer {
                    .blocked = op.blocked,
                    .text = op.text};
     if (actor.is_operation()) row.text = Cat(actor.name.substr(0, actor.name.find(" issued by ")), " ", op.text);
-    if (row.blocked && row.text.rfind("waits for ", 0) == 0) row.text.replace(0, 9, "is blocked on");
+    if (row.blocked && row.kind == OpKind::kWait && row.text.rfind("waits for ", 0) == 0)
+      row.text.replace(0, 9, "is blocked on");
     row.line = LineOf(op);
     row_of_[number] = picture_.rows.size();
     picture_.rows.push_back(std::move(row));

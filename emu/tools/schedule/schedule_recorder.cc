@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kRecordedAfter = 400;  // operations after the finding that is sought
 constexpr std::size_t kLongestText = 200;
-constexpr std::size_t kMostReleases = 4096;  // of one object: older ones no wait is for any more
+constexpr std::size_t kMostReleases = 256;  // of one object: older ones no wait is for any more
 
 std::string_view NameOfQueue(AsyncQueue queue) {
   constexpr std::string_view kNames[] = {"its copies",
@@ -202,8 +202,8 @@ void ScheduleRecorder::Issued(const Who& who, const AsyncRequest& request) {
   if (!request.expects_at.valid() || machine_ == nullptr) return;
   const memory_model::Barrier& barrier = machine_->model().Of(request.expects_at);
   Say(op, Cat("arrives at ", barrier.spec().name), barrier.spec().name);
-  releases_[threads::ObjectOf(request.expects_at)].push_back(
-      {.op = number, .epoch = NowOf(who.agent), .phase = barrier.completed() + 1});
+  Keep(threads::ObjectOf(request.expects_at),
+       {.op = number, .epoch = NowOf(who.agent), .phase = barrier.completed() + 1});
 }
 
 void ScheduleRecorder::HalfDone(const Who& who) {
@@ -232,7 +232,7 @@ void ScheduleRecorder::HalfDone(const Who& who) {
       words = Cat("signals ", at.spec().name, " +", completion.amount);
       Say(At(number), words, at.spec().name);
     }
-    releases_[threads::ObjectOf(completion)].push_back(release);
+    Keep(threads::ObjectOf(completion), std::move(release));
   }
   if (of.queue.valid()) queued_[who.agent.value].push_back({.op = number, .epoch = epoch});
   if (write) flights_.erase(flight);
@@ -310,9 +310,14 @@ void ScheduleRecorder::Arrives(const Who& who, const Arrival& arrival) {
     release.by_clock = true;
   }
   Say(At(number), words, name);
+  Keep(key, std::move(release));
+}
+
+void ScheduleRecorder::Keep(std::int64_t key, Release release) {
   std::deque<Release>& releases = releases_[key];
+  const bool credit = release.phase == 0 && !release.by_clock;  // none of these is out of date
   releases.push_back(std::move(release));
-  if (releases.size() > kMostReleases) releases.pop_front();
+  if (!credit && releases.size() > kMostReleases) releases.pop_front();
 }
 
 void ScheduleRecorder::Awaited(const Who& who, const WaitTarget& target) {

@@ -98,6 +98,7 @@ class ScheduleRecorder final : public run::Watcher {
   std::int64_t ClusterKeyOf(const WaitTarget& target);  // -1: it is no barrier of a cluster
   memory_model::Epoch NowOf(AgentId agent) const;
   bool Knows(AgentId agent, const memory_model::Epoch& epoch) const;
+  void Keep(std::int64_t key, Release release);  // for waits that come
   void Acquire(AgentId agent, const WaitTarget& target, std::int64_t op);
   void AcquirePhase(AgentId agent, const WaitTarget& target, std::int64_t op);
   void AcquireCredits(const WaitTarget& target, std::int64_t key, std::int64_t op);

@@ -162,6 +162,26 @@ TEST_F(ScheduleTest, ARaceHasBothAccessesAndTheMissingEdge) {
   EXPECT_FALSE(Connects(write, read));
 }
 
+// A ring of two places, of which the producer fills the first again while it is read.
+TEST_F(ScheduleTest, OfALoopTheAccessesOfTheSameElements) {
+  Draw(Threads(2, "%s: ref<smem,i32[2,128]> as \"s\", %b: ref<smem,barrier{arrivals=1}[4]> as \"bar\"",
+               "      %wg = axis_index{axis=\"wg\"}() : i32[];\n      _ = scan{length=4, reverse=false}(init=0:i32) "
+               "(%i: i32[]) {\n"
+               "        %n = add(%i, 1:i32) : i32[];\n        %p = rem(%i, 2:i32) : i32[];\n        cond(%wg) {\n"
+               "          %v = get(%xr) : i32[128];\n          _ = swap(%s.at[%p, *], %v) : i32[128];\n"
+               "          barrier_arrive(barrier=%b.at[%i]);\n          return;\n        } {\n"
+               "          barrier_wait(barrier=%b.at[%i]);\n          %r = get(%s.at[%p, *]) : i32[128];\n"
+               "          _ = swap(%or, %r) : i32[128];\n          return;\n        };\n        return %n;\n      } : "
+               "i32[];\n"),
+       "RACE_RW");
+  ASSERT_EQ(picture_.sides.size(), 2u) << Text();
+  const std::string box = run_.finding.first->object + run_.finding.first->box;
+  EXPECT_EQ(box.find("s["), 0u) << box;
+  for (const std::size_t side : picture_.sides)
+    EXPECT_NE(picture_.rows[side].text.find(box), std::string::npos) << box << "\n" << Text();
+  EXPECT_NE(picture_.rows[picture_.sides[0]].lane, picture_.rows[picture_.sides[1]].lane);
+}
+
 TEST_F(ScheduleTest, NothingFoundIsNothingToDraw) {
   absl::StatusOr<PreparedKernel> prepared = PrepareText(Handoff(true), {.kernel = "", .target = "", .path = ""});
   ASSERT_TRUE(prepared.ok()) << prepared.status();
@@ -270,6 +290,7 @@ TEST_F(ScheduleTest, TheCommandDrawsAReplayOrTheWorstFinding) {
   EXPECT_NE(std::string::npos, out_.find("> ")) << out_;
   ExpectError(4, {"trace", kernel, "--in", "x=iota", "--replay", run_.replay, "--view", "time"}, "draws no schedule");
   ExpectError(4, {"trace", kernel, "--in", "x=iota", "--svg", Path("b.svg"), "--sm", "1"}, "--sm does not go with");
+  ExpectError(4, {"trace", kernel, "--in", "x=iota", "--page", Path("b"), "--fill", "zero"}, "--fill is of the check");
   ExpectError(4, {"trace", kernel, "--in", "x=iota", "--finding", "OOB"}, "there is no finding OOB");
 }
 
