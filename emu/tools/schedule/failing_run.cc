@@ -28,13 +28,22 @@ bool Fits(const ReportedFinding& finding, const WhichFinding& which) {
          fits(which.first, LineOf(finding.first)) && fits(which.second, LineOf(finding.second));
 }
 
-// The worst that a run shows; of equal ones the first.
+// May it be what follows from another mistake?
+bool MayFollow(FindingCode code) {
+  return code == FindingCode::kUninitialised || code == FindingCode::kNondeterministic ||
+         code == FindingCode::kSemaphoreLeak || code == FindingCode::kNotAwaited || code == FindingCode::kOutMissing ||
+         code == FindingCode::kBarrierUnawaited;
+}
+
+// The worst that a run shows, and of these rather one that follows from no other; of equal ones the first.
 const ReportedFinding* Choose(const Report& report, const WhichFinding& which) {
   const ReportedFinding* chosen = nullptr;
+  const auto rank = [&](const ReportedFinding& finding) {
+    return std::pair(Counts(finding, report), !MayFollow(finding.code));
+  };
   for (const ReportedFinding& finding : report.findings) {
     if (finding.replay.empty() || !Fits(finding, which)) continue;
-    const bool counts = Counts(finding, report), chosen_counts = chosen != nullptr && Counts(*chosen, report);
-    if (chosen == nullptr || (counts && !chosen_counts)) chosen = &finding;
+    if (chosen == nullptr || rank(finding) > rank(*chosen)) chosen = &finding;
   }
   return chosen;
 }
@@ -63,7 +72,7 @@ struct Range {
 std::optional<std::vector<Range>> RangesOf(std::string_view box) {
   if (box.size() < 2 || box.front() != '[' || box.back() != ']') return std::nullopt;
   std::vector<Range> ranges;
-  for (const absl::string_view part : absl::StrSplit(box.substr(1, box.size() - 2), ", ")) {
+  for (const absl::string_view part : absl::StrSplit(absl::string_view(box.data() + 1, box.size() - 2), ", ")) {
     const std::vector<absl::string_view> numbers = absl::StrSplit(part, ':');
     Range range;
     if (!absl::SimpleAtoi(numbers[0], &range.first)) return std::nullopt;

@@ -267,8 +267,9 @@ class Drawer {
       if (number >= 0) AddRow(number);
     }
     std::vector<PictureRow>& rows = picture_.rows;
-    for (std::size_t i = 1; i + 1 < rows.size(); ++i) {  // one alone takes no less room when it is collapsed
-      if (!rows[i].shown && rows[i - 1].shown && rows[i + 1].shown) rows[i].shown = true;
+    for (std::size_t i = 0; i < rows.size(); ++i) {  // one alone takes no less room when it is collapsed
+      const bool before = i == 0 || rows[i - 1].shown, after_it = i + 1 == rows.size() || rows[i + 1].shown;
+      if (before && after_it) rows[i].shown = true;
     }
     const auto side = [&](std::int64_t number) {
       if (const auto at = row_of_.find(number); at != row_of_.end()) picture_.sides.push_back(at->second);
@@ -372,9 +373,9 @@ std::string TextOf(const SchedulePicture& picture) {
     }
     gap();
     const bool marked = row.mark != RowMark::kNone;
-    const std::string number = Cat(row.number);
+    const std::string number = Cat(row.number), place = picture.lines[row.line].place;
     Append(&text, marked ? "> " : "  ", std::string(number.size() < 5 ? 5 - number.size() : 0, ' '), number, " ",
-           picture.lanes[row.lane].short_name, "  ", row.text, "  (", picture.lines[row.line].place, ")\n");
+           picture.lanes[row.lane].short_name, "  ", row.text, place.empty() ? "" : Cat("  (", place, ")"), "\n");
   }
   gap();
   return text;

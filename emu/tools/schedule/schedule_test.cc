@@ -74,23 +74,25 @@ kernel @k {
 constexpr const char* kRemote = R"(pkir 1;
 kernel @swap2 {
   backend mosaic_tpu;
+  params {collective_id=7, allow_collective_id_without_custom_barrier=true};
   devices {x=2};
   in %x: f32[1] space any;
   out %o: f32[1] space any;
-  scratch %s: ref<semaphore,dma_sem[]>;
-  scratch %r: ref<semaphore,dma_sem[]>;
+  grid [];
+  scratch %send: ref<semaphore,dma_sem[]>;
+  scratch %recv: ref<semaphore,dma_sem[]>;
   body @swap2 (%xr: ref<any,f32[1]>, %or: ref<any,f32[1]>, %sr: ref<semaphore,dma_sem[]> as "sent", %rr: ref<semaphore,dma_sem[]> as "received") {
     %me = axis_index{axis="x"}() : i32[];
     %to = sub(1:i32, %me) : i32[];
     dma_start{device_id_type=mesh, priority=0, add=false}(src=%xr, dst=%or, dst_sem=%rr, src_sem=%sr, device_id=%to);
-    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%xr, dst=%or, dst_sem=%sr, src_sem=none, device_id=none);
-    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%xr, dst=%or, dst_sem=%rr, src_sem=none, device_id=none);
+    dma_wait{device_id_type=mesh, insert_dummy_device=true}(src=%or, dst=%xr, dst_sem=%sr, src_sem=%rr, device_id=%to);
+    dma_wait{device_id_type=mesh, insert_dummy_device=false}(src=%xr, dst=%or, dst_sem=%rr, src_sem=%sr, device_id=%to);
     return;
   }
 }
 )";
 
-// Both blocks of a cluster arrive and wait; then one reads what the other one writes.
+// Both blocks of a cluster arrive and wait; then both write one row.
 constexpr const char* kCluster = R"(pkir 1;
 kernel @k {
   backend mosaic_gpu;
@@ -98,9 +100,9 @@ kernel @k {
   out %o: i32[2,128] space gmem;
   mesh gpu {grid=[], grid_names=[], cluster=[2], cluster_names=["c"], threads=none, thread_name=none};
   body @k (%xr: ref<gmem,i32[128]> as "x_ref", %or: ref<gmem,i32[2,128]> as "o_ref") {
-    run_scoped{collective_axes=[]}() (%b: ref<smem,cluster_barrier{collective_axes=[["c"]], arrivals=1, orders_tensor_core=false}[1]> as "all") {
+    run_scoped{collective_axes=[]}() (%b: ref<smem,cluster_barrier{axes=["c"], arrivals=1, orders_tensor_core=false, leader_tracked=false}[1]> as "all") {
       %c = axis_index{axis="c"}() : i32[];
-      %v = get(%xr) : i32[128];
+      %v = broadcast_in_dim{shape=[128], dims=[]}(%c) : i32[128];
       barrier_arrive(barrier=%b);
       barrier_wait(barrier=%b);
       _ = swap(%or.at[0, *], %v) : i32[128];
