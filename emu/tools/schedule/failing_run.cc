@@ -115,7 +115,10 @@ class Sides {
   // side least certainly (its object, its agent) is given up first.
   std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
     if (side.text_line == 0) return side.kind == AccessKind::kAlloc ? BeginOf(side.agent) : -1;
+    const bool agent_ran = std::any_of(run_.actors.begin(), run_.actors.end(),
+                                       [&](const Actor& actor) { return actor.name == side.agent; });
     for (const int known : {3, 2, 1, 0}) {
+      if (known == 0 && agent_ran) continue;  // no other agent did it
       std::int64_t found = -1;
       for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
         if (number == but || !Is(run_[number], side, known)) continue;
