@@ -22,6 +22,8 @@ namespace {
 
 int LineOf(const std::optional<ReportedAccess>& side) { return side.has_value() ? side->text_line : 0; }
 
+std::string AgentOf(const std::optional<ReportedAccess>& side) { return side.has_value() ? side->agent : ""; }
+
 bool Fits(const ReportedFinding& finding, const WhichFinding& which) {
   const auto fits = [](int asked, int line) { return asked == 0 || asked == line; };
   return (which.code.empty() || which.code == Code(finding.code)) && fits(which.text_line, finding.text_line) &&
@@ -174,9 +176,10 @@ void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
     begin.text = Cat("begins, and with it ", side->object);
   }
   if (run->first >= 0 || run->second >= 0) return;
-  run->second = run->recording.Has(came) && run->recording[came].text_line == finding.text_line
-                    ? came
-                    : sides.OfLine(finding.text_line);
+  if (!finding.first.has_value() && !finding.second.has_value()) {
+    const bool there = run->recording.Has(came) && run->recording[came].text_line == finding.text_line;
+    run->second = there ? came : sides.OfLine(finding.text_line);
+  }
   if (run->second < 0) run->near = run->recording.Has(came) ? came : run->recording.end() - 1;
 }
 
@@ -220,7 +223,9 @@ absl::Status Record(const PreparedKernel& kernel, absl::Span<const Tensor> input
   const ScheduleRecorder::Sought sought{.code = run->finding.code,
                                         .text_line = run->finding.text_line,
                                         .first = LineOf(run->finding.first),
-                                        .second = LineOf(run->finding.second)};
+                                        .second = LineOf(run->finding.second),
+                                        .first_agent = AgentOf(run->finding.first),
+                                        .second_agent = AgentOf(run->finding.second)};
   ScheduleRecorder recorder(kernel.state(), sought);
   const agents::LaunchOptions watched{.observers = {&recorder}};
   PALLADION_ASSIGN_OR_RETURN(const check::Trial trial,

@@ -177,8 +177,8 @@ class Drawer {
     picture_.replay = failing_.replay;
     picture_.kernel = failing_.kernel;
     picture_.target = failing_.target;
-    picture_.operations = run_.end();
-    picture_.lanes_left_out = chooser_.left_out();
+    picture_.operations = run_.end() + run_.other_operations;
+    picture_.lanes_left_out = chooser_.left_out() + run_.other_actors;
     picture_.missing = std::string(MissingIn(finding, failing_.circle.size()));
   }
 

@@ -70,6 +70,8 @@ struct Recording {
     std::int64_t op = -1;
   };
   std::vector<Found> found;
+  // Of programs without a model of threads, those that the finding is not about: only counted.
+  std::int64_t other_actors = 0, other_operations = 0;
 
   std::int64_t end() const { return forgotten + static_cast<std::int64_t>(ops.size()); }
   bool Has(std::int64_t number) const { return number >= forgotten && number < end(); }

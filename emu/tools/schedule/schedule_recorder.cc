@@ -80,6 +80,17 @@ std::string ScheduleRecorder::NameOf(AgentId id) const {
   return found == name_of_.end() ? "the launch" : found->second;
 }
 
+// Programs synchronise by memory alone: what others did explains nothing, and a grid may have millions of them.
+bool ScheduleRecorder::Skips(const Who& who) {
+  if (machine_ != nullptr || sought_.first_agent.empty() || sought_.second_agent.empty()) return false;
+  const std::string name = NameOf(who.agent);
+  if (name == sought_.first_agent || name == sought_.second_agent) return false;
+  ++recording_.other_operations;
+  if (last_other_ != who.agent) ++recording_.other_actors;
+  last_other_ = who.agent;
+  return true;
+}
+
 std::size_t ScheduleRecorder::ActorOf(const Who& who) {
   const AgentId id = who.of_engine() ? who.operation : who.agent;
   const auto [at, added] = actor_of_.try_emplace(id.value, recording_.actors.size());
@@ -161,6 +172,7 @@ void ScheduleRecorder::Connect(std::int64_t from, std::int64_t to, EdgeKind kind
 void ScheduleRecorder::Touched(const Who& who, AccessKind kind, BufferId buffer, std::string_view box,
                                const Site& site) {
   if (!who.agent.valid() || memory_ == nullptr || forgotten_ + std::ssize(ops_) > stop_at_) return;
+  if (Skips(who)) return;
   const std::string name(memory_->NameOf(buffer));
   const std::int64_t number = OpOf(who, who.of_engine() ? OpKind::kPhase : OpKind::kAccess, CodeSite::Of(site));
   Say(At(number), Cat(Does(kind), " ", name, box), name);
@@ -177,6 +189,7 @@ void ScheduleRecorder::Points(const Who& who, AccessKind kind, const PointAccess
 
 void ScheduleRecorder::Free(const Who& who, BufferId buffer) {
   if (!who.agent.valid() || memory_ == nullptr || forgotten_ + std::ssize(ops_) > stop_at_) return;
+  if (Skips(who)) return;
   const std::string name(memory_->NameOf(buffer));
   const std::int64_t number = OpOf(who, OpKind::kMemory, {});
   Say(At(number), Cat("leaves the scope of ", name), name);

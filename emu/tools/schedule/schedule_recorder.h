@@ -34,6 +34,7 @@ class ScheduleRecorder final : public run::Watcher {
   struct Sought {
     FindingCode code = FindingCode::kOutOfBounds;
     int text_line = 0, first = 0, second = 0;
+    std::string first_agent = {}, second_agent = {};  // "": it has no such side
     bool Is(const Finding& finding) const;
   };
   ScheduleRecorder(const kernel::PreparedKernelState& kernel, const Sought& sought, std::size_t most_ops = kMostOps)
@@ -83,6 +84,7 @@ class ScheduleRecorder final : public run::Watcher {
     std::int64_t op = -1;  // what it has recorded
   };
 
+  bool Skips(const Who& who);  // it is only counted
   std::size_t ActorOf(const Who& who);
   std::string NameOf(AgentId id) const;
   // The operation of the agent's current step, or of the phase: made when it is first asked for.
@@ -115,6 +117,7 @@ class ScheduleRecorder final : public run::Watcher {
   std::deque<Op> ops_;
   std::int64_t forgotten_ = 0;
   Recording recording_;
+  AgentId last_other_;
   std::size_t of_model_ = 0, of_memory_ = 0;  // findings that have been noted
   absl::flat_hash_map<std::int32_t, std::size_t> actor_of_;
   absl::flat_hash_map<std::int32_t, Line> line_of_;                // by agent

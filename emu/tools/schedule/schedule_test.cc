@@ -115,8 +115,9 @@ kernel @k {
 
 class ScheduleTest : public CommandTest {
  protected:
-  void Draw(const std::string& text, const std::string& code, const PictureOptions& options = {}) {
-    absl::StatusOr<PreparedKernel> prepared = PrepareText(text, {.kernel = "", .target = "", .path = ""});
+  void Draw(const std::string& text, const std::string& code, const PictureOptions& options = {},
+            const std::string& target = "") {
+    absl::StatusOr<PreparedKernel> prepared = PrepareText(text, {.kernel = "", .target = target, .path = ""});
     ASSERT_TRUE(prepared.ok()) << prepared.status();
     std::vector<Tensor> inputs;
     for (const OperandDescription& input : prepared->inputs())
@@ -258,6 +259,28 @@ TEST_F(ScheduleTest, ALongRunIsCutToWhatMatters) {
   EXPECT_GT(picture_.not_kept, 1000);
   EXPECT_NE(Text().find("operations\n"), std::string::npos) << Text();
   ASSERT_EQ(picture_.red.size(), 1u);
+}
+
+// More operations than are kept, of programs that only their order tells apart.
+TEST_F(ScheduleTest, OfManyProgramsTheTwoOfTheFinding) {
+  Draw(R"(pkir 1;
+kernel @rows { grid [90000]; in %x: f32[3,8]; out %o: f32[30];
+ body @b (%xr: ref<default,f32[3,8]> as "x_ref", %or: ref<default,f32[30]> as "o_ref") {
+  %p = program_id{axis=0}() : i32[];
+  %q = rem(%p, 3:i32) : i32[];
+  %s = mul(%q, 8:i32) : i32[];
+  %v = get(%xr.at[%q, *]) : f32[8];
+  %f = convert_element_type{to=f32}(%p) : f32[];
+  %w = add(%v, %f) : f32[8];
+  _ = swap(%or.at[%s +: 8 : 1], %w) : f32[8];
+  return; } }
+)",
+       "RACE_WW", {}, "triton/h100");
+  ASSERT_EQ(picture_.sides.size(), 2u) << Text();
+  EXPECT_GE(RowOf("program (0)", "writes o_ref[0:8]"), 0) << Text();
+  EXPECT_GE(RowOf("program (3)", "writes o_ref[0:8]"), 0) << Text();
+  EXPECT_EQ(picture_.red.size(), 1u);
+  EXPECT_EQ(picture_.lanes_left_out, 90000 - 2);
 }
 
 TEST_F(ScheduleTest, AgentsPastTheLimitAreCounted) {
