@@ -118,7 +118,7 @@ class Sides {
   std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
     if (side.text_line == 0) return side.kind == AccessKind::kAlloc ? BeginOf(side.agent) : -1;
     const bool agent_ran = std::any_of(run_.actors.begin(), run_.actors.end(),
-                                       [&](const Actor& actor) { return actor.name == side.agent; });
+                                       [&](const Actor& actor) { return actor.name == WithoutLane(side.agent); });
     for (const int known : {3, 2, 1, 0}) {
       if (known == 0 && agent_ran) continue;  // no other agent did it
       std::int64_t found = -1;
@@ -149,7 +149,7 @@ class Sides {
 
   bool Is(const Op& op, const ReportedAccess& side, int known) const {
     if (op.text_line != side.text_line) return false;
-    if (known >= 1 && run_.actors[op.actor].name != side.agent) return false;
+    if (known >= 1 && run_.actors[op.actor].name != WithoutLane(side.agent)) return false;
     if (known < 2) return true;
     if (known == 2) return side.object.empty() || op.objects.find(side.object) != std::string::npos;
     return SaysSo(op.text, side);

@@ -27,6 +27,8 @@ enum class OpKind : std::uint8_t {
 };
 std::string_view Name(OpKind kind);      // "access", "issue", ...
 std::string_view Does(AccessKind kind);  // "reads", "writes", ...
+// The program of which a finding names a lane; of any other agent, itself.
+std::string_view WithoutLane(std::string_view agent);
 
 enum class EdgeKind : std::uint8_t {
   kSync,   // an arrival, a signal or a completion, and the wait that it let go on

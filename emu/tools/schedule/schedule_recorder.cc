@@ -14,6 +14,7 @@ namespace palladion::schedule {
 namespace {
 
 constexpr std::int64_t kRecordedAfter = 400;  // operations after the finding that is sought
+constexpr std::size_t kFewActors = 256;       // that are all recorded
 constexpr std::size_t kLongestText = 200;
 constexpr std::size_t kMostReleases = 256;  // of one object: older ones no wait is for any more
 
@@ -35,6 +36,13 @@ std::string_view NameOfQueue(AsyncQueue queue) {
 std::string_view Does(AccessKind kind) {
   constexpr std::string_view kVerbs[] = {"reads", "writes", "updates", "allocates", "frees"};
   return kVerbs[static_cast<std::size_t>(kind)];
+}
+
+std::string_view WithoutLane(std::string_view agent) {
+  for (const std::string_view prefix : {"a lane of ", "another lane of ", "lanes of "}) {
+    if (agent.substr(0, prefix.size()) == prefix) return agent.substr(prefix.size());
+  }
+  return agent;
 }
 
 std::string_view Name(OpKind kind) {
@@ -82,9 +90,11 @@ std::string ScheduleRecorder::NameOf(AgentId id) const {
 
 // Programs synchronise by memory alone: what others did explains nothing, and a grid may have millions of them.
 bool ScheduleRecorder::Skips(const Who& who) {
-  if (machine_ != nullptr || sought_.first_agent.empty() || sought_.second_agent.empty()) return false;
+  const bool few = recording_.actors.size() < kFewActors;
+  if (few || machine_ != nullptr || sought_.first_agent.empty() || sought_.second_agent.empty()) return false;
+  if (actor_of_.find(who.agent.value) != actor_of_.end()) return false;
   const std::string name = NameOf(who.agent);
-  if (name == sought_.first_agent || name == sought_.second_agent) return false;
+  if (name == WithoutLane(sought_.first_agent) || name == WithoutLane(sought_.second_agent)) return false;
   ++recording_.other_operations;
   if (last_other_ != who.agent) ++recording_.other_actors;
   last_other_ = who.agent;
