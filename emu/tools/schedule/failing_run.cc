@@ -116,11 +116,12 @@ class Sides {
   // Nearest to an operation, before it rather than after it; the last of all where that is -1. What is known of the
   // side least certainly (its object, its agent) is given up first.
   std::int64_t Find(const ReportedAccess& side, std::int64_t near, std::int64_t but = -1) const {
-    if (side.text_line == 0) return side.kind == AccessKind::kAlloc ? BeginOf(side.agent) : -1;
+    if (side.text_line == 0 && side.kind == AccessKind::kAlloc) return BeginOf(side.agent);
     const bool agent_ran = std::any_of(run_.actors.begin(), run_.actors.end(),
                                        [&](const Actor& actor) { return actor.name == WithoutLane(side.agent); });
     for (const int known : {3, 2, 1, 0}) {
-      if (known == 0 && agent_ran) continue;  // no other agent did it
+      if (known == 0 && agent_ran) continue;        // no other agent did it
+      if (known < 3 && side.text_line == 0) break;  // a copy of a block has no line
       std::int64_t found = -1;
       for (std::int64_t number = run_.forgotten; number < run_.end(); ++number) {
         if (number == but || !Is(run_[number], side, known)) continue;
@@ -148,7 +149,7 @@ class Sides {
   }
 
   bool Is(const Op& op, const ReportedAccess& side, int known) const {
-    if (op.text_line != side.text_line) return false;
+    if (side.text_line != 0 && op.text_line != side.text_line) return false;
     if (known >= 1 && run_.actors[op.actor].name != WithoutLane(side.agent)) return false;
     if (known < 2) return true;
     if (known == 2) return side.object.empty() || op.objects.find(side.object) != std::string::npos;
