@@ -24,8 +24,8 @@ PARTS = {
         emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
         emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
-        emu/tools/fit emu/tools/schedule emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp emu/front/bridge emu/front/ffi
-        emu/front/command emu/testing
+        emu/tools/fit emu/tools/schedule emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp
+        emu/front/bridge emu/front/ffi emu/front/command emu/testing
         python conformance bench
     """.split()
 }
@@ -56,7 +56,9 @@ _LEGALITY = {
 }
 _CHECKED = _RUN | _LEGALITY | {"emu/check"}
 _TIMED = _CHECKED | {"emu/timing"}
-_TOOLS = {f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit", "schedule")}
+_TOOLS = {
+    f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit", "schedule")
+}
 
 # One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself,
 # which its folders may see; in conformance, bench and python it means emu/public_headers.txt.
