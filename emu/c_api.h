@@ -274,6 +274,24 @@ typedef struct palladion_advise_request {
 PALLADION_API char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs,
                                      size_t n_inputs, char** text, palladion_error* error);
 
+typedef struct palladion_schedule_request {
+  const char* text;
+  size_t size;
+  const char* kernel;       /* as for palladion_prepare */
+  const char* target;       /* as for palladion_prepare */
+  int64_t launches;         /* as for palladion_prepare_launches */
+  const char* const* check; /* options of the check that has the finding, with its replay, as for palladion_check */
+  const char* code;         /* of the finding; NULL or "": the worst */
+  int text_line, first_line, second_line; /* of the kernel text: the finding's and its sides'; 0: any */
+  const palladion_source_line* lines;
+  size_t n_lines;
+} palladion_schedule_request;
+
+/* The schedule that shows a finding, drawn (docs/schedule-pictures.md), as JSON: svg, page, text. NULL on an error;
+ * also where there is no such finding. */
+PALLADION_API char* palladion_draw_schedule(const palladion_schedule_request* request, const palladion_array* inputs,
+                                            size_t n_inputs, palladion_error* error);
+
 /* The names of the kernels of a text, one a line; NULL on an error. */
 PALLADION_API char* palladion_kernels(const char* text, size_t size, palladion_error* error);
 

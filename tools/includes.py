@@ -24,8 +24,8 @@ PARTS = {
         emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
         emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
-        emu/tools/fit emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp emu/front/bridge emu/front/ffi
-        emu/front/command emu/testing
+        emu/tools/fit emu/tools/schedule emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp
+        emu/front/bridge emu/front/ffi emu/front/command emu/testing
         python conformance bench
     """.split()
 }
@@ -56,7 +56,9 @@ _LEGALITY = {
 }
 _CHECKED = _RUN | _LEGALITY | {"emu/check"}
 _TIMED = _CHECKED | {"emu/timing"}
-_TOOLS = {f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit")}
+_TOOLS = {
+    f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit", "schedule")
+}
 
 # One direction only; the order of the lines is that of the arrows, from below. "emu.h" is the headers of emu/ itself,
 # which its folders may see; in conformance, bench and python it means emu/public_headers.txt.
@@ -116,6 +118,7 @@ ALLOWED = {
     "emu/tools/golden": _CHECKED | {"emu/tools/edit", "emu/tools/mutation", "emu/tools/debug"},
     "emu/tools/advice": _TIMED | {"emu/tools/edit", "emu/tools/debug"},
     "emu/tools/fit": _TIMED | {"emu/tools/debug"},
+    "emu/tools/schedule": _CHECKED,
     "emu/tools/hunt": _CHECKED | {"emu/tools/reduce"},
     "emu/front/reports": _CHECKED,
     "emu/front/options": _CHECKED | {"emu/front/reports"},

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.api.golden_bundle import Comparison, compare, golden
     from palladion.api.reducing import Reduced, reduce
     from palladion.api.running import record, run
+    from palladion.api.schedules import draw_schedule
     from palladion.api.timing import TimeReport, time
     from palladion.api.tuning import tune
     from palladion.base.errors import PalladionWarning
@@ -61,6 +62,7 @@ _NEEDS_JAX = {
     "PalladionWarning": "base.errors",
     "record": "api.running",
     "run": "api.running",
+    "draw_schedule": "api.schedules",
     "model_inline": "jax.exporter.inline_code",
     "to_jax": "jax.jax_source",
     "to_jax_source": "jax.jax_source",
@@ -69,6 +71,7 @@ _NEEDS_JAX = {
     "Advice": "api.advising",
     "advise": "api.advising",
     "KernelTime": "report.kernel_time",
+    "Picture": "report.drawing",
     "TimeReport": "api.timing",
     "time": "api.timing",
     "Tuned": "report.tuned",

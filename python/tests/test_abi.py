@@ -14,7 +14,7 @@ from jax.experimental import pallas as pl
 
 import palladion
 from palladion import _abi, _library
-from palladion.api import drawing, reducing, time_requests
+from palladion.api import drawing, reducing, schedules, time_requests
 from palladion.report.reports import KernelReport
 
 HEADER = (pathlib.Path(__file__).parents[2] / "emu/c_api.h").read_text()
@@ -34,6 +34,7 @@ STRUCTURES = {
     "reduce_request": reducing._Request,
     "draw_request": drawing.Request,
     "layout_request": drawing._LayoutRequest,
+    "schedule_request": schedules._Request,
 }
 
 

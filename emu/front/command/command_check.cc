@@ -79,14 +79,6 @@ absl::StatusOr<std::vector<CheckPart>> ReadParts(const CommandLine& line) {
   return parts;
 }
 
-// The string itself, or of `@FILE` what is in there, but for the end of its line.
-absl::StatusOr<std::string> ReplayOf(const std::string& flag) {
-  if (flag.empty() || flag[0] != '@') return flag;
-  PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(flag.substr(1), "schedule"));
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  return text;
-}
-
 // But --parts, which names files.
 std::vector<std::string_view> FlagsOfChecks() {
   std::vector<std::string_view> names;

@@ -211,6 +211,13 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
   return absl::InvalidArgumentError(Cat("--", flag, " must be ", list, "; found '", value, "'"));
 }
 
+absl::StatusOr<std::string> ReplayOf(const std::string& flag) {
+  if (flag.empty() || flag[0] != '@') return flag;
+  PALLADION_ASSIGN_OR_RETURN(std::string text, ReadFile(flag.substr(1), "schedule"));
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  return text;
+}
+
 absl::Status SetOptions(const CommandLine& line, absl::Span<const std::string_view> names, CheckOptions& options) {
   for (const std::string_view name : names) {
     const options::CheckOption& option = *options::FindCheckOption(name);

@@ -59,6 +59,9 @@ absl::StatusOr<std::string> ChoiceFlag(const CommandLine& line, const std::strin
 // Sets those of these options (emu/front/options/check_options.h) that the line has.
 absl::Status SetOptions(const CommandLine& line, absl::Span<const std::string_view> names, CheckOptions& options);
 
+// The string of --replay itself, or of `@FILE` what is in there, but for the end of its line.
+absl::StatusOr<std::string> ReplayOf(const std::string& flag);
+
 // How a check reads what the hardware leaves open.
 inline constexpr std::string_view kReadings[] = {"fill", "proxy", "links", "bounds"};
 

@@ -112,16 +112,25 @@ const Option kCheck[] = {
     FlagOf("threads"),
 };
 
-constexpr Option kTrace[] = {
+const Option kTrace[] = {
     kIn,
     kKernel,
     kTarget,
     kBudget,
-    {"out", "TRACE.json", "Chrome trace events, for Perfetto."},
+    {"out", "TRACE.json", "Chrome trace events, for Perfetto; of a schedule, the picture as JSON."},
     {"page", "PAGE.html", "One self-contained page."},
-    {"view", "auto|time|programs",
-     "What is drawn: [what happened when](timeline.md) on a chip, or the grid and what each program touches; `auto` is "
-     "the first for kernels whose chip has a model of time."},
+    {"svg", "FILE.svg", "The essential part of [a failing schedule](schedule-pictures.md), for slides and Markdown."},
+    {"view", "auto|time|programs|schedule",
+     "What is drawn: [what happened when](timeline.md) on a chip, the grid and what each program touches, or [the "
+     "schedule that shows a finding](schedule-pictures.md); `auto` is the first for kernels whose chip has a model of "
+     "time, and the last with `--replay`, `--svg` or `--finding`."},
+    {"replay", "SCHEDULE", "The schedule to draw, as of `check`; without it, that of the worst finding of a check."},
+    {"finding", "CODE", "Which finding of the schedule is drawn, such as `RACE_RW`; without it, the worst."},
+    {"seeds", "N", "Of a schedule, without `--replay`: how many the check tries (default 64)."},
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
+    FlagOf("bounds"),
     {"device", "N", "As of `time`."},
     {"sm", "N", "As of `time`."},
     {"core", "N", "As of `time`."},

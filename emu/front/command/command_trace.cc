@@ -10,6 +10,7 @@
 #include "emu/check.h"
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_schedule.h"
 #include "emu/front/command/command_timeline.h"
 #include "emu/front/command/output_file.h"
 #include "emu/kernel/arrays.h"
@@ -57,6 +58,10 @@ class Tracing {
   Tracing(const CommandLine& line, const Console& console) : line_(line), console_(console) {}
 
   absl::StatusOr<ExitCode> Trace() {
+    for (const char* flag : {"seeds", "fill", "proxy", "links", "bounds"}) {
+      if (line_.Has(flag))
+        return absl::InvalidArgumentError(Cat("--", flag, " is of the check whose schedule --view schedule draws"));
+    }
     PALLADION_ASSIGN_OR_RETURN(Files files, OpenFiles(line_));
     PALLADION_ASSIGN_OR_RETURN(options_.run.loop_budget, PositiveFlag(line_, "budget", options_.run.loop_budget));
     options_.run.budget_name = kBudgetFlag;
@@ -177,7 +182,7 @@ class Tracing {
 }  // namespace
 
 absl::StatusOr<ExitCode> CommandTrace(const CommandLine& line, const Console& console) {
-  return Tracing(line, console).Trace();
+  return AsksForSchedule(line) ? TraceSchedule(line, console) : Tracing(line, console).Trace();
 }
 
 }  // namespace palladion::command

@@ -15,7 +15,7 @@ from palladion.api import callers, kernel_texts, running
 from palladion.base.check_options import OPTIONS, library_options, whole
 from palladion.jax import probes, tensors
 from palladion.progress import Progress, checked
-from palladion.report.reports import Difference, KernelReport, Report, call_around, same_call
+from palladion.report.reports import Difference, KernelReport, Report, call_around, launched, same_call
 from palladion.report.short_errors import short_errors
 
 # JAX's own tolerances of comparisons in tests, by type; what is not here (integers, bool) is compared exactly.
@@ -111,6 +111,8 @@ def check(
         which = kernel_texts.Which(source[1], kernel, target, launches)
         results, found = kernel_texts.check_text(which, args, options, progress)
         report = Report(results, [KernelReport(found, again, source)])
+        kept = (source[1], kernel, target, launches)
+        report.kernels[0].launched = launched(kept, kernel_texts.arrays_of(args), options, found)
     else:
         kernel_texts.expect_function(kernel)
         execution = running.execute(
@@ -126,6 +128,7 @@ def check(
 
 def _kernel_report(one, again) -> KernelReport:
     report = KernelReport(one.report, again)
+    report.launched = one.launched
     sizes = re.match(r"\[([^\]]*)\]", one.grid)
     report.grid = tuple(int(size) if size.isdigit() else -1 for size in sizes[1].split(",") if size) if sizes else ()
     return report

@@ -30,7 +30,7 @@ from palladion.jax.carriers import carrier_dtype, from_carrier, storage, to_carr
 from palladion.jax.interception import call_place, file_for, lower_with, target_of, write_kernel
 from palladion.report import refusals
 from palladion.report.latest import set_latest
-from palladion.report.reports import KernelReport
+from palladion.report.reports import KernelReport, Launched, launched
 from palladion.report.short_errors import short_errors
 
 
@@ -44,6 +44,7 @@ class KernelRun:
     report: dict
     prepare_seconds: float  # of the first run of a kernel call, 0 in the later ones
     run_seconds: float
+    launched: Launched | None = None
 
 
 @dataclasses.dataclass
@@ -84,6 +85,7 @@ class _KernelCall:
         self.in_types, self.out_avals = in_types, out_avals
         self.program = None
         self.counts = True
+        self.launched = None  # what the last check ran
         self.devices = info.devices
         self.meeting = device_mesh.Meeting(info.name, info.devices, self._locked) if info.devices else None
 
@@ -127,6 +129,7 @@ class _KernelCall:
                 code, report = self.program.run(inputs, outputs, self.session.budget, self.session.legality)
             else:
                 code, report = self.program.check(inputs, outputs, **self.session.check)
+                self.launched = self._launched(report, inputs)
         except KeyboardInterrupt as interrupt:
             if "verdict" in getattr(interrupt, "report", ()):
                 self._keep(_library.BUDGET, interrupt.report, start, prepared)
@@ -164,13 +167,17 @@ class _KernelCall:
         program = _library.Program(self.text, None, target_of(self.info, self.session.target), self.session.launches)
         prepared = time.perf_counter()
         code, report = program.check(inputs, (), **self.session.check)
+        self.launched = self._launched(report, inputs, self.session.launches)
         self._keep(code, report, start, prepared)
         self._raise_if_cut_short(code, report)
 
+    def _launched(self, report, inputs, launches=1):
+        which = (self.text, None, target_of(self.info, self.session.target), launches)
+        return launched(which, inputs, self.session.check, report)
+
     def _keep(self, code, report, start, prepared):
-        self.session.runs.append(
-            KernelRun(self.info.name, self.info.grid, code, report, prepared - start, time.perf_counter() - prepared)
-        )
+        seconds = prepared - start, time.perf_counter() - prepared
+        self.session.runs.append(KernelRun(self.info.name, self.info.grid, code, report, *seconds, self.launched))
 
     def _raise_if_cut_short(self, code, report):
         """A check that ends by an error has a report to give, and a first schedule whose outputs are there."""

@@ -30,6 +30,11 @@ class Finding(Fields):
         return next(iter(self._named([self._cause])), None)
 
     @property
+    def call(self) -> "KernelReport | None":
+        """The report that it is of."""
+        return self._call
+
+    @property
     def symptoms(self) -> "list[Finding]":
         """The findings that follow from this one, and go when it is mended."""
         return self._named(self._symptoms)
@@ -64,6 +69,29 @@ class Finding(Fields):
         return alone
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
+class Launched:
+    """A kernel with its inputs and the options of its check: all that a replay needs."""
+
+    text: str
+    kernel: str | None
+    target: str | None
+    launches: int
+    inputs: list
+    options: dict
+
+
+# More bytes of inputs than this are not kept with a report.
+KEPT_BYTES = 1 << 28
+
+
+def launched(which: tuple, inputs: list, options: dict, found: dict) -> Launched | None:
+    """To be kept with a report; `which`: text, kernel, target, launches. None: nothing is wrong, or it is too much."""
+    if not found["findings"] or sum(one.nbytes for one in inputs) > KEPT_BYTES:
+        return None
+    return Launched(*which, [one.copy() for one in inputs], options)
+
+
 class KernelReport(Fields):
     """One kernel in one call: verdict, kernel, target, schedules, argument, findings, checks, never_ran, ...
 
@@ -77,6 +105,7 @@ class KernelReport(Fields):
         self._replay, self._source = replay, source
         self._handle = getattr(members, "handle", None)
         self._time, self._time_refused = None, ""
+        self._launched = None
 
     @property
     def handle(self) -> _library.Handle:
@@ -88,6 +117,15 @@ class KernelReport(Fields):
     @handle.setter
     def handle(self, handle: _library.Handle) -> None:
         self._handle = handle
+
+    @property
+    def launched(self) -> "Launched | None":
+        """What was checked, where it was kept: of `palladion.check`, for a kernel with a finding."""
+        return self._launched
+
+    @launched.setter
+    def launched(self, launched: "Launched | None") -> None:
+        self._launched = launched
 
     @property
     def time(self) -> KernelTime | None:
