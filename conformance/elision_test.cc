@@ -5,12 +5,14 @@
 
 #include <atomic>
 #include <iostream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "conformance/checked_cases_test_util.h"
 #include "emu/testing/for_tests.h"
 #include "emu/testing/timed_ways.h"
+#include "emu/values.h"
 
 namespace palladion::conformance {
 namespace {
@@ -65,6 +67,43 @@ TEST(Elision, NoTimeOfACaseChanges) {
             << " of these with scalars that decide\n";
   EXPECT_GT(elided, 1000);
   EXPECT_GT(scalars, 40);
+}
+
+// Programs that a prefetched table turns on: their number is in the time, so the table is there without values, too.
+TEST(Elision, ATimeDependsOnWhatIsPrefetched) {
+  constexpr const char* kText = R"(pkir 1;
+kernel @k {
+  backend mosaic_tpu;
+  grid [4];
+  prefetch %t: i32[4];
+  in %x: f32[32,128] block (8,128) map (%i: i32[], %table: ref<smem,i32[4]>) { return %i, 0:i32; };
+  out %o: f32[32,128] block (8,128) map (%i: i32[], %table: ref<smem,i32[4]>) { return %i, 0:i32; };
+  body @k (%tr: ref<smem,i32[4]>, %xr: ref<default,f32[8,128]>, %or: ref<default,f32[8,128]>) {
+    %i = program_id{axis=0}() : i32[];
+    %on = get(%tr.at[%i]) : i32[];
+    cond(%on) {
+      return;
+    } {
+      %v = get(%xr) : f32[8,128];
+      %w = exp(%v) : f32[8,128];
+      _ = swap(%or, %w) : f32[8,128];
+      return;
+    };
+    return;
+  }
+}
+)";
+  std::set<std::string> times;
+  for (const char* table : {"zeros", "full(1)"}) {
+    const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, table),
+                                        *TensorFromText(DType::kF32, {32, 128}, "zeros")};
+    const absl::StatusOr<timing::TimedWays> ways = timing::TimeBothWays(kText, "mosaic_tpu/v5e", inputs);
+    ASSERT_TRUE(ways.ok()) << ways.status();
+    EXPECT_TRUE(ways->elided && ways->scalars);
+    EXPECT_EQ(ways->with_values, ways->without_values) << table;
+    times.insert(ways->without_values);
+  }
+  EXPECT_EQ(times.size(), 2u);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   }
   const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
-  LeftOut left_out(call, call.kernel.state());
+  const LeftOut left_out(call, call.kernel.state());
   const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
   PALLADION_ASSIGN_OR_RETURN(const Fits fits, FitsOn(call.machine, costs, kernel));
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer,

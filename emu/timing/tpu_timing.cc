@@ -203,7 +203,7 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   PALLADION_RETURN_IF_ERROR(CheckKernel(call));
   agents::LaunchOptions options{.run = call.run};
   PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, WithPipeline(call.kernel));
-  LeftOut left_out(call, kernel.state());
+  const LeftOut left_out(call, kernel.state());
   left_out.Tell(options);
   if (left_out.kernel() != nullptr) kernel = PreparedKernel(left_out.kernel());
   TpuRun run(kernel.state(), costs);

@@ -95,7 +95,7 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   PALLADION_ASSIGN_OR_RETURN(const TritonCosts costs, TritonCostsOf(call.machine));
   const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
-  LeftOut left_out(call, call.kernel.state());
+  const LeftOut left_out(call, call.kernel.state());
   const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
   const RegisterNeed registers = RegistersOfTriton(kernel.text(), costs.common.registers);
   const Room room = RoomOf(kernel.text(), costs, registers, kernel.module());

@@ -3,39 +3,33 @@
 #ifndef PALLADION_EMU_TIMING_WITHOUT_VALUES_H_
 #define PALLADION_EMU_TIMING_WITHOUT_VALUES_H_
 
-#include <algorithm>
 #include <memory>
 
 #include "emu/run/agents/launch_options.h"
 #include "emu/run/launch/elided_program.h"
-#include "emu/run/launch/moved_blocks.h"
 #include "emu/timing/time_kernel.h"
 
 namespace palladion::timing {
 
-// It outlives the launch. Nothing is left out where values are asked for, or where a session gets what the kernel
+// Nothing is left out where values are asked for, or where a session gets what the kernel
 // computes.
 class LeftOut {
  public:
   // `kernel` is the call's, or what its model has made of it.
   LeftOut(const TimedCall& call, const kernel::PreparedKernelState& kernel)
       : without_(call.values || call.run.session != nullptr ? launch::WithoutValues{}
-                                                            : launch::KernelWithoutValues(kernel)),
-        blocks_(without_.moved) {}
+                                                            : launch::KernelWithoutValues(kernel)) {}
 
   // nullptr: nothing is.
   const std::shared_ptr<const kernel::PreparedKernelState>& kernel() const { return without_.kernel; }
-  void Tell(agents::LaunchOptions& options) {
+  void Tell(agents::LaunchOptions& options) const {
     if (without_.kernel == nullptr) return;
     options.moves_nothing = true;
     options.moved = without_.moved;
-    if (std::find(without_.moved.begin(), without_.moved.end(), true) != without_.moved.end())
-      options.observers.push_back(&blocks_);
   }
 
  private:
   const launch::WithoutValues without_;
-  launch::MovedBlocks blocks_;
 };
 
 }  // namespace palladion::timing

@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "emu/run/launch/moved_blocks.h"
 #include "emu/run/launch/oblivious.h"
 #include "emu/run/launch/way.h"
 #include "semantics/program/strips.h"
@@ -96,11 +95,10 @@ std::unique_ptr<const kernel::PreparedKernelState> Elided(const kernel::Prepared
       new kernel::PreparedKernelState(kernel.With(std::move(program))));
 }
 
-// Only arrays, scratch that a launch makes, and some blocks can move while others do not.
+// Only arrays, and scratch that a launch makes, can move while others do not.
 bool CanMove(const Program& program, const std::vector<bool>& operands) {
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const bool whole = program.operand_infos[i].mode == BlockMode::kWhole;
-    if (operands[i] && !whole && !MovedBlocks::CanHold(program, i)) return false;
+    if (operands[i] && program.operand_infos[i].mode != BlockMode::kWhole) return false;
   }
   return true;
 }

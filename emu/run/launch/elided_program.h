@@ -18,7 +18,7 @@ std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::Pr
 // may decide what happens. They are computed, and what holds them moves.
 struct WithoutValues {
   std::shared_ptr<const kernel::PreparedKernelState> kernel;  // nullptr also where the kernel prints
-  std::vector<bool> moved;                                    // by operand: LaunchOptions::moved, MovedBlocks
+  std::vector<bool> moved;                                    // by operand: LaunchOptions::moved
 };
 WithoutValues KernelWithoutValues(const kernel::PreparedKernelState& kernel);
 
