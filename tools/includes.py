@@ -126,7 +126,7 @@ ALLOWED = {
     "emu/front/bridge": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/options"},
     "emu/front/ffi": _CHECKED | {"emu/front/bridge"},
     "emu/front/command": _TIMED | _TOOLS | {"emu/front/reports", "emu/front/options", "emu/front/bridge"},
-    "emu/testing": _CHECKED,
+    "emu/testing": _TIMED,
     "python": {"semantics/base", "emu.h"},
     "conformance": {"semantics/base", "semantics/tensor", "emu.h", "emu/testing"},
     "bench": _MEMORY | _WHO | {"semantics/simd", "emu.h"},

@@ -148,10 +148,16 @@ inline machines::Machine MachineNamed(const std::string& name, const std::vector
   return machine;
 }
 
-inline GpuRun RunOf(const std::string& text, const machines::Machine& machine, const GpuRunOptions& options = {}) {
+struct RunsHow {
+  bool values = false;  // TimedCall
+  bool record = false;  // GpuRunOptions
+};
+inline GpuRun RunOf(const std::string& text, const machines::Machine& machine, const RunsHow& how = {}) {
   const PreparedKernel kernel = Prepared(text, Cat("mosaic_gpu/", machine.name()));
   const std::vector<Tensor> inputs = InputsOf(kernel);
-  absl::StatusOr<GpuRun> run = RunOnGpu({kernel, inputs, machine, {}}, options);
+  absl::StatusOr<GpuRun> run = RunOnGpu(
+      {.kernel = kernel, .inputs = inputs, .machine = machine, .run = {}, .timeline = {}, .values = how.values},
+      {.record = how.record});
   EXPECT_TRUE(run.ok()) << run.status() << "\n" << text;
   return run.ok() ? *std::move(run) : GpuRun{};
 }

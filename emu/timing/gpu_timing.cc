@@ -11,7 +11,6 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
-#include "emu/run/launch/elided_program.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
 #include "emu/run/launch/way.h"
@@ -22,6 +21,7 @@
 #include "emu/timing/gpu_timer.h"
 #include "emu/timing/machine_costs.h"
 #include "emu/timing/sm_blocks.h"
+#include "emu/timing/without_values.h"
 #include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -100,17 +100,15 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   }
   const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
-  const bool may_elide = !options.values && call.run.session == nullptr;
-  const std::unique_ptr<const kernel::PreparedKernelState> elided =
-      may_elide ? launch::ElidedKernel(call.kernel.state()) : nullptr;
-  const kernel::PreparedKernelState& kernel = elided != nullptr ? *elided : call.kernel.state();
+  const LeftOut left_out(call, call.kernel.state());
+  const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
   PALLADION_ASSIGN_OR_RETURN(const Fits fits, FitsOn(call.machine, costs, kernel));
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<GpuTimer> timer,
                              GpuTimer::Create(kernel, chip, {.room = fits.room, .links = links}));
   std::optional<TimelineRecorder> timeline;
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, kTicksOfCycle), *call.timeline);
   agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kThreads, .observers = {timer.get()}};
-  scheduled.moves_nothing = elided != nullptr;
+  left_out.Tell(scheduled);
   scheduled.races = call.races;
   scheduled.loop.record = options.record;
   scheduled.loop.clock = &timer->clock();

@@ -1,5 +1,5 @@
 // The time of a kernel on a GPU: one run in virtual time, and its report. Values that only affect other values are not
-// computed (emu/run/launch/elided_program.h): the report is the same, and large kernels take seconds.
+// computed (without_values.h): the report is the same, and large kernels take seconds.
 #ifndef PALLADION_EMU_TIMING_GPU_TIMING_H_
 #define PALLADION_EMU_TIMING_GPU_TIMING_H_
 
@@ -18,11 +18,10 @@ absl::StatusOr<Timed> TimeOnGpu(const TimedCall& call);
 struct GpuRun {
   Timed timed;
   agents::Ran result;
-  std::vector<Tensor> outputs;  // of an elided run: whatever they were
+  std::vector<Tensor> outputs;  // without TimedCall::values whatever they were
   std::int64_t clusters_at_once = 0;
 };
 struct GpuRunOptions {
-  bool values = false;  // compute them in any case
   bool record = false;  // the moves
 };
 absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& options);

@@ -23,6 +23,7 @@ struct TimedCall {
   RunOptions run;
   std::optional<TimelineOptions> timeline;  // wanted
   bool schedule = false;                    // wanted
+  bool values = false;                      // computed in any case: for tests of what is left out else
   bool races = false;                       // of a GPU: looked for in that run, so that a timeline says when
 };
 

@@ -66,7 +66,8 @@ TEST(TimedReplay, ACheckRunsTheSameScheduleAlsoWhereBlocksWaitForRoom) {
     const absl::StatusOr<Timed> timed = TimeKernel(call);
     ASSERT_TRUE(timed.ok()) << timed.status();
     ASSERT_TRUE(timed->schedule.has_value());
-    const absl::StatusOr<GpuRun> run = RunOnGpu(call, {.values = true});
+    call.values = true;
+    const absl::StatusOr<GpuRun> run = RunOnGpu(call, {});
     ASSERT_TRUE(run.ok()) << run.status();
     std::vector<Tensor> outputs;
     const absl::StatusOr<Report> report = Check(kernel, inputs, {.replay = *timed->schedule}, &outputs);

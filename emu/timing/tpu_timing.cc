@@ -9,10 +9,10 @@
 
 #include "emu/check/plain_run.h"
 #include "emu/kernel/prepared_kernel.h"
-#include "emu/run/launch/elided_program.h"
 #include "emu/run/launch/launch.h"
 #include "emu/timing/tpu_costs.h"
 #include "emu/timing/tpu_run.h"
+#include "emu/timing/without_values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -196,12 +196,6 @@ absl::StatusOr<PreparedKernel> WithPipeline(const PreparedKernel& kernel) {
   return kernel.state().Kept<Pipelined>([&] { return Pipelined{kernel::PreparedAgain(kernel, options)}; }).kernel;
 }
 
-// Where no value decides what happens, none is computed. A session gets what the kernel computes.
-std::shared_ptr<const kernel::PreparedKernelState> WithoutValues(const PreparedKernel& kernel, const TimedCall& call) {
-  if (call.run.session != nullptr) return nullptr;
-  return launch::KernelWithoutValues(kernel.state());
-}
-
 }  // namespace
 
 absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
@@ -209,10 +203,9 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   PALLADION_RETURN_IF_ERROR(CheckKernel(call));
   agents::LaunchOptions options{.run = call.run};
   PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, WithPipeline(call.kernel));
-  if (std::shared_ptr<const kernel::PreparedKernelState> quick = WithoutValues(kernel, call)) {
-    options.moves_nothing = true;
-    kernel = PreparedKernel(std::move(quick));
-  }
+  const LeftOut left_out(call, kernel.state());
+  left_out.Tell(options);
+  if (left_out.kernel() != nullptr) kernel = PreparedKernel(left_out.kernel());
   TpuRun run(kernel.state(), costs);
   std::optional<TimelineRecorder> recorder;
   if (call.timeline.has_value()) run.RecordTo(recorder.emplace(*call.timeline, kTicksOfCycle), *call.timeline);

@@ -11,13 +11,13 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
-#include "emu/run/launch/elided_program.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
 #include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/line_places.h"
 #include "emu/timing/triton_report.h"
 #include "emu/timing/triton_timer.h"
+#include "emu/timing/without_values.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/mark.h"
@@ -95,9 +95,8 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   PALLADION_ASSIGN_OR_RETURN(const TritonCosts costs, TritonCostsOf(call.machine));
   const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
-  const std::unique_ptr<const kernel::PreparedKernelState> elided =
-      call.run.session == nullptr ? launch::KernelWithoutValues(call.kernel.state()) : nullptr;
-  const kernel::PreparedKernelState& kernel = elided != nullptr ? *elided : call.kernel.state();
+  const LeftOut left_out(call, call.kernel.state());
+  const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
   const RegisterNeed registers = RegistersOfTriton(kernel.text(), costs.common.registers);
   const Room room = RoomOf(kernel.text(), costs, registers, kernel.module());
   const BlockPlaces::Room places{
@@ -105,7 +104,7 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<TritonTimer> timer,
                              TritonTimer::Create(kernel, costs, {.room = places, .l1_lines = LinesOfL1(costs, room)}));
   agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kPrograms, .observers = {timer.get()}};
-  scheduled.moves_nothing = elided != nullptr;
+  left_out.Tell(scheduled);
   scheduled.loop.record = false;
   scheduled.loop.clock = &timer->clock();
   scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time

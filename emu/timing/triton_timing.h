@@ -1,5 +1,5 @@
 // The time of a Triton kernel: one run in virtual time, and its report. Where no value that is loaded decides what a
-// block does, none is computed (emu/run/launch/elided_program.h).
+// block does, none is computed (without_values.h).
 #ifndef PALLADION_EMU_TIMING_TRITON_TIMING_H_
 #define PALLADION_EMU_TIMING_TRITON_TIMING_H_
 

@@ -50,8 +50,8 @@ class LaunchBuffers {
     filler_(buffer.dtype, at, elements.size() * buffer.words);
   }
 
-  // Of buffers from here on no byte moves, but of single numbers in a thread's own memory.
-  void MoveNothing() { moves_ = false; }
+  // Of buffers from here on no byte moves, but of single numbers in a thread's own memory; false: all move.
+  void MoveNothing(bool nothing) { moves_ = !nothing; }
 
   // Elements that stay where they are until they are taken, or first .. last - 1 is settled.
   LoanId Lend(BufferId buffer, ValueView view);

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import mosaic_gpu as plgpu
+from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 from palladion import _library, machines
@@ -43,6 +43,47 @@ def test_each_kernel_has_its_time_and_the_results_are_there():
     assert report.seconds == pytest.approx(2 * first.seconds)
     assert first.machine == "v5e" and 0 < first.uncertainty
     assert str(report).startswith(f"{first.kernel} on v5e at ")
+
+
+def refuses(*_):
+    raise AssertionError("values are computed")
+
+
+def test_who_asks_for_times_alone_gets_the_same_without_values(monkeypatch):
+    whole = palladion.time(double, ones(), target="v5e")
+    monkeypatch.setattr(_library.Program, "run", refuses)
+    times = palladion.time(double, ones(), target="v5e", results=False)
+    assert times.results is None
+    assert times.kernels == whole.kernels
+
+
+def _chosen(which_ref, x_ref, o_ref):
+    @pl.when(which_ref[0] > 0)
+    def _():
+        o_ref[...] = jnp.exp(x_ref[...])
+
+
+def chosen(which, x):
+    grid = pltpu.PrefetchScalarGridSpec(
+        num_scalar_prefetch=1,
+        grid=(),
+        in_specs=[pl.BlockSpec(memory_space=pltpu.VMEM)],
+        out_specs=pl.BlockSpec(memory_space=pltpu.VMEM),
+    )
+    return pl.pallas_call(_chosen, grid_spec=grid, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(which, x)
+
+
+def test_a_kernel_that_decides_by_what_another_gives_has_its_time_without_results():
+    def both(which, x):
+        first = double(x)
+        return chosen(which + first[0, :1].astype(jnp.int32), x)
+
+    whole = palladion.time(both, jnp.zeros(1, jnp.int32), ones(), target="v5e")
+    times = palladion.time(both, jnp.zeros(1, jnp.int32), ones(), target="v5e", results=False)
+    assert times.results is None and len(times.kernels) == 2
+    assert times.kernels == whole.kernels
+    unchosen = palladion.time(chosen, jnp.zeros(1, jnp.int32), ones(), target="v5e", results=False)
+    assert unchosen.seconds < times.kernels[1].seconds
 
 
 def test_a_copy_is_near_what_its_bytes_take():

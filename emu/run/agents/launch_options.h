@@ -44,6 +44,7 @@ struct LaunchOptions {
   // Bounds, races and whatever waits are as in any other run, and no byte moves; arrays and outputs are left as they
   // are. For programs without the steps that only make values (emu/run/launch/elided_program.h).
   bool moves_nothing = false;
+  std::vector<bool> moved;  // by operand: those whose bytes move all the same, arrays and scratch; empty: none
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
 

@@ -273,22 +273,22 @@ void LaunchState::BindInput(std::size_t i, const ConstArray& array) {
   const std::byte* data = array.data + PartOf(info);
   const bool needs_form = NeedsNormalising(info.type.dtype);
   const bool lands = arrivals_.Lands({i, binding_});
-  if (!options_.moves_nothing && (needs_form || lands || (info.written && info.mode != BlockMode::kResident))) {
+  if (Moves(i) && (needs_form || lands || (info.written && info.mode != BlockMode::kResident))) {
     std::vector<std::byte>& copy = copies_.emplace_back(data, data + ByteSize(info.type));
     if (needs_form) Normalise(info.type.dtype, copy.data(), copy.size());
     data = copy.data();
   }
-  Attach(i, memory_.Adopt(RequestFor(i), const_cast<std::byte*>(data)));
+  Attach(i, Adopt(i, const_cast<std::byte*>(data)));
 }
 
 // An aliased output starts with the input's contents, and the input's ref sees what is written to it.
 void LaunchState::BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs) {
   const OperandInfo& info = kernel_.program().operand_infos[i];
   std::byte* const data = array.data + PartOf(info);
-  const BufferId buffer = memory_.Adopt(RequestFor(i), data);
+  const BufferId buffer = Adopt(i, data);
   Attach(i, buffer);
   if (info.alias >= 0) Attach(static_cast<std::size_t>(info.alias), buffer);
-  if (options_.moves_nothing) return;
+  if (!Moves(i)) return;
   if (info.alias < 0) {
     if (IsSemaphore(info.type)) {
       std::memset(data, 0, ByteSize(info.type));  // none of a session yet
@@ -325,7 +325,19 @@ void LaunchState::WatchInFlight() {
   }
 }
 
-absl::StatusOr<BufferId> LaunchState::AllocScratch(std::size_t i) { return memory_.Alloc(RequestFor(i)); }
+absl::StatusOr<BufferId> LaunchState::AllocScratch(std::size_t i) {
+  memory_.MoveNothing(!Moves(i));
+  absl::StatusOr<BufferId> scratch = memory_.Alloc(RequestFor(i));
+  memory_.MoveNothing(options_.moves_nothing);
+  return scratch;
+}
+
+BufferId LaunchState::Adopt(std::size_t i, std::byte* data) {
+  memory_.MoveNothing(!Moves(i));
+  const BufferId array = memory_.Adopt(RequestFor(i), data);
+  memory_.MoveNothing(options_.moves_nothing);
+  return array;
+}
 
 absl::Status LaunchState::ResolveGrid() {
   std::vector<std::int64_t> size;

@@ -102,6 +102,8 @@ class LaunchState {
   void BindInput(std::size_t i, const ConstArray& array);
   void BindOutput(std::size_t i, const MutableArray& array, absl::Span<const ConstArray> inputs);
   absl::StatusOr<BufferId> AllocScratch(std::size_t i);
+  BufferId Adopt(std::size_t i, std::byte* data);
+  bool Moves(std::size_t i) const { return !options_.moves_nothing || (!options_.moved.empty() && options_.moved[i]); }
   void Attach(std::size_t i, BufferId buffer);
   void Equip(Frame& frame);
   void KeepScratchApart();

@@ -56,9 +56,8 @@ void LaunchState::CopyForSecondCore() {
       if (arrivals_.Lands({i, binding_})) continue;
       const std::size_t at = static_cast<std::size_t>(binding_) * program().operand_infos.size() + i;
       std::byte* data = memory_.DataOf(arrays_[at]);
-      if (!options_.moves_nothing)
-        data = copies_.emplace_back(data, data + ByteSize(program().operand_infos[i].type)).data();
-      second_core_[at] = memory_.Adopt(RequestFor(i), data);
+      if (Moves(i)) data = copies_.emplace_back(data, data + ByteSize(program().operand_infos[i].type)).data();
+      second_core_[at] = Adopt(i, data);
     }
   }
 }

@@ -87,26 +87,35 @@ bool Prints(const Region& region) {
   });
 }
 
-std::unique_ptr<const kernel::PreparedKernelState> WithoutValues(const kernel::PreparedKernelState& kernel) {
-  if (LooksAtValues(kernel.program())) return nullptr;
-  const Obliviousness facts = ObliviousnessOf(kernel.text());
-  if (!facts.oblivious) return nullptr;
+std::unique_ptr<const kernel::PreparedKernelState> Elided(const kernel::PreparedKernelState& kernel,
+                                                          const Obliviousness& facts) {
+  if (!facts.oblivious || LooksAtValues(kernel.program())) return nullptr;
   auto program = std::make_shared<const Program>(Elision(kernel.program(), facts).Take());
   return std::unique_ptr<const kernel::PreparedKernelState>(
       new kernel::PreparedKernelState(kernel.With(std::move(program))));
+}
+
+// Only arrays, and scratch that a launch makes, can move while others do not.
+bool CanMove(const Program& program, const std::vector<bool>& operands) {
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    if (operands[i] && program.operand_infos[i].mode != BlockMode::kWhole) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::PreparedKernelState& kernel) {
   const bool threads = WayOf(kernel.program(), {.purpose = Purpose::kSchedule}) == Way::kThreads;
-  return threads ? WithoutValues(kernel) : nullptr;
+  return threads ? Elided(kernel, ObliviousnessOf(kernel.text())) : nullptr;
 }
 
-std::unique_ptr<const kernel::PreparedKernelState> KernelWithoutValues(const kernel::PreparedKernelState& kernel) {
+WithoutValues KernelWithoutValues(const kernel::PreparedKernelState& kernel) {
   const std::vector<Body>& bodies = kernel.text().bodies;
-  const bool prints = std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return Prints(body.region); });
-  return prints ? nullptr : WithoutValues(kernel);
+  if (std::any_of(bodies.begin(), bodies.end(), [](const Body& body) { return Prints(body.region); })) return {};
+  const Obliviousness facts = ObliviousButForOperands(kernel.text());
+  if (!CanMove(kernel.program(), facts.contents)) return {};
+  return {.kernel = Elided(kernel, facts), .moved = facts.contents};
 }
 
 }  // namespace palladion::launch

@@ -5,6 +5,7 @@
 #define PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_
 
 #include <memory>
+#include <vector>
 
 #include "emu/kernel/prepared_kernel.h"
 
@@ -13,9 +14,13 @@ namespace palladion::launch {
 // nullptr: the kernel is not oblivious, its programs are no threads, or something of it looks at values after all.
 std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::PreparedKernelState& kernel);
 
-// The same, for observers of one run that do not need its values: programs need not be threads. nullptr also where
-// the kernel prints.
-std::unique_ptr<const kernel::PreparedKernelState> KernelWithoutValues(const kernel::PreparedKernelState& kernel);
+// The same, for observers of one run that do not need its values: programs need not be threads, and scalars in memory
+// may decide what happens. They are computed, and what holds them moves.
+struct WithoutValues {
+  std::shared_ptr<const kernel::PreparedKernelState> kernel;  // nullptr also where the kernel prints
+  std::vector<bool> moved;                                    // by operand: LaunchOptions::moved
+};
+WithoutValues KernelWithoutValues(const kernel::PreparedKernelState& kernel);
 
 }  // namespace palladion::launch
 

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string_view>
+#include <utility>
 
+#include "emu/run/launch/plain_operands.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::launch {
@@ -14,8 +17,9 @@ bool IsRef(const Kernel& kernel, ValueId value) { return kernel.values[value.ind
 // From where values matter back to what they are computed from, until nothing new is found.
 class Analysis {
  public:
-  explicit Analysis(const Kernel& kernel) : kernel_(kernel) {
+  Analysis(const Kernel& kernel, PlainOperands plain) : kernel_(kernel), plain_(std::move(plain)) {
     result_.needed.resize(kernel.values.size());
+    result_.contents.resize(kernel.operands.size());
     from_memory_.resize(kernel.values.size());
   }
 
@@ -94,11 +98,22 @@ class Analysis {
       if (result_.Needs(op.results[0])) Need(*first);
       return;
     }
+    if (const std::optional<std::size_t> plain = op.args.empty() ? std::nullopt : plain_.Of(op.args[0].value))
+      return VisitPlainAccess(op, *plain);
     unsure_ |= access == RefAccess::kAtomic;
     for (std::size_t i = 0; i < op.args.size(); ++i) IsData(op, i) ? NeedPlaces(op.args[i]) : Need(op.args[i]);
     for (const ValueId value : op.results) {
       if (value.valid()) from_memory_[value.index()] = true;
     }
+  }
+
+  // What is loaded matters: so does all that the operand's array holds. That matters: so does all that goes there.
+  void VisitPlainAccess(const Instr& op, std::size_t operand) {
+    const bool loaded =
+        std::any_of(op.results.begin(), op.results.end(), [&](ValueId value) { return result_.Needs(value); });
+    if (loaded && !result_.contents[operand]) grew_ = result_.contents[operand] = true;
+    for (std::size_t i = 0; i < op.args.size(); ++i)
+      IsData(op, i) && !result_.contents[operand] ? NeedPlaces(op.args[i]) : Need(op.args[i]);
   }
 
   // A number of the thread's own that a scope begins with and that is only read there: the operand that it holds.
@@ -222,6 +237,7 @@ class Analysis {
   }
 
   const Kernel& kernel_;
+  const PlainOperands plain_;
   Obliviousness result_;
   std::vector<bool> from_memory_;             // by ValueId
   std::map<std::int32_t, const Arg*> first_;  // by ref: FirstOf
@@ -230,6 +246,8 @@ class Analysis {
 
 }  // namespace
 
-Obliviousness ObliviousnessOf(const Kernel& kernel) { return Analysis(kernel).Run(); }
+Obliviousness ObliviousnessOf(const Kernel& kernel) { return Analysis(kernel, PlainOperands()).Run(); }
+
+Obliviousness ObliviousButForOperands(const Kernel& kernel) { return Analysis(kernel, PlainOperands(kernel)).Run(); }
 
 }  // namespace palladion::launch

@@ -16,11 +16,17 @@ struct Obliviousness {
   // By ValueId: what control, indices, masks and synchronisation are computed from. Of an oblivious kernel nothing of
   // it comes from memory.
   std::vector<bool> needed;
+  // By operand: what is in it decides, too, and what is stored there is needed. Of ObliviousButForOperands.
+  std::vector<bool> contents;
   bool Needs(ValueId value) const { return value.valid() && needed[value.index()]; }
 };
 
 // `kernel` is verified.
 Obliviousness ObliviousnessOf(const Kernel& kernel);
+
+// The same where what plain operands hold (plain_operands.h) may decide, such as the scalars that index maps read:
+// then two runs make the same accesses if they have the same schedule, and such an operand the same contents.
+Obliviousness ObliviousButForOperands(const Kernel& kernel);
 
 }  // namespace palladion::launch
 

@@ -108,5 +108,54 @@ TEST(Oblivious, StepsOfValuesAreLeftOut) {
   EXPECT_EQ(kernel->state().program().steps.size(), elided->program().steps.size());
 }
 
+// ---- where an array's contents may decide
+
+// "-": something else decides, too; else a letter for each of x and o, upper case where its contents do.
+std::string Deciding(const std::string& body) {
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(Threads(body), {.target = "mosaic_gpu/h100"});
+  EXPECT_TRUE(kernel.ok()) << kernel.status();
+  if (!kernel.ok()) return "";
+  const WithoutValues left = KernelWithoutValues(kernel->state());
+  if (left.kernel == nullptr) return "-";
+  return std::string(left.moved[0] ? "X" : "x") + (left.moved[1] ? "O" : "o");
+}
+
+TEST(ButForOperands, AnIndexOrABranchMayComeFromAnInput) {
+  const std::string index = "    %t = get(%xr.at[0]) : i32[];\n";
+  EXPECT_EQ(Deciding(index + "    _ = swap(%or.at[%t], %t) : i32[];\n"), "Xo");
+  EXPECT_EQ(Deciding(index + "    _ = swap(%or.at[0], %t) : i32[];\n"), "xo");
+  EXPECT_EQ(Deciding(index + "    cond(%t) {\n      return;\n    } {\n      _ = swap(%or.at[0], 1:i32) : i32[];\n"
+                             "      return;\n    };\n"),
+            "Xo");
+}
+
+// What is stored in such an array is computed, and what it is computed from.
+TEST(ButForOperands, WhatIsStoredThereDecidesToo) {
+  const std::string text =
+      "    %a = get(%xr.at[1]) : i32[];\n    %b = mul(%a, 2:i32) : i32[];\n    _ = swap(%xr.at[0], %b) : i32[];\n"
+      "    %t = get(%xr.at[0]) : i32[];\n    %c = mul(%t, 3:i32) : i32[];\n    _ = swap(%or.at[%t], %c) : i32[];\n";
+  EXPECT_EQ(Deciding(text), "Xo");
+  const absl::StatusOr<PreparedKernel> kernel = PrepareText(Threads(text), {.target = "mosaic_gpu/h100"});
+  const auto left = KernelWithoutValues(kernel->state());
+  const auto values = [](const Program& program) {
+    return std::count_if(program.steps.begin(), program.steps.end(),
+                         [](const Step& step) { return step.value != nullptr; });
+  };
+  EXPECT_EQ(values(kernel->state().program()) - values(left.kernel->program()), 1);  // %c
+}
+
+// An output's contents, what an instruction adds to or an atomic changes, and what a scope allocates decide nothing
+// yet.
+TEST(ButForOperands, OtherMemoryMayNot) {
+  const std::string use = "    %t = get(%xr.at[0]) : i32[];\n    _ = swap(%or.at[%t], %t) : i32[];\n";
+  EXPECT_EQ(Deciding("    %t = get(%or.at[0]) : i32[];\n    _ = swap(%or.at[%t], 1:i32) : i32[];\n"), "-");
+  EXPECT_EQ(Deciding("    %v = get(%xr) : i32[128];\n    addupdate(%xr, %v);\n" + use), "-");
+  EXPECT_EQ(Deciding("    atomic_store{atomic_type=add}(ref=%xr.at[0], value=1:i32);\n" + use), "-");
+  EXPECT_EQ(Deciding("    _ = run_state(0:i32) (%n: ref<default,i32[]>) {\n      %a = get(%xr.at[0]) : i32[];\n"
+                     "      _ = swap(%n, %a) : i32[];\n      %t = get(%n) : i32[];\n"
+                     "      _ = swap(%or.at[%t], 1:i32) : i32[];\n      return;\n    } : i32[];\n"),
+            "-");
+}
+
 }  // namespace
 }  // namespace palladion::launch

@@ -21,7 +21,7 @@ from palladion.report.time_picture import time_html
 
 @dataclasses.dataclass(frozen=True)
 class TimeReport:
-    """The kernels in the order in which they ran, and what the function returned."""
+    """The kernels in the order in which they ran, and what the function returned: None where that is not asked for."""
 
     kernels: list[KernelTime]
     results: Any
@@ -48,6 +48,7 @@ def time(
     timeline: int | tuple[int, int] | None = None,
     compare: str | None = None,
     kernel: str | None = None,
+    results: bool = True,
 ) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
     as for `palladion.run`, a chip is needed.
@@ -60,6 +61,9 @@ def time(
 
     `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
     returned by such an `f`.
+    results: False where only times are wanted: `results` is then None, and where `f` runs one kernel its values are not
+        computed, so `palladion.last_report()` has none of its findings. Of several kernels they are computed, since one
+        may decide by what another gives.
 
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
@@ -73,14 +77,21 @@ def time(
         return TimeReport([_timed(request, kernel_texts.arrays_of(args))], None)
     kernel_texts.expect_function(kernel)
     how = running.How(budget=whole("budget", budget))
-    execution = running.execute(
-        f,
-        args,
-        probes.given(target),
-        how=how,
-        program=lambda text, chip: _TimedProgram(text, chip, _Wanted(texts, drawn), timed),
-    )
-    return TimeReport(timed, tensors_of(execution.results))
+
+    def executed(kind):
+        timed.clear()
+        wanted = _Wanted(texts, drawn)
+        return running.execute(
+            f, args, probes.given(target), how=how, program=lambda text, chip: kind(text, chip, wanted, timed)
+        )
+
+    if results:
+        return TimeReport(timed, tensors_of(executed(_TimedProgram).results))
+    try:
+        executed(_OnlyTimedProgram)
+    except _SeveralKernels:
+        executed(_TimedProgram)
+    return TimeReport(timed, None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +110,26 @@ class _TimedProgram(_library.Program):
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
         self._timed.append(_timed(request, inputs))
+        return self._run(inputs, outputs, budget, *how)
+
+    def _run(self, *call) -> tuple:
+        return super().run(*call)
+
+
+class _SeveralKernels(Exception):
+    """A kernel runs after one that was not computed."""
+
+
+class _OnlyTimedProgram(_TimedProgram):
+    """Leaves its outputs as they are, so it must be the only one and run once."""
+
+    def run(self, inputs, outputs, budget=None, *how) -> tuple:
+        if self._timed:
+            raise _SeveralKernels
         return super().run(inputs, outputs, budget, *how)
+
+    def _run(self, *_) -> tuple:
+        return 0, {"kernel": self._timed[-1].kernel, "target": "", "findings": [], "notes": [], "error": None}
 
 
 def _drawn(timeline: int | tuple[int, int] | None, compare: str | None) -> Timeline | None:
