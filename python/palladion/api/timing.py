@@ -58,12 +58,12 @@ def time(
     timeline: the SM, or on a TPU the core, of which each kernel's `page` and `trace` show what happened when; None:
         neither is made. Of a kernel of several devices, (device, SM).
     compare: another run's `page`, which stands beside this run on each `page`.
-
-    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
-    returned by such an `f`.
     results: False where only times are wanted: `results` is then None, and where `f` runs one kernel its values are not
         computed, so `palladion.last_report()` has none of its findings. Of several kernels they are computed, since one
         may decide by what another gives.
+
+    `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
+    returned by such an `f`.
 
     PalladionError: a kernel or chip that the model of time does not know, with the line; a change that is wrong.
     """
