@@ -71,7 +71,6 @@ _NEEDS_JAX = {
     "Advice": "api.advising",
     "advise": "api.advising",
     "KernelTime": "report.kernel_time",
-    "Picture": "report.drawing",
     "TimeReport": "api.timing",
     "time": "api.timing",
     "Tuned": "report.tuned",

@@ -15,7 +15,7 @@ COMMAND = os.environ.get("PALLADION_COMMAND", str(pathlib.Path(__file__).parents
 CODES = [row["code"] for row in palladion.explain()]
 
 
-def told(*words: str) -> str:
+def printed(*words: str) -> str:
     return subprocess.run([COMMAND, "explain", *words], check=True, capture_output=True, text=True).stdout
 
 
@@ -40,11 +40,11 @@ class Elements(html.parser.HTMLParser):
 
 @pytest.mark.parametrize("code", ["RACE_ASYNC", "ILLEGAL", "COMPILER", "copy.strides"])
 def test_it_is_the_text_of_the_command(code):
-    assert repr(palladion.explain(code)) == told(code).rstrip("\n")
+    assert repr(palladion.explain(code)) == printed(code).rstrip("\n")
 
 
 def test_without_a_code_it_is_the_list_of_the_command():
-    assert repr(palladion.explain()) == told().rstrip("\n")
+    assert repr(palladion.explain()) == printed().rstrip("\n")
     assert all(row["rule"] in Elements(palladion.explain()._repr_html_()).text for row in palladion.explain())
 
 
