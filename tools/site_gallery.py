@@ -23,7 +23,9 @@ from elsewhere: click in it, or open it alone.
 
 @dataclasses.dataclass(frozen=True)
 class Picture:
-    """`program` is a block of the page `of` in docs/ (`file=NAME`); `command` writes the page `name`.html."""
+    """`program` is a block of the page `of` in docs/ (`file=NAME`); `command` writes the page `name`.html: a command
+    line, or Python behind that program.
+    """
 
     name: str
     title: str
@@ -34,6 +36,14 @@ class Picture:
 
 
 PICTURES = (
+    Picture(
+        "failing-schedule",
+        "The schedule in which a kernel fails",
+        "Who did what in which order, and the edge that is missing; the arrow keys step through the operations.",
+        "schedule-pictures.md",
+        "handoff.py",
+        'palladion.draw_schedule(handoff, x, target="h100").save("failing-schedule.html")',
+    ),
     Picture(
         "hopper-timeline",
         "Where the time of a Hopper kernel goes",
@@ -69,12 +79,20 @@ def program_of(picture: Picture) -> str:
     return found[1]
 
 
+def is_python(picture: Picture) -> bool:
+    return not picture.command.startswith("palladion ")
+
+
 def made(picture: Picture, folder: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         at = pathlib.Path(name)
         (at / picture.program).write_text(program_of(picture), encoding="utf-8")
-        command = [sys.executable, "-m", *picture.command.split()]
-        for step in ([sys.executable, picture.program], command):
+        if is_python(picture):
+            (at / picture.program).write_text(f"{program_of(picture)}\nimport palladion\n\n{picture.command}\n")
+            steps = [[sys.executable, picture.program]]
+        else:
+            steps = [[sys.executable, picture.program], [sys.executable, "-m", *picture.command.split()]]
+        for step in steps:
             done = subprocess.run(step, cwd=at, capture_output=True, text=True)
             if done.returncode:
                 raise SystemExit(f"{picture.name}: {' '.join(step)} failed:\n{done.stdout}{done.stderr}")
@@ -89,7 +107,7 @@ def entry(picture: Picture) -> str:
 
 {picture.text} The kernel is that of [{stem}]({picture.of}).
 
-```sh
+```{"python" if is_python(picture) else "sh"}
 {picture.command}
 ```
 

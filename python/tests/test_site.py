@@ -66,5 +66,5 @@ def test_a_link_to_nothing_fails_the_check(tmp_path, monkeypatch):
 
 def test_every_picture_of_the_gallery_has_its_program():
     for picture in site_gallery.PICTURES:
-        assert "palladion.export" in site_gallery.program_of(picture), picture.name
+        assert "jax" in site_gallery.program_of(picture), picture.name
         assert f"{picture.name}.html" in picture.command
