@@ -122,7 +122,9 @@ TEST(ReportText, KindsOfChecksAreInTheOrderOfTheirNames) {
   for (int kind = 0; kind <= static_cast<int>(CheckKind::kValues); ++kind) {
     const std::string_view name = Name(static_cast<CheckKind>(kind));
     EXPECT_EQ(static_cast<CheckKind>(kind), CheckKindFromName(name)) << name;
-    if (kind > 0) EXPECT_LT(Name(static_cast<CheckKind>(kind - 1)), name);
+    if (kind > 0) {
+      EXPECT_LT(Name(static_cast<CheckKind>(kind - 1)), name);
+    }
   }
   EXPECT_EQ(std::nullopt, CheckKindFromName("races"));
 }
