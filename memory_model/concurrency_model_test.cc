@@ -190,6 +190,45 @@ TEST(FreeAfter, AllThreadsOfTheBlockTogether) {
   }
 }
 
+// Two agents at one line do the same; of a place that has no line, that is not known.
+TEST(ConcurrencyModel, WhatOrdersTwoAgentsDependsOnWhetherTheyAreAtOneLine) {
+  for (const int line : {0, 7}) {
+    Script s;
+    const Place block = Place().With(PlaceLevel::kBlock, 0);
+    const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared, block);
+    for (const AgentId thread : {s.Thread("a", block), s.Thread("b", block)})
+      s.model.Touch(thread, smem, AccessKind::kWrite, s.SetOfRows(smem, {0, 4}), {LocId{}, line});
+    const Finding* found = s.Find(FindingCode::kRaceWriteWrite);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->fix, line > 0 ? "give each of a and b elements of its own, or let only one of them do it"
+                                   : "plgpu.barrier_arrive in a and plgpu.barrier_wait in b, on one plgpu.Barrier");
+  }
+}
+
+// A block's fetch for the next program, and the flush of an aliased one: which of the two buffers leaves them
+// unordered.
+TEST(ConcurrencyModel, AnAliasSaysWhoseBuffersLeaveItOpen) {
+  for (const bool fetch_has_two : {true, false}) {
+    Script s(FencePolicy::kPallas, /*proxies=*/false);
+    const auto x = s.Buffer("x", {4}, ProxySpace::kGlobal), in = s.Buffer("in", {4}, ProxySpace::kShared),
+               out = s.Buffer("out", {4}, ProxySpace::kShared);
+    const AgentId core = s.Thread("core");
+    const auto start = [&](AsyncRequest request, BlockCopy block) {
+      request.block = std::make_shared<const BlockCopy>(std::move(block));
+      s.Start(core, request);
+    };
+    start(s.Copy(out, {0, 4}, x, {0, 4}),
+          {.ref = "o", .flush = true, .buffers = fetch_has_two ? 1 : 2, .number = 0, .program = {0}});
+    start(s.Copy(x, {0, 4}, in, {0, 4}),
+          {.ref = "i", .flush = false, .buffers = fetch_has_two ? 2 : 1, .number = 1, .program = {1}});
+    s.Run(0);
+    const Finding* found = s.Find(FindingCode::kAlias);
+    ASSERT_NE(found, nullptr);
+    EXPECT_EQ(found->why.substr(0, found->why.find(" blocks ")),
+              fetch_has_two ? "with two buffers for the input's" : "with two buffers for the output's");
+  }
+}
+
 // The lists of an operation that is done give their room to the next request, and nothing else of it.
 TEST(ConcurrencyModel, ANewRequestIsEmpty) {
   Script s;

@@ -113,14 +113,15 @@ TEST(VirtualClock, WhatIsThereAlreadyIsNotWaitedFor) {
 // The same wait, by an agent that names its operation.
 class NamedSignal final : public TimedScenario {
  public:
-  NamedSignal() {
+  explicit NamedSignal(std::int64_t asks_at = 0) {
     Add([this](AgentContext& me) {
       clock.Spend({10});
       me.Go({});
       full.Signal(me);
       clock.CallRunning(7);
     });
-    Add([this](AgentContext& me) {
+    Add([this, asks_at](AgentContext& me) {
+      clock.Spend({asks_at});
       full.Wait(me);
       Note(Cat("by ", clock.ended_by(), " after ", clock.TakeWaited().value));
       Note(Cat("then ", clock.TakeWaited().value));
@@ -135,6 +136,12 @@ TEST(VirtualClock, WhoEndedAWaitIsKnownByWhatItDid) {
   NamedSignal scenario;
   scenario.Run();
   EXPECT_EQ(scenario.log, "by 7 after 10@10 then 0@10 by -1@10 ");
+}
+
+TEST(VirtualClock, NobodyEndsAWaitOfNoTime) {
+  NamedSignal scenario(10);
+  scenario.Run();
+  EXPECT_EQ(scenario.log, "by -1 after 0@10 then 0@10 by -1@10 ");
 }
 
 // Its issuer goes on while the engine reads until 40 and writes until 100.

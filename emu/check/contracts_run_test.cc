@@ -314,6 +314,21 @@ TEST(Promise, GatherInBounds) {
       "gather: element [1, 0] of the indices, i32[4,1], is 4 at program (0); it is promised to lie inside: at most 3");
 }
 
+TEST(Promise, ScatterInBounds) {
+  const auto text = [](const std::string& mode) {
+    return VectorKernel(
+        Cat("%v = get(%xr) : i32[4]; %i = reshape{shape=[4,1]}(%v) : i32[4,1];\n"
+            "    %s = scatter{update_window_dims=[], inserted_window_dims=[0], operand_batching_dims=[], "
+            "scatter_indices_batching_dims=[], scatter_dims_to_operand_dims=[0], mode=",
+            mode, "}(%v, %i, %v) : i32[4]; _ = swap(%orf, %s) : i32[4];"));
+  };
+  EXPECT_TRUE(CheckText(text("promise"), {Make(DType::kI32, {4}, "[0, 3, 1, 2]")}).findings.empty());
+  EXPECT_TRUE(CheckText(text("clip"), {Make(DType::kI32, {4}, "[0, 4, -1, 2]")}).findings.empty());
+  ExpectNote(
+      CheckText(text("promise"), {Make(DType::kI32, {4}, "[0, 4, -1, 2]")}), FindingCode::kPromise, 2,
+      "scatter: element [1, 0] of the indices, i32[4,1], is 4 at program (0); it is promised to lie inside: at most 3");
+}
+
 TEST(Clamp, OfAValueSliceIsNotSilent) {
   const auto text = [](const std::string& start) {
     return VectorKernel(
@@ -340,6 +355,8 @@ TEST(IndexType, BlockIndicesFitAnI32) {
   for (const std::string target : {"generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"}) {
     EXPECT_TRUE(CheckText(text("i64", "0"), x, target).findings.empty());
     EXPECT_EQ(FindingCode::kBlockOutOfBounds, CheckText(text("i64", "2147483647"), x, target).findings[0].code);
+    EXPECT_EQ(FindingCode::kBlockOutOfBounds, CheckText(text("i64", "-2147483648"), x, target).findings[0].code);
+    EXPECT_EQ(FindingCode::kIndexType, CheckText(text("i64", "-2147483649"), x, target).findings[0].code);
     const Checked far = CheckText(text("i64", "4294967296"), x, target);  // 0 in an i32
     ASSERT_EQ(1u, far.findings.size());
     EXPECT_EQ(FindingCode::kIndexType, far.findings[0].code);
@@ -353,6 +370,19 @@ TEST(IndexType, BlockIndicesFitAnI32) {
   const absl::StatusOr<PreparedKernel> real = PrepareText(text("f32", "0.0"), {.kernel = "", .target = "", .path = ""});
   EXPECT_EQ(absl::StatusCode::kInvalidArgument, real.status().code());
   EXPECT_NE(std::string::npos, real.status().message().find("expected an integer scalar as result 0 of the index map"));
+}
+
+// A pointer has no end: what is read there is where the index says, also of blocks of one element.
+TEST(IndexType, AnIndexThatIsTooLargeStillSaysWhere) {
+  const std::string text =
+      "pkir 1;\nkernel @k { backend triton; grid [1];\n  in %x: f32[4] block (1) map (%i: i32[]) { return "
+      "200000000000000:i64; };\n  out %o: f32[1];\n  body @b (%xr: ref<default,f32[1]>, %or: ref<default,f32[1]>) {\n"
+      "    %v = get(%xr) : f32[1]; _ = swap(%or, %v) : f32[1]; return; } }\n";
+  const Checked checked = CheckText(text, {Make(DType::kF32, {4}, "iota")}, "triton/h100");
+  ASSERT_EQ(2u, checked.findings.size());
+  EXPECT_EQ(FindingCode::kOutOfBounds, checked.findings[1].code);
+  EXPECT_NE(std::string::npos, checked.findings[1].message.find("load of 'x'[200000000000000]"))
+      << checked.findings[1].message;
 }
 
 // ---- 066: scopes

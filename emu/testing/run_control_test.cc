@@ -281,6 +281,26 @@ TEST(Budget, AProductOfTensorCoresIsMuchWork) {
   EXPECT_TRUE(with(100'000).ok()) << with(100'000);
 }
 
+// The same of the tensor core of Blackwell: 128 by 256 by 64, more than twice its elements.
+TEST(Budget, AProductInTensorMemoryIsMuchWork) {
+  const std::string text =
+      "pkir 1;\nkernel @k {\n backend mosaic_gpu;\n in %x: f16[128,64] space smem;\n in %y: f16[64,256] space smem;\n"
+      " out %o: f32[128,256] space gmem;\n"
+      " mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};\n"
+      " body @k (%xr: ref<smem,f16[128,64]>, %yr: ref<smem,f16[64,256]>, %or: ref<gmem,f32[128,256]>) {\n"
+      "  run_scoped{collective_axes=[]}() (%acc: ref<tmem,f32[128,256]>, %done: ref<smem,barrier{arrivals=1, "
+      "orders_tensor_core=true}[1]>) {\n   scan{length=10}() () {\n"
+      "    tcgen05_mma{collective_axis=none, arrive=true, scaled=false, sparse=false}(acc=%acc, a=%xr, b=%yr, "
+      "accumulate=false, barrier=%done.at[0]);\n    barrier_wait(barrier=%done.at[0]);\n    return; };\n"
+      "   return; };\n  return; } }\n";
+  const PreparedKernel kernel = Prepared(text, "mosaic_gpu/b200");
+  const auto with = [&](std::int64_t budget) {
+    return palladion::Run(kernel, InputsOf(kernel), {.loop_budget = budget, .legality = LegalityMode::kOff}).status();
+  };
+  EXPECT_TRUE(absl::IsResourceExhausted(with(7000))) << with(7000);
+  EXPECT_TRUE(with(100'000).ok()) << with(100'000);
+}
+
 // The run looks at what is spent after the first iteration and after every 4096: at the last one of these too.
 TEST(Budget, MayBeSpentToTheLastIteration) {
   std::string text = TenTimes("f32[8]");

@@ -58,6 +58,23 @@ TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
   EXPECT_EQ(Describe(rest[2].set.box), "[7, 0:8]");
 }
 
+// Columns of a smaller element type: a box of the new elements where they end with one, else the bytes they are.
+TEST(ArenaPast, WhoGetsColumnsIsToldOfTheirBytes) {
+  for (const std::int32_t columns : {8, 5}) {
+    ArenaPast past;
+    AccessSet set = Rows(0, 2, columns);
+    past.Add({{2, 16}, ElementSize(1), ByteCount(0)}, {UseAt(1, set)});
+    const auto uses = past.Take({{2, 4}, ElementSize(4), ByteCount(0)});
+    ASSERT_EQ(uses.size(), 1u);
+    EXPECT_EQ(uses[0].set.is_box, columns == 8);
+    if (uses[0].set.is_box) {
+      EXPECT_EQ(Describe(uses[0].set.box), "[0:2, 0:2]");
+    } else {
+      EXPECT_EQ(uses[0].set.ranges, (std::vector<ByteRange>{{0, 5}, {16, 21}}));
+    }
+  }
+}
+
 // Random allocations and uses of a small arena, against a note of each byte.
 TEST(ArenaPast, AgreesWithANoteOfEachByte) {
   std::mt19937 random(5);

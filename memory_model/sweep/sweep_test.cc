@@ -171,6 +171,21 @@ TEST(Sweep, MemoryOfATasksOwnMayBeWrittenByAll) {
   EXPECT_EQ(16, x.conflicts()[0].byte.value());
 }
 
+// The same, element by element.
+TEST(Sweep, OfMemoryOfATasksOwnTheLastWriterIsKnown) {
+  Swept x({8}, kRow, Sweep::Sharing::kOwn);
+  x.Begin({0});
+  x.Do(AccessKind::kWrite, Ints{0, 8});
+  x.Begin({1});
+  x.Do(AccessKind::kWrite, Ints{8});
+  x.Do(AccessKind::kRead, Ints{4, 8});
+  EXPECT_TRUE(x.conflicts().empty()) << "nobody's, and its own";
+  x.Do(AccessKind::kRead, Ints{0, 8});
+  ASSERT_EQ(1u, x.conflicts().size());
+  EXPECT_EQ(ConflictRule::kInherited, x.conflicts()[0].rule);
+  EXPECT_EQ(0, x.conflicts()[0].byte.value());
+}
+
 // What tasks on one core hand to each other is in conflict whichever of the two came first, and only with a read.
 TEST(Sweep, MemoryOfACoreDependsOnTheOrderInBothOrders) {
   for (const bool read_first : {false, true}) {

@@ -55,6 +55,15 @@ TEST_F(CreditLayersTest, ALaterSignalThatKnowsNothingMayHaveComeFirst) {
   EXPECT_TRUE(Race());
 }
 
+// It goes whether the semaphore has had its other credits or not, and no wait shows which.
+TEST_F(CreditLayersTest, ASignalOfNothingIsNotJudged) {
+  Signal(a_, s_);
+  Wait(c_, s_);
+  EXPECT_FALSE(Race());
+  Signal(b_, s_, 0);
+  EXPECT_TRUE(Race());
+}
+
 TEST_F(CreditLayersTest, OneThatKnowsOfTheFirstMayNot) {
   Signal(a_, s_);
   Signal(a_, t_);

@@ -15,9 +15,9 @@ def chosen_for(*paths):
 
 
 def test_a_source_has_the_suites_beside_it_and_those_that_noticed():
-    lines = dict(line.split(" ", 1) for line in chosen_for("semantics/ops/shape/shape_slice.cc").stdout.splitlines())
-    assert "ShapeOps.*" in lines["semantics_test"]
-    assert "Values.IndexArraysOfNoElements" in lines["emu_test"]  # docs/mutants.md
+    lines = dict(line.split(" ", 1) for line in chosen_for("semantics/prepare/joined_launches.cc").stdout.splitlines())
+    assert "DeviceMesh.*" in lines["semantics_test"]
+    assert "CheckCommandTest.SeveralLaunchesInARow" in lines["emu_test"]  # docs/mutants.md
 
 
 def test_several_files_are_one_run_of_each_binary():

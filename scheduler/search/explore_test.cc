@@ -206,6 +206,22 @@ TEST(Explore, ACutSearchIsNotComplete) {
   EXPECT_TRUE(exact.explored.complete);
 }
 
+// A schedule may have as many operations as its budget says, and no more.
+TEST(Explore, ASchedulesBudgetIsSpentToItsLastOperation) {
+  const Script script = SameCell({3});
+  const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> { return std::make_unique<Scripted>(script); };
+  for (const std::int64_t budget : {2, 3}) {
+    const auto visit = [&](Explorable& system, const LoopResult& result) -> absl::StatusOr<bool> {
+      EXPECT_EQ(result.outcome, budget == 3 ? Outcome::kFinished : Outcome::kBudget);
+      EXPECT_EQ(static_cast<Scripted&>(system).memory.log, budget == 3 ? "0 0;0 1;0 2;" : "0 0;0 1;");
+      return true;
+    };
+    const absl::StatusOr<Explored> explored = Explore(make, {.loop = {.budget = budget}}, visit);
+    ASSERT_TRUE(explored.ok()) << explored.status();
+    EXPECT_EQ(explored->complete, budget == 3);
+  }
+}
+
 TEST(Explore, TooManyAgentsAreRefused) {
   const Script script = SameCell({1, 1, 1});
   const auto make = [&]() -> absl::StatusOr<std::unique_ptr<Explorable>> { return std::make_unique<Scripted>(script); };

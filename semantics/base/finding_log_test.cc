@@ -24,6 +24,17 @@ TEST(FindingLog, ARaceOfTwoPlacesIsOneHoweverItIsMet) {
   EXPECT_EQ(1, log[1].count);
 }
 
+// A caller that has the places alone can ask whether the finding is there already.
+TEST(FindingLog, TheKeyOfTwoPlacesIsThatOfTheFindingWithThem) {
+  const FindingLog::Where low{.loc = {}, .text_line = 3}, high{.loc = {}, .text_line = 5};
+  for (const FindingCode code : {FindingCode::kRaceReadWrite, FindingCode::kBarrierPhaseSkip}) {
+    Finding there = Race(3, 5), back = Race(5, 3);
+    there.code = back.code = code;
+    EXPECT_TRUE(FindingLog::Key(there) == FindingLog::Key(code, low, high)) << Code(code);
+    EXPECT_EQ(FindingLog::Key(back) == FindingLog::Key(code, high, low), code == FindingCode::kRaceReadWrite);
+  }
+}
+
 TEST(FindingLog, TheWorseOfTwoIsTold) {
   FindingLog log;
   log.Take({.code = FindingCode::kOutOfBounds, .severity = Severity::kNote, .message = "padding", .text_line = 4});

@@ -23,6 +23,18 @@ TEST(JsonString, Utf8StaysAndOtherBytesAreReplaced) {
   EXPECT_EQ("\"a\\ufffdb\\ufffd\"", JsonString("a\xff\x62\xc3"));
 }
 
+// The least and the greatest characters of each length.
+TEST(JsonString, Utf8OfEveryLengthStays) {
+  for (const std::string character : {"\xc2\xa1", "\xdf\xbf", "\xe0\xa4\x85", "\xef\xbf\xbd", "\xf0\x9f\x99\x82"})
+    EXPECT_EQ("\"" + character + "\"", JsonString(character));
+}
+
+TEST(ForScript, NothingInItEndsTheElement) {
+  EXPECT_EQ(R"({"a < b": "\u003c/script>\u003c!--", "c": "<"})", ForScript(R"({"a < b": "</script><!--", "c": "<"})"));
+  EXPECT_EQ("\\u003c/script>", ForScript("</script>"));
+  EXPECT_EQ("<", ForScript("<"));
+}
+
 TEST(JsonWriter, PutsCommasBetweenMembersOnly) {
   JsonWriter json;
   json.Open('{').Key("a\"").Open('[').Close(']');

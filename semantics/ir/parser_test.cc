@@ -160,6 +160,9 @@ TEST(KernelTextTest, ArgumentsRoundTrip) {
   EXPECT_NE(
       RoundTrip(KernelText("p(@c);", " const @c = dense<i8[2] hex \"ff01\">;")).find("const @c = dense<i8[2][-1,1]>;"),
       std::string::npos);
+  EXPECT_NE(RoundTrip(KernelText("p(@c);", " const @c = dense<u8[8] hex \"000990a0f90f9faf\">;"))
+                .find("const @c = dense<u8[8][0,9,144,160,249,15,159,175]>;"),
+            std::string::npos);
   std::string hex;
   for (int i = 0; i < 65; ++i) hex += i % 2 == 0 ? "80" : "7f";
   ExpectCanonical("    p(dense<i8[65] hex \"" + hex + "\">);");
@@ -180,6 +183,9 @@ TEST(KernelTextTest, CommentsBlanksAndEscapesAreNormalised) {
                 .find("producer \"\xc3\xa9"
                       "A\\x09\""),
             std::string::npos);
+  EXPECT_NE(
+      RoundTrip("pkir 1; producer \"\\u0AFa\\uf0A9\"; kernel @k { grid []; }").find("\"\xe0\xab\xba\xef\x82\xa9\""),
+      std::string::npos);
 }
 
 TEST(KernelTextTest, NamesOfSiblingRegionsMayRepeat) {

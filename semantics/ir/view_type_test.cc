@@ -140,6 +140,8 @@ TEST(ViewTypeTest, LayoutsThatBreakARule) {
       {".tile[2,2]", "f16[12]", "at least 2 dimensions for .tile[2,2]"},
       {".unswizzle(48)", "f16[8,8]", "expected 16, 32, 64 or 128 bytes in .unswizzle, found 48"},
       {".swizzle(0)", "f16[8,8]", "expected 16, 32, 64 or 128 bytes in .swizzle, found 0"},
+      {".expand_batch[0]", "f32[5,12]", "expected sizes 1 or more in .expand_batch, found [0]"},
+      {".expand_batch[-2,-2]", "f32[5,12]", "expected sizes 1 or more in .expand_batch, found [-2,-2]"},
       {".expand_batch[5]", "f32[5,12]", "the second a multiple of 5"},
       {".expand_batch[68719476736,4]", "f32[5,12]", "2^36"},
       {".collapse_batch", "f32[5]", "at least two dimensions for .collapse_batch"},

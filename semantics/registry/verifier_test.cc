@@ -165,6 +165,17 @@ TEST(VerifierTest, RefusesInstructionsThatBreakARule) {
   }
 }
 
+TEST(VerifierTest, RefusesOperandsAndResultsThatDoNotFit) {
+  const Refused cases[] = {
+      {"get(%o);", "expected a result of type f32[8]; found none"},
+      {"%v = sort{dim=0, num_keys=1}() : f32[8];", "expected 1 operands; found 0"},
+      {"named_barrier_arrive{lanes=128}(1.0:f32);", "the number of a barrier must be an integer; found f32[]"},
+      {"named_barrier_arrive{lanes=128}(dense<i32[2][1,2]>);",
+       "the number of a barrier must be an integer; found i32[2]"},
+  };
+  for (const Refused& refused : cases) ExpectRefused(KernelText(refused.text), refused.message);
+}
+
 // As JAX does (docs/spec/gpu-barriers.md).
 TEST(VerifierTest, RefusesSeveralBarriersWhereOneIsMeant) {
   for (const std::string_view which : {"", ".at[0 +: 2]"}) {

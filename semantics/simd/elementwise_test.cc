@@ -172,6 +172,22 @@ TEST(Unary, SignBits) {
   EXPECT_EQ(Unary<std::uint8_t>(UnaryOp::kAbs, DType::kF8E5M2, 0xbc), 0x3c);
 }
 
+// Where there is no -0, its bits are NaN.
+TEST(Unary, AbsOfNarrowFloatsClearsTheSignAndNothingElse) {
+  const auto abs = [](DType dtype, std::uint8_t x) { return Unary<std::uint8_t>(UnaryOp::kAbs, dtype, x); };
+  for (const DType dtype : {DType::kF8E4M3FNUZ, DType::kF8E4M3B11FNUZ, DType::kF8E5M2FNUZ}) {
+    EXPECT_EQ(abs(dtype, 0xbc), 0x3c) << Name(dtype);
+    EXPECT_EQ(abs(dtype, 0x80), 0x80) << Name(dtype);
+  }
+  for (const DType dtype : {DType::kF8E3M4, DType::kF8E4M3, DType::kF8E4M3FN, DType::kF8E5M2}) {
+    EXPECT_EQ(abs(dtype, 0xbc), 0x3c) << Name(dtype);
+    EXPECT_EQ(abs(dtype, 0x80), 0x00) << Name(dtype);
+  }
+  EXPECT_EQ(abs(DType::kF6E2M3FN, 0x20), 0x00);
+  EXPECT_EQ(abs(DType::kF4E2M1FN, 0x0b), 0x03);
+  EXPECT_EQ(abs(DType::kF8E8M0FNU, 0x80), 0x80);  // it has no sign
+}
+
 TEST(Unary, Integers) {
   constexpr std::int32_t kMin = std::numeric_limits<std::int32_t>::min();
   EXPECT_EQ(Unary(UnaryOp::kAbs, DType::kI32, kMin), kMin);

@@ -74,5 +74,21 @@ TEST(ClusterCancel, ARequestOfEachBlockOfAClusterIsADefect) {
   EXPECT_EQ(1, count(said("")));
 }
 
+// All threads of a block together, along the axis that the request names; else each by itself, and over the other's
+// answer.
+TEST(ClusterCancel, ThreadsAskTogetherAlongTheAxisThatIsNamed) {
+  const auto codes = [](const std::string& axes) {
+    Codes found = CodesOf(CheckOn(
+        ThreadKernel("grid=[3], grid_names=[\"b\"], cluster=[], cluster_names=[], threads=2, thread_name=\"wg\"",
+                     Cat("    run_scoped{collective_axes=[\"wg\"]}() (%r: ref<smem,i8[16]> as \"r\", %b: "
+                         "ref<smem,barrier{arrivals=2}[1]> as \"b\") {\n      try_cluster_cancel{collective_axes=[",
+                         axes, "]}(result=%r, barrier=%b);\n      barrier_wait(barrier=%b);\n      return;\n    };\n")),
+        {.seeds = 4, .threads = 1}));
+    return found.count("RACE_WW");
+  };
+  EXPECT_EQ(0u, codes("\"wg\""));
+  EXPECT_EQ(1u, codes(""));
+}
+
 }  // namespace
 }  // namespace palladion::threads

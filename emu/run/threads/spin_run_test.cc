@@ -70,6 +70,26 @@ TEST(Spin, ASemaphoreThatIsReadUntilAllHaveSignalled) {
   EXPECT_TRUE(Has(MessageOf(never, "DEADLOCK"), "to change (it is 3)")) << ToText(never);
 }
 
+// What it signals each time round another thread waits for: it is no wait, though the barrier stays as it was. What is
+// signalled once too often is left over.
+TEST(Spin, ALoopThatSignalsIsNoWait) {
+  const std::string rings = While(
+      "      semaphore_signal(ref=%s, inc=1:i32);\n      %d = barrier_test(barrier=%b.at[0]) : bool[];\n"
+      "      %g = not(%d) : bool[];\n");
+  const std::string counts =
+      "    semaphore_wait(ref=%s, value=5:i32);\n    barrier_arrive(barrier=%b.at[0]);\n" + kCopy;
+  const Report report =
+      CheckThreads(ThreadKernel(Threads(2),
+                                "    %s = get_global{what=\"s\"}() : ref<gmem,sem[]>;\n"
+                                "    run_scoped{collective_axes=[\"wg\"]}() (%b: ref<smem,barrier{arrivals=1}[1]> as "
+                                "\"bar\") {\n" +
+                                    EachDoes("wg", {rings, counts}) + "    return; };\n"),
+                   {.seeds = 16, .contracts = false, .threads = 1});
+  Codes codes = CodesOf(report);
+  codes.erase("SEM_LEAK");
+  EXPECT_EQ(Codes{}, codes) << ToText(report);
+}
+
 // A plain load orders nothing, so it is a race; but no wait for ever.
 TEST(Spin, AWordThatIsLoadedUntilAnotherBlockStores) {
   const auto run = [](int stored) {

@@ -1,6 +1,7 @@
 // Products of two threads into one accumulator: the second thread's follows the first's, and a third follows either, or
 // is in a race with the one that its thread does not know of, and with no other. Based on
-// docs/spec/gpu-order.md#tmem. Does not catch: what the products compute (conformance/cases/gpu_corpus).
+// docs/spec/gpu-order.md#tmem. And which blocks end together because they hold tensor memory together. Does not catch:
+// what the products compute (conformance/cases/gpu_corpus).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,6 +67,23 @@ TEST(Products, TheThirdRacesWithTheOneThatItsThreadDoesNotKnowAndWithNoOther) {
     EXPECT_NE(first, finding.text_line) << ToText(report);
     EXPECT_EQ(std::string::npos, finding.message.find(Cat("text line ", first))) << finding.message;
   }
+}
+
+// JAX's kernel ends with a meeting of the cluster where two blocks hold tensor memory together; else each ends for
+// itself.
+TEST(TensorMemory, OnlyWhatTwoBlocksHoldTogetherEndsTogether) {
+  const auto end_together = [](const std::string& layout) {
+    absl::StatusOr<PreparedKernel> kernel = PrepareText(
+        ThreadKernel("grid=[], grid_names=[], cluster=[2], cluster_names=[\"c\"], threads=none, thread_name=none",
+                     Cat("    run_scoped{collective_axes=[]}() (%acc: ref<tmem,f32[128,64]", layout,
+                         "> as \"acc\") {\n      return; };\n")),
+        {.kernel = "", .target = "mosaic_gpu/b200", .path = ""});
+    EXPECT_TRUE(kernel.ok()) << kernel.status();
+    return kernel.ok() && kernel->state().program().mesh->ends_together;
+  };
+  EXPECT_TRUE(end_together(" {collective=true}"));
+  EXPECT_FALSE(end_together(""));
+  EXPECT_FALSE(end_together(" {collective=false}"));
 }
 
 }  // namespace

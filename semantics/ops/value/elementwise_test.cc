@@ -247,6 +247,29 @@ TEST(Elementwise, MismatchesAreRefused) {
             "");
 }
 
+// Several elements make one of as many bits, which then has a dimension less; else the shape stays.
+TEST(Elementwise, BitsThatDoNotFillTheNewTypeAreRefused) {
+  const auto call = [](const Shape& shape, const char* to, DType dtype, const Shape& result) {
+    const std::vector<std::int16_t> ones(static_cast<std::size_t>(NumElements(shape)), 1);
+    return TestCall{.name = "bitcast_convert_type",
+                    .in = {ArrayOf(DType::kI16, ones, shape)},
+                    .out = {ArrayType(dtype, result)},
+                    .attrs = {{"to", Word(to)}}};
+  };
+  EXPECT_EQ(RunOne<std::int32_t>(call({2, 2}, "i32", DType::kI32, {2})), (std::vector<std::int32_t>{65537, 65537}));
+  EXPECT_EQ(RunOne<std::uint16_t>(call({2, 1}, "u16", DType::kU16, {2, 1})), (std::vector<std::uint16_t>{1, 1}));
+  for (const Shape& shape : {Shape{}, Shape{3}, Shape{3, 4}}) {
+    const std::string error = Error(call(shape, "i32", DType::kI32, {3}));
+    EXPECT_NE(error.find("the bits must fill the new type"), std::string::npos) << error;
+  }
+}
+
+TEST(Elementwise, NumbersChooseAmongBools) {
+  const TestArray which = I32({0, 1, 1, 0, 1}), no = Bools({1, 1, 0, 0, 0}), yes = Bools({0, 0, 1, 1, 0});
+  EXPECT_EQ(RunOne<std::uint8_t>({.name = "select_n", .in = {which, no, yes}, .out = {no.type}}),
+            (std::vector<std::uint8_t>{1, 0, 1, 0, 0}));
+}
+
 TEST(Elementwise, AttributesAreChecked) {
   EXPECT_EQ(Error({.name = "integer_pow",
                    .in = {I32({2})},
