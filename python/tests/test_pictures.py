@@ -1,5 +1,5 @@
 """Pictures from Python: palladion.draw, draw_time and draw_layout, on real kernels: what is in the SVG, what the page
-shows in a browser, and that docs/pictures holds what docs/pictures.md makes.
+shows in a browser.
 
 What is not looked at: whether they are beautiful.
 """
@@ -8,7 +8,6 @@ import json
 import linecache
 import pathlib
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import jax
@@ -23,10 +22,6 @@ from browser_pages import browser, colors
 from palladion.api import drawing
 from palladion.report.drawing import Picture
 from palladion.report.program_picture import short_number
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
-import pictures  # noqa: E402
 
 READ, FOCUS = (47, 111, 219), (29, 36, 51)
 
@@ -386,13 +381,3 @@ def test_a_swizzle_and_tiles_must_fit():
         palladion.draw_layout("smem", (8, 64), "f16", tile=(3, 64))
     with pytest.raises(ValueError, match="tile has a size for each dimension"):
         palladion.draw_layout("smem", (8, 64), "f16", tile=(8,))
-
-
-def test_the_pictures_of_the_page_are_not_stale(tmp_path):
-    shown = {path.name: path.read_text(encoding="utf-8") for path in sorted(pictures.PICTURES.glob("*.svg"))}
-    page = (ROOT / "docs/pictures.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\(pictures/([\w.]+)\)", page)) == set(shown)
-    drawn = pictures.drawn(tmp_path)
-    assert set(drawn) == set(shown)
-    for name in drawn:
-        assert drawn[name] == shown[name], f"{name}: run .venv/bin/python tools/pictures.py --write"
