@@ -17,6 +17,7 @@ import shutil
 import sys
 import urllib.parse
 
+import notebooks
 import site_gallery
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -83,6 +84,11 @@ def contents_of_course() -> str:
     return "```{toctree}\n:hidden:\n\n" + "\n".join(names) + "\n```\n"
 
 
+def with_notebook(chapter: str, name: str) -> str:
+    title, _, rest = chapter.partition("\n")
+    return f'{title}\n\n<a href="notebooks/{name}.ipynb" download>This chapter as a notebook</a>\n{rest}'
+
+
 def stage() -> None:
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DOCS, SOURCE, ignore=shutil.ignore_patterns("site"))
@@ -100,6 +106,9 @@ def stage() -> None:
     shutil.copy(os.path.join(DOCS, "site/conf.py"), SOURCE)
     os.makedirs(os.path.join(SOURCE, "_static"))
     site_gallery.main(pathlib.Path(SOURCE, "_extra/gallery"))
+    notebooks.main(pathlib.Path(SOURCE, "_extra/learn/notebooks"))
+    for chapter in notebooks.CHAPTERS:
+        write(f"learn/{chapter.name}", with_notebook(read(os.path.join(SOURCE, "learn", chapter.name)), chapter.stem))
     shutil.copy(os.path.join(DOCS, "site/site.css"), os.path.join(SOURCE, "_static"))
 
 

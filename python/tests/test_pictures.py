@@ -6,7 +6,6 @@ What is not looked at: whether they are beautiful.
 
 import json
 import linecache
-import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 

@@ -7,10 +7,13 @@ import sys
 
 import pytest
 
+from doc_blocks import blocks
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 import build_site as pages  # noqa: E402
+import notebooks  # noqa: E402
 import site_gallery  # noqa: E402
 
 
@@ -68,3 +71,21 @@ def test_every_picture_of_the_gallery_has_its_program():
     for picture in site_gallery.PICTURES:
         assert "jax" in site_gallery.program_of(picture), picture.name
         assert f"{picture.name}.html" in picture.command
+
+
+@pytest.mark.parametrize("chapter", notebooks.CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_is_a_notebook_with_its_code(chapter):
+    cells = notebooks.notebook(chapter.read_text(encoding="utf-8"))["cells"]
+    code = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+    shown = [block.text for block in blocks(f"docs/learn/{chapter.name}") if block.language == "python"]
+    assert len(code) == len(shown) > 0
+    for cell, block in zip(code, shown):
+        compile(cell, chapter.name, "exec")
+        assert re.sub(r"\.save\(.*\)", "", block.strip()) == cell
+    assert not any("```" in cell["source"] or "pictures/" in cell["source"] for cell in cells)
+    assert len({cell["id"] for cell in cells}) == len(cells)
+
+
+def test_a_link_of_a_notebook_leads_to_the_page_on_the_site():
+    cell = notebooks.notebook("See [it](../jax.md#x), [next](05-a.md), [out](https://example.org/a.md).\n")["cells"][0]
+    assert cell["source"] == "See [it](../../jax.html#x), [next](../05-a.html), [out](https://example.org/a.md)."

@@ -58,11 +58,14 @@ def draw(
     what one program reads, computes and writes, instruction by instruction, beside the source.
 
     The SVG shows one program, by its index or its number; None: one in the middle of the grid. The page steps through
-    all of them. Of several kernels each is drawn, the first call of each; `kernel` names one.
-    values: the first elements of what each instruction computes. check: the picture says what a check of one schedule
-    finds, and the page marks it. target, budget: as for `palladion.run`. `f` may be a kernel text or the path of one,
-    as for `palladion.check`.
-    ValueError: no such kernel or program. PalladionError: the library refuses a kernel.
+    all of them. Of several kernels each is drawn, the first call of each; `kernel` names one. `f` may be a kernel text
+    or the path of one, as for `palladion.check`; `target` and `budget` are as for `palladion.run`.
+
+    values: shows the first elements of what each instruction computes.
+    check: the picture says what a check of one schedule finds, and the page marks it.
+
+    ValueError: no such kernel or program.
+    PalladionError: the library refuses a kernel.
     """
     calls = _Calls(kernel, values, check, whole("budget", budget))
     args, _ = tensors.as_arrays(args)
@@ -133,9 +136,13 @@ def draw_layout(
     """Where the elements of an array of one or two dimensions lie, as a picture.
 
     layout: registers of a warpgroup, as a `plgpu.Layout` or its name ("WGMMA", "TCGEN05", "WG_STRIDED", ...): which
-    lane holds each element, and where among its own. "smem": shared memory, with `tile` (of plgpu.TilingTransform),
-    `swizzle` (128, 64 or 32 bytes), and the bank conflicts of a read in the layout of registers `access`. "vmem": tiles
-    of a TPU's vector memory; target names the chip. "tmem": tensor memory, `packed` as plgpu.TMEM has it.
+        lane holds each element, and where among its own. Or a memory: "smem", "vmem", "tmem".
+    tile: of "smem", that of plgpu.TilingTransform.
+    swizzle: of "smem", 128, 64 or 32 bytes.
+    access: of "smem", the layout of registers in which it is read, whose bank conflicts are drawn.
+    target: of "vmem", the chip whose tiles are drawn.
+    packed: of "tmem", as plgpu.TMEM has it.
+
     PalladionError: such an array has no such layout.
     """
     table = layout_table(layout, shape, dtype, target=target, tile=tile, swizzle=swizzle, access=access, packed=packed)

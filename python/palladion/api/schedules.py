@@ -49,11 +49,12 @@ def draw_schedule(
     """The run that shows a finding, as a picture: agents as lanes, what each did in which order, what waited for what,
     and the edge that is missing in red.
 
-    `found`: a finding, or a report or a DefectError of `palladion.check`, whose worst finding is drawn, or that with
-    the code `finding` ("RACE_RW"). Or a function (a kernel text, or the path of one), which is checked first:
-    `args` and `options` are those of `palladion.check`, `replay` among them.
+    found: a finding, or a report or a DefectError of `palladion.check`, whose worst finding is drawn, or that with the
+        code `finding` ("RACE_RW"). Or a function (a kernel text, or the path of one), which is checked first: `args`
+        and `options` are those of `palladion.check`, `replay` among them.
+
     ValueError: nothing was found, or no schedule shows it. The finding of a session (`palladion.emulate`) has no
-    inputs: the message says how to draw it.
+        inputs: the message says how to draw it.
     """
     if not isinstance(found, (Finding, DefectError)) and not _is_report(found):
         found = checking.check(found, *args, **options)

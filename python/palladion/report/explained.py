@@ -27,8 +27,10 @@ class Explanation:
     """What a finding code or a limit means. Shows itself as the page of `palladion explain`, in a notebook as HTML.
 
     name: the code (`OOB`), or the limit (`copy.strides`). Of a limit only `text` is there, the others are empty.
-    wrong, right: Python programs that print their report, the first with the mistake, the other without; fix: how they
-    differ. pkir_wrong, pkir_right, pkir_fix: the same as kernel text. link: where the page is in the documentation.
+    wrong: a Python program that prints its report, which has the mistake.
+    right: the same without it.
+    fix: how they differ. `pkir_wrong`, `pkir_right` and `pkir_fix` are the three as kernel text.
+    link: where the page is in the documentation.
     """
 
     name: str
@@ -85,7 +87,8 @@ def explain(code: str | None = None) -> Explanation | FindingCodes:
     """What a finding code means: its rule, why it matters, a program that is wrong, and its fix.
 
     code: of a finding (`finding.code`), or a limit that its message ends with (`copy.strides`). Without one: all codes.
-    PalladionError where nothing has that name; it says which names are near.
+
+    PalladionError: nothing has that name; it says which names are near.
     """
     if code is None:
         return FindingCodes(_library.finding_codes())
