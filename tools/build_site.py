@@ -72,7 +72,7 @@ def contents(index: str) -> str:
     for part in re.split(r"^## ", index, flags=re.MULTILINE)[1:]:
         title, _, body = part.partition("\n")
         pages = re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md\)", body, re.MULTILINE)
-        pages = ["readme", *pages, "gallery"] if title == "Learn" else pages
+        pages = ["A first kernel, and its finding <readme>", *pages, "gallery"] if title == "Learn" else pages
         pages = pages + ["python-reference", "cpp-reference"] if title == "Reference" else pages
         tables.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n")
     return "\n".join(tables)
