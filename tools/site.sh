@@ -10,7 +10,8 @@ setup_site() {
   rm -rf "$folder"
   "$PYTHON" -m venv "$folder" &&
     "$folder/bin/python" -m pip install --disable-pip-version-check --no-deps -q -r "$requirements" &&
-    "$PYTHON" -c 'import site; print(site.getsitepackages()[0])' >"$(echo "$folder"/lib/python3.*/site-packages)/behind.pth" &&
+    "$PYTHON" -c 'import site; print(f"import site; site.addsitedir({site.getsitepackages()[0]!r})")' \
+      >"$(echo "$folder"/lib/python3.*/site-packages)/behind.pth" &&
     echo "$key" >"$folder/stamp"
 }
 

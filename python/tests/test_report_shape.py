@@ -184,6 +184,7 @@ def wild_report() -> KernelReport:
                 "kind",
                 "where",
                 "facts",
+                "checks",
             )  # of which there are but a few
             return {k: v if k in words else changed(v) for k, v in value.items()}
         if isinstance(value, list):
