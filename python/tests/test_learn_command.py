@@ -120,6 +120,11 @@ MISTAKES = [
     ("x = 1\n", 1, "MISSING: the file has to define the function scale"),
     ("def scale(x, factors):\n    return x.nothing\n", 2, "RAISES: AttributeError: "),
     ("def scale(x):\n    return x\n", 1, "RAISES: TypeError: "),
+    (
+        "def scale(x, factors):\n    return 'x'\n",
+        1,
+        "RAISES: TypeError: the function traced for jit returned a value of ",
+    ),
     ("import nowhere\n", 1, "RAISES: ModuleNotFoundError: "),
     ("def scale(x, factors):\n    return x * factors\n", 1, "CANNOT_RUN: no kernel was run"),
     ("raise SystemExit(3)\n", 1, "RAISES: SystemExit: 3"),

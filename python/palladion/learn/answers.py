@@ -23,6 +23,8 @@ import jax
 from palladion._library import BUDGET, PalladionError
 from palladion.base.errors import ExportError
 
+# What JAX calls the function that it was given by us, and not by the learner.
+_TRACED = re.compile(r"function <lambda> at \S*interception\.py:\d+")
 SECONDS = 60  # of one answer; the slowest solution takes a tenth
 
 
@@ -105,7 +107,8 @@ def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) ->
             raise Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place) from None
         raise Wrong("CANNOT_RUN", _first_line(error), place) from None
     except (Exception, SystemExit) as error:
-        raise Wrong("RAISES", f"{type(error).__name__}: {_first_line(error)}", where(error)) from None
+        words = _TRACED.sub("the function", _first_line(error))
+        raise Wrong("RAISES", f"{type(error).__name__}: {words}", where(error)) from None
 
 
 def _first_line(error: Any) -> str:
