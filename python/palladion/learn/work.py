@@ -14,8 +14,8 @@ import numpy as np
 from palladion.learn.answers import Where, is_learners
 
 _KERNELS = {"pallas_call", "mpmd_map", "core_map"}
-# They hold other operations, or give an array another shape.
-_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "reshape", "run_state", "squeeze"}
+# They give an array another shape, or are how a call of a kernel hands its arrays over.
+_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "get", "new_ref", "reshape", "squeeze"}
 
 
 @dataclasses.dataclass
