@@ -417,6 +417,11 @@ def test_a_grid_without_programs_is_drawn():
     assert "no program" in picture.svg() and "0 programs" in repr(picture)
 
 
+def test_a_grid_of_more_programs_than_a_page_has():
+    picture = palladion.draw(halves, np.ones((5000 * 8, 128), np.float32), target="v5e", check=False)
+    assert "grid (i: 5000), 4096 of 5000 programs" in repr(picture)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "said"),
     [

@@ -83,9 +83,11 @@ def axes_text(data: dict) -> str:
 
 def summary(data: dict) -> str:
     """A line for people."""
-    counted = len(data["programs"])
+    counted, most = len(data["programs"]), math.prod(data["grid"])
+    of = f" of {most}" if counted < most else ""  # a page has so many, and no more
     return (
-        f"@{data['kernel']} on {data['target']}: grid {axes_text(data)}, {counted} program{'s' * (counted != 1)}, "
+        f"@{data['kernel']} on {data['target']}: grid {axes_text(data)}, {counted}{of} "
+        f"program{'s' * (max(counted, most) != 1)}, "
         f"{len(data['operands'])} operands"
     )
 
