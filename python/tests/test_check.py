@@ -73,6 +73,12 @@ def test_wrong_against_the_reference():
     assert not palladion.check(doubled, X, reference=lambda x: x * 2 + 1, atol=0.5).ok
 
 
+def test_a_reference_of_whole_numbers():
+    """Beside a result of f32: they are compared as numbers."""
+    assert palladion.check(doubled, X, reference=lambda x: (x * 2).astype(jnp.int32)).ok
+    assert palladion.check(doubled, X, reference=lambda x: (x * 3).astype(jnp.int32)).difference.index == (0, 1)
+
+
 def test_a_racy_kernel():
     assert palladion.check(functools.partial(summed, semantics="arbitrary"), ROWS, target="mosaic_tpu/v5p").ok
     found = palladion.check(functools.partial(summed, semantics="parallel"), ROWS, target="mosaic_tpu/v5p")

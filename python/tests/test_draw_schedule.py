@@ -93,6 +93,9 @@ def test_what_cannot_be_drawn_says_why(report):
         palladion.draw_schedule(report, finding="OOB")
     with pytest.raises(TypeError, match="go with a function"):
         palladion.draw_schedule(report, seeds=3)
+    copied = pl.pallas_call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), out_shape=X)
+    with pytest.raises(ValueError, match="palladion.draw draws a run that is right"):
+        palladion.draw_schedule(copied, X, target="v5e")
     with palladion.emulate("h100", seeds=4, on_defect="collect") as session:
         handoff(X)
     with pytest.raises(

@@ -42,6 +42,17 @@ def test_an_answer_gets_what_it_is_worth(name, file, code, tmp_path, monkeypatch
     assert place and 1 <= int(place[1]) <= copy.read_text().count("\n"), judgement.line
 
 
+def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
+    text = (course.FOLDER / "scale-rows" / SOLUTION).read_text(encoding="utf-8")
+    path = tmp_path / "scale-rows.py"
+    path.write_text(
+        text.replace("def scale(", "@jax.jit\ndef scale(").replace(
+            ")(x, factors)", ")(x, factors.reshape(-1).reshape(-1, 1)).reshape(-1).reshape(x.shape)"
+        )
+    )
+    assert judge.judge_file(course.load("scale-rows"), path).right
+
+
 @pytest.mark.parametrize("name", course.names())
 def test_an_exercise_is_whole(name):
     exercise = course.load(name)

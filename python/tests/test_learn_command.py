@@ -5,6 +5,7 @@ the same exercises in a notebook.
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_nothing_of_the_learners_is_overwritten_without_reset(learn):
     path.write_text("mine = 1\n")
     (learn.folder / f"{FIRST}.py").unlink()
     code, out = learn("list")
-    assert "1 exercises were written" in out and path.read_text() == "mine = 1\n"
+    assert "1 exercise was written" in out and path.read_text() == "mine = 1\n"
     code, out = learn("reset", RING)
     assert code == 0 and path.read_text(encoding="utf-8") == course.load(RING).begin
 
@@ -119,6 +120,11 @@ MISTAKES = [
     ("x = 1\n", 1, "MISSING: the file has to define the function scale"),
     ("def scale(x, factors):\n    return x.nothing\n", 2, "RAISES: AttributeError: "),
     ("def scale(x):\n    return x\n", 1, "RAISES: TypeError: "),
+    (
+        "def scale(x, factors):\n    return 'x'\n",
+        1,
+        "RAISES: TypeError: the function traced for jit returned a value of ",
+    ),
     ("import nowhere\n", 1, "RAISES: ModuleNotFoundError: "),
     ("def scale(x, factors):\n    return x * factors\n", 1, "CANNOT_RUN: no kernel was run"),
     ("raise SystemExit(3)\n", 1, "RAISES: SystemExit: 3"),
@@ -139,6 +145,50 @@ def test_a_learners_mistake_is_one_line(learn, monkeypatch, text, line, said):
     code, out = learn("verify", "scale-rows")
     assert code == 1 and out.count("\n") == 1 and said in out
     assert out.startswith(f"palladion-exercises/scale-rows.py:{line or ''}")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_end_that_a_finalizer_swallows_comes_again(learn, monkeypatch):
+    monkeypatch.setattr(answers, "SECONDS", 1)
+    learn()
+    (learn.folder / "scale-rows.py").write_text(
+        "class Deaf:\n    def __del__(self):\n        while True:\n            pass\n\n"
+        "def scale(x, factors):\n    Deaf()\n    while True:\n        pass\n"
+    )
+    assert "ENDLESS: did not end within 1 seconds" in learn("verify", "scale-rows")[1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ('"D, E"', "right: find-the-lines: D and E it is"),
+        ('"ed"', "right: find-the-lines: D and E it is"),
+        ('"ABCDE"', "2 letters are asked for, and 5 were returned"),
+        ('{"A", "D"}', "A and D: one of them is among the 2 lines that race"),
+        ('{"A", "B"}', "A and B: none of them is among the 2 lines that race"),
+        ("(25, 31)", "25 and 31: the lines have the letters A, B, C, D, E"),
+        ("None", "the function has to return letters, "),
+    ],
+)
+def test_letters(learn, answer, said):
+    learn()
+    text = course.load("find-the-lines").begin
+    (learn.folder / "find-the-lines.py").write_text(text.replace('return {"A", "B"}', f"return {answer}"))
+    out = learn("verify", "find-the-lines")[1]
+    assert said in out and (out.startswith("right") or ".py:38: LETTERS: " in out)
+
+
+def test_an_error_of_jax_that_begins_with_a_heading(learn):
+    learn()
+    text = solution("scale-rows").replace("[block, pl.BlockSpec((ROWS, 1), lambda i, j: (i, 0))]", "[block]")
+    (learn.folder / "scale-rows.py").write_text(text)
+    assert re.search("including: .*`inputs` is a tuple of length 2", learn("verify", "scale-rows")[1])
+
+
+def test_a_file_that_is_no_text(learn):
+    learn()
+    (learn.folder / "scale-rows.py").write_bytes(b"x = '\xff'")
+    assert "scale-rows.py:1: SYNTAX: the file is not UTF-8" in learn("verify", "scale-rows")[1]
 
 
 def test_a_kernel_that_does_not_end(learn):
@@ -182,9 +232,24 @@ def test_list_into_a_pipe_that_ends(tmp_path):
     assert done.stdout.count("\n") == 1 and not done.stderr
 
 
+def test_the_folder_behind_the_verb(learn):
+    assert "written to mine/" in learn("list", "--folder", "mine")[1] and not learn.folder.exists()
+    assert learn("--folder", "mine", "reset", FIRST)[1].startswith(f"mine/{FIRST}.py is")
+
+
+def test_counts_of_hints_that_are_none(learn):
+    learn()
+    progress = learn.folder / "progress.json"
+    progress.write_text('{"passed": {}, "hints": {"scale-rows": -5}}')
+    assert learn("hint")[1].startswith("scale-rows, hint 1 of ")
+    progress.write_text('{"passed": {}, "hints": {"scale-rows": 1e999}}')
+    assert "is not what palladion learn writes" in learn("hint")[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("hint", "scale_rows"), "there is no exercise 'scale_rows'; did you mean scale-rows? "),
         (("verify", "nothing"), "there is no exercise 'nothing'"),
         (("hint", "nothing"), "there is no exercise 'nothing'"),
         (("reset", "nothing"), "there is no exercise 'nothing'"),

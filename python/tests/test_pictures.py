@@ -380,3 +380,70 @@ def test_a_swizzle_and_tiles_must_fit():
         palladion.draw_layout("smem", (8, 64), "f16", tile=(3, 64))
     with pytest.raises(ValueError, match="tile has a size for each dimension"):
         palladion.draw_layout("smem", (8, 64), "f16", tile=(8,))
+
+
+def halves(x, rows=8):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = x_ref[...] / 2
+
+    block = pl.BlockSpec((rows, 128), lambda i: (i, 0))
+    return pl.pallas_call(
+        kernel,
+        grid=(x.shape[0] // rows,),
+        in_specs=[block],
+        out_specs=block,
+        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+    )(x)
+
+
+def test_a_grid_without_programs_is_drawn():
+    picture = palladion.draw(lambda x: halves(x, 64), np.ones((32, 128), np.float32), target="v5e")
+    assert "no program" in picture.svg() and "0 programs" in repr(picture)
+
+
+def test_a_grid_of_more_programs_than_a_page_has():
+    picture = palladion.draw(halves, np.ones((5000 * 8, 128), np.float32), target="v5e", check=False)
+    assert "grid (i: 5000), 4096 of 5000 programs" in repr(picture)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"program": 1.5}, ValueError, r"one of the grid \(4,\), .* found 1.5"),
+        ({"program": np.int64(4)}, ValueError, r"one of the grid \(4,\), .* found 4"),
+        ({"kernel": "other"}, ValueError, "one of the kernels that ran: kernel; found 'other'"),
+        ({"target": 5}, TypeError, 'target is the name of a chip, such as "h100"; found 5'),
+    ],
+)
+def test_what_draw_is_given_by_mistake(options, error, said):
+    with pytest.raises(error, match=said):
+        palladion.draw(halves, np.ones((32, 128), np.float32), **{"target": "v5e"} | options)
+
+
+def test_a_number_of_numpy_names_a_program():
+    x = np.ones((32, 128), np.float32)
+    pictures = [palladion.draw(halves, x, target="v5e", program=number) for number in (np.int64(3), 3)]
+    assert pictures[0].svg() == pictures[1].svg()
+
+
+def test_what_is_no_function_or_has_no_kernel(tmp_path):
+    with pytest.raises(TypeError, match="f is a function, a kernel text or the path of one; found int"):
+        palladion.draw(3)
+    with pytest.raises(palladion.ExportError, match="it has to call pl.pallas_call"):
+        palladion.draw(lambda x: x + 1, np.ones(8, np.float32))
+    with pytest.raises(FileNotFoundError) as raised:
+        palladion.draw(halves, np.ones((8, 128), np.float32)).save(str(tmp_path / "missing" / "a.svg"))
+    assert raised.value.filename == str(tmp_path / "missing" / "a.svg")
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "said"),
+    [
+        (("vmem", (8, 128)), {}, 'target="v5e"'),
+        (("WGMMA", 64), {}, "a size for each dimension, .*found 64"),
+        (("smem", (8, 64)), {"tile": 8}, "a size for each dimension, .*found .* and 8"),
+    ],
+)
+def test_layouts_of_too_few_words(words, options, said):
+    with pytest.raises((TypeError, palladion.PalladionError), match=said):
+        palladion.draw_layout(*words, jnp.float16, **options)

@@ -177,6 +177,8 @@ def tolerance_of(dtype, rtol, atol) -> tuple:
 
 def difference_of(number, a, b, rtol, atol) -> Difference | None:
     """Of result `number`; rtol and atol are numbers, or arrays of the results' shape."""
+    if (a.dtype == object) != (b.dtype == object):  # whole numbers beside others
+        a, b = (one.astype(np.float64) if one.dtype == object else one for one in (a, b))
     if a.dtype == object:
         distance = np.abs(a - b).astype(np.float64) if a.size else np.zeros(a.shape)
         bound = atol + rtol * np.abs(b).astype(np.float64) if a.size else np.zeros(a.shape)

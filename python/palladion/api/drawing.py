@@ -79,7 +79,7 @@ def draw(
             how=running.How(budget=calls.budget),
             program=lambda text, chip: _DrawnProgram(text, chip, calls),
         )
-    return picture_of([calls.picture(number, program) for number in range(len(calls.drawn))], calls.names)
+    return picture_of([calls.picture(number, program) for number in range(len(calls.drawn))], calls.names, kernel)
 
 
 @short_errors
@@ -102,7 +102,7 @@ def draw_time(
     report = time(f, *args, target=target, budget=budget, timeline=unit, kernel=kernel if is_text else None)
     drawn = [one for one in report.kernels if is_text or kernel in (None, one.kernel)]
     pictures = [Picture(time_svg(one), one.page, time_text(one)) for one in drawn]
-    return picture_of(pictures, [one.kernel for one in report.kernels])
+    return picture_of(pictures, [one.kernel for one in report.kernels], kernel)
 
 
 class _LayoutRequest(ctypes.Structure):
@@ -162,6 +162,10 @@ def layout_table(
     packed: bool = False,
 ) -> dict:
     """What `draw_layout` draws: emu/chip/layouts/layout_tables.h."""
+    if not isinstance(shape, Sequence) or not isinstance(tile, Sequence | None):
+        raise TypeError(f"shape and tile have a size for each dimension, (64, 8) for one; found {shape!r} and {tile!r}")
+    if layout == "vmem" and target is None:
+        raise _library.PalladionError('tiles of vector memory are a TPU\'s: target="v5e", for one, says which chip')
     if tile is not None and len(tile) != len(shape):
         raise ValueError(f"tile has a size for each dimension of shape; found {tuple(tile)} beside {tuple(shape)}")
     request = _LayoutRequest(

@@ -230,6 +230,8 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
     With `repeats` the compiled function runs that often and the runs of the fastest time are returned,
     for measurements.
     """
+    if not callable(f):
+        raise TypeError(f"f is a function, a kernel text or the path of one; found {type(f).__name__}")
     target = probes.given(target)
     how = how or How()
     session = _Session(target, out, how, program or _program)
@@ -265,7 +267,9 @@ def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -
             executions = [_run_once(compiled, args, session) for _ in range(repeats)]
     fastest = min(executions, key=lambda execution: sum(one.run_seconds for one in execution.runs))
     if not fastest.runs:
-        raise ExportError(f"no kernel was run by {getattr(f, '__name__', f)!r}")
+        raise ExportError(
+            f"no kernel was run by {getattr(f, '__name__', f)!r}: it has to call pl.pallas_call or plgpu.kernel"
+        )
     for one, first in zip(fastest.runs, executions[0].runs):
         one.prepare_seconds = first.prepare_seconds
     return fastest

@@ -80,8 +80,11 @@ def _worst(kernels: list[KernelReport], code: str | None) -> Finding:
     of_code = [one for kernel in kernels for one in kernel.findings if code in (None, one.code)]
     if not of_code:
         codes = ", ".join(sorted({one.code for kernel in kernels for one in kernel.findings}))
-        raise ValueError(f"nothing was found{f' with the code {code}' if codes else ''}, so there is no failing run "
-                         f"to draw{f'; found: {codes}' if codes else ''}")  # fmt: skip
+        if not codes:
+            raise ValueError(
+                "nothing was found, so there is no failing run to draw; palladion.draw draws a run that is right"
+            )
+        raise ValueError(f"nothing was found with the code {code}, so there is no failing run to draw; found: {codes}")
     return max(of_code, key=lambda one: (bool(one.replay), one.cause is None, _SEVERITIES.index(one.severity)))
 
 

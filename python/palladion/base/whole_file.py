@@ -29,7 +29,14 @@ def write_whole(path: str, text: str) -> None:
         with open(path, "w", encoding="utf-8") as stream:
             stream.write(text)
         return
-    path = os.path.realpath(path)
+    given, path = path, os.path.realpath(path)
+    try:
+        _write_and_replace(path, text)
+    except OSError as error:  # of a file that the reader has not heard of
+        raise type(error)(error.errno, error.strerror, given) from None
+
+
+def _write_and_replace(path: str, text: str) -> None:
     with _removed_when_killed(_new_name(os.path.dirname(path))) as part:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

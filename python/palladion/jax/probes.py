@@ -113,6 +113,8 @@ def given(target: str | None) -> str | None:
     PalladionError for none.
     """
     if target is not None:
+        if not isinstance(target, str):
+            raise TypeError(f'target is the name of a chip, such as "h100"; found {target!r}')
         _library.resolved_target(target)
         return target
     return _asked.targets[-1][0] if _asked.targets else None

@@ -23,6 +23,8 @@ import jax
 from palladion._library import BUDGET, PalladionError
 from palladion.base.errors import ExportError
 
+# What JAX calls the function that it was given by us, and not by the learner.
+_TRACED = re.compile(r"function <lambda> at \S*interception\.py:\d+")
 SECONDS = 60  # of one answer; the slowest solution takes a tenth
 
 
@@ -58,8 +60,13 @@ def load(path: pathlib.Path, text: str | None = None) -> types.ModuleType:
     linecache.checkcache(str(path))
     module = types.ModuleType("palladion_answer")
     module.__file__ = str(path)
+    if text is None:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise Wrong("SYNTAX", f"the file is not UTF-8: {error.reason}", Where(str(path), 1)) from None
     with errors_of(path):
-        code = compile(path.read_text(encoding="utf-8") if text is None else text, str(path), "exec")
+        code = compile(text, str(path), "exec")
         sys.modules[module.__name__] = module  # dataclasses look their module up
         exec(code, module.__dict__)
     return module
@@ -85,7 +92,8 @@ def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) ->
     try:
         with _alarm():
             yield
-    except Wrong:
+    except Wrong as error:
+        error.where = error.where or otherwise
         raise
     except _Endless as error:
         raise Wrong("ENDLESS", f"did not end within {SECONDS} seconds", where(error)) from None
@@ -99,11 +107,14 @@ def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) ->
             raise Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place) from None
         raise Wrong("CANNOT_RUN", _first_line(error), place) from None
     except (Exception, SystemExit) as error:
-        raise Wrong("RAISES", f"{type(error).__name__}: {_first_line(error)}", where(error)) from None
+        words = _TRACED.sub("the function", _first_line(error))
+        raise Wrong("RAISES", f"{type(error).__name__}: {words}", where(error)) from None
 
 
 def _first_line(error: Any) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), "no message")
+    """With the second one, where the first only announces it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
 
 
 def _named_in(message: str, path: os.PathLike | str | None) -> Where | None:
@@ -138,7 +149,8 @@ def _alarm() -> Iterator[None]:
         raise _Endless
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    # Again each second: what is raised in a finalizer or in a callback of the garbage collector is lost.
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 1)
     try:
         yield
     finally:

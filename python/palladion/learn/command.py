@@ -1,6 +1,7 @@
 """`palladion learn`: exercises on Pallas kernels, judged under every schedule (docs/learn/index.md)."""
 
 import argparse
+import difflib
 import importlib
 import os
 import sys
@@ -43,6 +44,8 @@ def _parser(program: str) -> _Parser:
     hint.add_argument("names", metavar="NAME", nargs="?", help="another exercise")
     reset = verbs.add_parser("reset", help="your file as it was in the beginning; what you wrote is lost")
     reset.add_argument("names", metavar="NAME")
+    for one in verbs.choices.values():  # behind the verb too; without it what stands before the verb stays
+        one.add_argument("--folder", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     return parser
 
 
@@ -56,7 +59,8 @@ def main(arguments: list[str], program: str) -> int:
             _names(options)
         new = learner.copy_missing()
         if new:
-            print(f"{len(new)} exercises were written to {learner.folder}/, where you edit them.")
+            were = "exercise was" if len(new) == 1 else "exercises were"
+            print(f"{len(new)} {were} written to {learner.folder}/, where you edit them.")
         code = verbs.get(options.verb, _next)(learner, options)
         sys.stdout.flush()
         return code
@@ -88,7 +92,9 @@ def _names(options) -> list[str]:
     for word in [given] if isinstance(given, str) else given:
         name = word.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
         if name not in course.names():
-            raise _Usage(f"there is no exercise {word!r}; palladion learn list has them all")
+            near = difflib.get_close_matches(name, course.names(), 1)
+            meant = f"did you mean {near[0]}? " if near else ""
+            raise _Usage(f"there is no exercise {word!r}; {meant}palladion learn list has them all")
         found.append(name)
     return found
 
@@ -151,7 +157,7 @@ def _judged(learner: Learner, name: str, more: bool, say: Callable[[str], object
         say(f"right: {judgement.line}")
         if judgement.notes and not more:
             codes = ", ".join(note.code for note in judgement.notes)
-            say(f"  notes that do no harm: {codes}; palladion learn verify {name} --more shows them")
+            say(f"  notes, which do not make it wrong: {codes}; palladion learn verify {name} --more shows them")
     else:
         learner.passed.pop(name, None)
         learner.save()
@@ -204,10 +210,9 @@ def _watch(learner: Learner, options) -> int:
             time.sleep(_POLL_SECONDS)
             for name in names:
                 now = _time_of(learner, name)
-                if now != times[name]:
+                if now and now != times[name]:  # some editors remove a file before they write it
                     times[name] = now
-                    if now:  # some editors remove a file before they write it
-                        _seen(open_folder(options.folder), name, options)  # another command may have written
+                    _seen(open_folder(options.folder), name, options)  # another command may have written
     except KeyboardInterrupt:
         print()
         return 0

@@ -24,9 +24,11 @@ from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
 from palladion.learn.judgement import Judgement, Shown
 from palladion.learn.statement import Exercise
+from palladion.learn.work import place_of, work_of
 from palladion.report.rendering import many
 
 _COUNTED = ("defect", "warning")
+_TYPES = {"int64": "int32", "float64": "float32"}  # NumPy's sums and means of an int32 are wider than JAX's
 _STEPS = 1 << 20  # of one program; the largest solution takes a few thousand, and a loop without an end a second
 
 
@@ -73,6 +75,7 @@ class _Judged:
                 )
             self._room(args)
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
+        self._expect_work_in_kernels(calls[0])
         praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
         if statement.faster is not None:
             praise += f", and {self._time(statement.timed() if statement.timed else calls[0])}"
@@ -96,23 +99,41 @@ class _Judged:
 
     def _program(self, args, f=None) -> Callable | str:
         """What is checked and timed: the function, or of several devices its text, which needs no devices."""
-        f, devices = f or self.f, self.exercise.statement.devices
-        if not devices:
+        f = f or self.f
+        if not self.exercise.statement.ring:
             return f
-        mesh = jax.sharding.AbstractMesh((devices,), ("ring",), axis_types=(jax.sharding.AxisType.Auto,))
-        parts = jax.sharding.PartitionSpec("ring")
-        together = jax.shard_map(f, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
-        joined = [np.concatenate(list(one)) for one in args]
-        return export(together, *joined, target=self.exercise.statement.target)
+        return export(*_in_a_ring(f, args), target=self.exercise.statement.target)
 
     def _compare(self, report, args):
         statement = self.exercise.statement
         expected = statement.reference(*args)
         try:
-            results = report.results if not statement.devices or len(report.results) > 1 else report.results[0]
+            results = report.results if not statement.ring or len(report.results) > 1 else report.results[0]
+            self._expect_types(results, expected)
             report.difference = first_difference(results, expected, statement.rtol, statement.atol)
         except (ValueError, AttributeError) as error:  # of another shape, or no arrays
             raise Wrong("VALUES", str(error), _of_function(self.f)) from None
+
+    def _expect_types(self, results, expected):
+        """A result of fewer bits would be compared with less care."""
+        for a, b in zip(jax.tree.leaves(results), jax.tree.leaves(expected)):
+            wanted = _TYPES.get(b.dtype.name, b.dtype.name)  # JAX's
+            if a.dtype.name != wanted:
+                message = f"the result has the type {a.dtype.name}, and should have {wanted}"
+                raise Wrong("VALUES", message, _of_function(self.f))
+
+    def _expect_work_in_kernels(self, args) -> None:
+        statement = self.exercise.statement
+        with answers.errors_of(self.path, _of_function(self.f)):
+            work = work_of(*(_in_a_ring(self.f, args) if statement.ring else (self.f, *args)))
+        if work.beside:
+            first = work.beside[0]
+            message = f"right, but {first.primitive.name} is done by JAX, and not by a kernel: move it into one"
+            raise Wrong("BESIDE", message, place_of(first, self.path) or _of_function(self.f))
+        for operation, name in statement.needs.items():
+            if operation not in work.inside:
+                message = f"right, but without {name}, which this exercise is about"
+                raise Wrong("WITHOUT", message, _of_function(self.f))
 
     def _first_mistake(self, report):
         found = [finding for finding in report.mistakes if finding.severity in _COUNTED]
@@ -171,8 +192,8 @@ class _Judged:
 
     def letters(self) -> Judgement:
         """Of the kind "find": about the kernel that the learner began with, whatever it has become."""
-        with answers.errors_of(self.path):
-            found = {str(letter).strip().upper() for letter in self.f()}
+        with answers.errors_of(self.path, _of_function(self.f)):
+            found = _letters_of(self.f())
         kernel = self._of_begin(self.exercise.statement.kernel)
         lines = {}
         for number, line in enumerate(self.exercise.begin.splitlines(), 1):
@@ -182,13 +203,7 @@ class _Judged:
         report = original._report_of_kernel()
         racing = {lines[place.line] for finding in report.mistakes for place in original._places(finding) if place}
         if found != racing:
-            said = " and ".join(sorted(found)) or "nothing"
-            hint = "one of them" if found & racing else "none of them"
-            raise Wrong(
-                "LETTERS",
-                f"{said}: {hint} is among the lines that race, and {len(racing)} lines do",
-                _of_function(self.f),
-            )
+            raise Wrong("LETTERS", _of_other_lines(found, racing, set(lines.values())), _of_function(self.f))
         return Judgement(self.exercise, "", f"{' and '.join(sorted(racing))} it is", None, report=report)
 
     @property
@@ -202,6 +217,35 @@ class _Judged:
     def _report_of_kernel(self):
         statement = self.exercise.statement
         return check(self.f, *statement.inputs()[0], target=statement.target, seeds=statement.seeds, progress=_silent)
+
+
+def _letters_of(answer: Any) -> set[str]:
+    """Of a set, a list, or a text such as "A, B" or "AB"."""
+    if isinstance(answer, str):
+        answer = re.findall(r"\b[A-Za-z]\b", answer) or list(answer)
+    try:
+        return {str(letter).strip().upper() for letter in answer}
+    except TypeError:
+        message = f'the function has to return letters, {{"A", "B"}} for one; it returned {answer!r}'
+        raise Wrong("LETTERS", message) from None
+
+
+def _of_other_lines(found: set[str], racing: set[str], marked: set[str]) -> str:
+    said = " and ".join(sorted(found)) or "nothing"
+    if not found <= marked:
+        return f"{said}: the lines have the letters {', '.join(sorted(marked))}"
+    if len(found) != len(racing):
+        return f"{said}: {len(racing)} letters are asked for, and {len(found)} were returned"
+    hint = "one of them" if found & racing else "none of them"
+    return f"{said}: {hint} is among the {len(racing)} lines that race"
+
+
+def _in_a_ring(f: Callable, args: tuple) -> tuple:
+    """What all devices run together, and its arguments: those of each, one after the other."""
+    mesh = jax.sharding.AbstractMesh((len(args[0]),), ("ring",), axis_types=(jax.sharding.AxisType.Auto,))
+    parts = jax.sharding.PartitionSpec("ring")
+    together = jax.shard_map(f, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
+    return together, *[np.concatenate(list(one)) for one in args]
 
 
 def _silent(_: Any) -> None:

@@ -87,7 +87,7 @@ def open_folder(given: str | None) -> Learner:
         return Learner(folder, {}, {})
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
-        passed, hints = dict(data["passed"]), {name: int(count) for name, count in data["hints"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        passed, hints = dict(data["passed"]), {name: max(int(count), 0) for name, count in data["hints"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise NoFolder(f"{str(path)!r} is not what palladion learn writes; remove it to begin anew") from None
     return Learner(folder, passed, hints)

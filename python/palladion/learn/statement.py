@@ -8,7 +8,7 @@ judge must give them.
 import ast
 import dataclasses
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,10 @@ class Statement:
 
     `vmem`: how many bytes of VMEM a kernel may hold, where the compiler could be given more.
 
-    `devices`: an answer is what each of so many devices runs on its part of the arrays, along the axis "ring" of a
-    mesh; arrays and results then have a dimension of devices in front.
+    `ring`: an answer is what each of several devices runs on its part of the arrays, along the axis "ring" of a mesh;
+    arrays and results then have a dimension of devices in front.
+
+    `needs`: operations of kernels that an answer may not do without, as its jaxpr and as the learner calls them.
     """
 
     title: str
@@ -52,7 +54,8 @@ class Statement:
     seeds: int = 16
     exhaustive: bool = False
     launches: int = 1
-    devices: int = 0
+    ring: bool = False
+    needs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     rtol: float | None = None
     atol: float | None = None
 

@@ -17,11 +17,11 @@ summary{{padding:8px 28px;font-weight:600;cursor:pointer}}iframe{{border:0;width
 """
 
 
-def picture_of(pictures: list[Picture], names: list[str]) -> Picture:
-    """Of each kernel in a row; of one, its own. ValueError: none; `names` are those that there were."""
+def picture_of(pictures: list[Picture], names: list[str], wanted: str | None = None) -> Picture:
+    """Of each kernel in a row; of one, its own. ValueError: none, as no kernel of `names` is the one that is wanted."""
     if not pictures:
         known = ", ".join(dict.fromkeys(names))
-        raise ValueError(f"kernel names one of the kernels that ran: {known}")
+        raise ValueError(f"kernel names one of the kernels that ran: {known}; found {wanted!r}")
     if len(pictures) == 1:
         return pictures[0]
     texts = [repr(one) for one in pictures]

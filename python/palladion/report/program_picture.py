@@ -6,7 +6,9 @@ Lists that are long are cut, and say so. Needs no JAX.
 
 import dataclasses
 import math
+import operator
 import re
+from collections.abc import Iterable
 
 from palladion.report.svg import Canvas, text_width
 
@@ -59,9 +61,11 @@ def chosen_program(data: dict, program: int | tuple[int, ...] | None) -> int:
     if program is None:
         busy = [number for number, one in enumerate(programs) if one["a"]] or range(len(programs) or 1)
         return busy[len(busy) // 2]
-    if isinstance(program, int) and 0 <= program < len(programs):
-        return program
-    index = [program] if isinstance(program, int) else list(program)
+    if hasattr(program, "__index__"):  # NumPy's numbers too
+        program = operator.index(program)
+        if 0 <= program < len(programs):
+            return program
+    index = list(program) if isinstance(program, Iterable) else [program]
     found = [number for number, one in enumerate(programs) if one["i"] == index]
     if found:
         return found[0]
@@ -79,9 +83,11 @@ def axes_text(data: dict) -> str:
 
 def summary(data: dict) -> str:
     """A line for people."""
-    counted = len(data["programs"])
+    counted, most = len(data["programs"]), math.prod(data["grid"])
+    of = f" of {most}" if counted < most else ""  # a page has so many, and no more
     return (
-        f"@{data['kernel']} on {data['target']}: grid {axes_text(data)}, {counted} program{'s' * (counted != 1)}, "
+        f"@{data['kernel']} on {data['target']}: grid {axes_text(data)}, {counted}{of} "
+        f"program{'s' * (max(counted, most) != 1)}, "
         f"{len(data['operands'])} operands"
     )
 
@@ -294,7 +300,7 @@ def _operand(canvas: Canvas, data: dict, which: tuple, place: tuple) -> float:
 def _held(data: dict, program: dict, number: int) -> list:
     """The block of the operand that was copied in earlier, or that goes out later, and is not copied now."""
     one, programs = data["operands"][number], data["programs"]
-    if not one["resident"]:
+    if not one["resident"] or not programs:
         return []
     here, goes_in = programs.index(program), one["role"] != "out"
     for other in reversed(programs[:here]) if goes_in else programs[here:]:

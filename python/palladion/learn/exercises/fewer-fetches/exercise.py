@@ -1,4 +1,6 @@
-"""Make it 1.3 times faster. The kernel multiplies each block of `x` by each row of `factors`.
+"""Make it 1.3 times faster. The kernel multiplies each block of `x` by row 0 of each of the `factors`.
+
+`x` is [rows, columns], `factors` is [count, 8, columns], the result [count, rows, columns].
 
 A block that the next program has too is not fetched again. Which of the two inputs is large, and how often is it
 fetched? The grid's last axis runs fastest.

@@ -1,6 +1,7 @@
 """Transpose `x` tile by tile: each program turns one tile of 16 by 16, and writes it to where it belongs.
 
-`x` is [rows, columns], the result [columns, rows]; both numbers are multiples of 16. Complete the call.
+`x` is [rows, columns], the result [columns, rows]; both numbers are multiples of 16. Complete the kernel
+and the call.
 """
 
 import jax

@@ -10,6 +10,6 @@ EXERCISE = Statement(
     hints=(
         "Program (i, j) reads tile (i, j) of `x`. To which tile of the result does what it has turned belong?",
         "in_specs and out_specs have index maps of their own, of the same program.",
-        "Inside the kernel, np.transpose turns the tile itself.",
+        "The tile itself has to be turned too, in the kernel: x_ref[...].T.",
     ),
 )

@@ -6,9 +6,9 @@ EXERCISE = Statement(
     kind="mend",
     target="v5e",
     function="total",
-    inputs=lambda: [(random((4, 8, 128)),)],
+    inputs=lambda: [(random((devices, 8, 128), devices),) for devices in (4, 3)],
     reference=lambda x: np.broadcast_to(np.sum(x, axis=0), x.shape),
-    devices=4,
+    ring=True,
     rtol=1e-4,
     atol=1e-4,
     hints=(

@@ -1,6 +1,6 @@
 """Two threads swap: each writes its half of `x` to shared memory, and then reads the half of the other.
 
-Complete the kernel. Both have to have written before either reads, so the barrier counts two arrivals.
+Complete the kernel. Both have to have written before either reads, so the barrier has to count two arrivals.
 """
 
 import jax

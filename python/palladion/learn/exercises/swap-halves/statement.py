@@ -8,6 +8,7 @@ EXERCISE = Statement(
     function="swap",
     inputs=lambda: [(random((32, 64)),), (random((64, 32), 1),)],
     reference=lambda x: np.roll(x, x.shape[0] // 2, axis=0),
+    needs={"barrier_wait": "plgpu.barrier_wait"},
     hints=(
         "Which rows does thread 0 write, and which rows does it read?",
         "An arrival does not wait: each thread arrives, and then waits.",

@@ -7,6 +7,7 @@ EXERCISE = Statement(
     function="square",
     inputs=lambda: [(random((steps * 8, 128), steps),) for steps in (4, 2, 5)],
     reference=lambda x: x * x,
+    needs={"dma_start": "an asynchronous copy"},
     hints=(
         "Which buffer does the copy that is started in step i write, and who reads that buffer in step i?",
         "A copy and the wait for it have to name the same buffer and the same semaphore.",

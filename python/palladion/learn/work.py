@@ -1,0 +1,60 @@
+"""What an answer is made of: which operations its kernels have, and which JAX would do beside them.
+
+Right values do not say that a kernel computed them: JAX may have done so before or after. A model of time sees kernels
+alone, so that work beside them would cost nothing.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from palladion.learn.answers import Where, is_learners
+
+_KERNELS = {"pallas_call", "mpmd_map", "core_map"}
+# They give an array another shape, or are how a call of a kernel hands its arrays over.
+_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "get", "new_ref", "reshape", "squeeze"}
+
+
+@dataclasses.dataclass
+class Work:
+    inside: set[str] = dataclasses.field(default_factory=set)  # operations of the kernels
+    beside: list[Any] = dataclasses.field(default_factory=list)  # equations with arrays, outside of them
+
+
+def work_of(f: Callable, *args: Any) -> Work:
+    work = Work()
+    _add(jax.make_jaxpr(f)(*args).jaxpr, work, in_kernel=False)
+    return work
+
+
+def _add(jaxpr, work, in_kernel) -> None:
+    for equation in jaxpr.eqns:
+        name, inner = equation.primitive.name, _inner(equation)
+        if in_kernel:
+            work.inside.add(name)
+        elif not inner and name not in _NO_WORK and _has_arrays(equation):
+            work.beside.append(equation)
+        for one in inner:
+            _add(one, work, in_kernel or name in _KERNELS)
+
+
+def _inner(equation) -> list:
+    """The operations that an operation holds, as of a jit."""
+    held = [getattr(one, "jaxpr", one) for one in jax.tree.leaves(list(equation.params.values()))]
+    return [one for one in held if hasattr(one, "eqns")]
+
+
+def _has_arrays(equation) -> bool:
+    """Numbers are no work: the device's own in a ring, for one."""
+    shapes = [getattr(one.aval, "shape", ()) for one in (*equation.invars, *equation.outvars)]
+    return any(int(np.prod(shape)) > 1 for shape in shapes)
+
+
+def place_of(equation, path) -> Where | None:
+    """The learner's line that an equation comes from."""
+    traceback = equation.source_info.traceback
+    frames = traceback.frames if traceback else ()
+    return next((Where(one.file_name, one.line_num) for one in frames if is_learners(one.file_name, path)), None)
