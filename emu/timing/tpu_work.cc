@@ -266,8 +266,10 @@ class Costing {
   Shape DistinctOfMoved(const Shape& to) const {
     if (std::all_of(distinct_.begin(), distinct_.end(), IsOfOne)) return Shape(to.size(), 1);
     if (values_.size() > 1 && !IsOfOne(values_[1].shape)) return to;
-    if (!HasAttr(instr_, "dims")) {
-      return NumElements(values_[0].shape) == NumElements(to) && HasAttr(instr_, "shape")
+    // broadcast_in_dim alone has both; of the others that have `dims` they are what goes, comes or is turned round.
+    const bool has_dims = HasAttr(instr_, "dims"), has_shape = HasAttr(instr_, "shape");
+    if (!has_dims || !has_shape) {
+      return NumElements(values_[0].shape) == NumElements(to) && (has_dims || has_shape)
                  ? WithOnes(distinct_[0], values_[0].shape, to)
                  : to;
     }

@@ -91,6 +91,15 @@ TEST(TpuWork, RegistersThatAreAlikeAreComputedOnce) {
          "f32[16,256]; %r = mul(%w, %a) : f32[16,256];");
 }
 
+// Dimensions of one element that come and go, and elements in the other order, are alike as before.
+TEST(TpuWork, RegistersThatAreAlikeStaySo) {
+  const std::string rows = "%i = iota{dim=0}() : i32[16,256]; ", sum = "%r = add(%m, 3:i32) : i32[16,256];";
+  const auto expect = [](double vector, const std::string& body) { Expect({.vector = vector}, "f32[16,256]", body); };
+  expect(2, rows + "%e = expand_dims{dims=[0]}(%i) : i32[1,16,256]; %m = squeeze{dims=[0]}(%e) : i32[16,256]; " + sum);
+  expect(2, rows + "%e = expand_dims{dims=[2]}(%i) : i32[16,256,1]; %m = squeeze{dims=[2]}(%e) : i32[16,256]; " + sum);
+  expect(2, rows + "%m = rev{dims=[1]}(%i) : i32[16,256]; " + sum);
+}
+
 TEST(TpuWork, Memory) {
   Expect({.load = 4}, "f32[16,256]", "%r = get(%xr) : f32[16,256];");
   Expect({.load = 2}, "bf16[16,256]", "%r = get(%xr) : bf16[16,256];");
