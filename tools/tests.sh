@@ -61,7 +61,7 @@ run_python_tests() {
     # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
     # hundred random pipelines one hundred: the same programs in another version's interpreter.
     local ignored=() file
-    for file in trace_page timeline_page compare_page page_pictures packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
+    for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
       reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done

@@ -39,10 +39,10 @@ def handoff_kernel(x_ref, o_ref, tile, ready):
 def handoff(x):
     return plgpu.kernel(
         handoff_kernel,
-        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
         num_threads=2,
         thread_name="wg",
-        scratch_shapes=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()],
+        scratch_types=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier()],
     )(x)
 
 

@@ -79,10 +79,10 @@ def copy_kernel(x_ref, o_ref, smem, barrier):
 def doubled(x):
     return plgpu.kernel(
         copy_kernel,
-        out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
         grid=(4,),
         grid_names=("rows",),
-        scratch_shapes=[plgpu.SMEM((64, 64), jnp.float32), plgpu.Barrier()],
+        scratch_types=[plgpu.SMEM((64, 64), jnp.float32), plgpu.Barrier()],
     )(x)
 
 
