@@ -80,7 +80,16 @@ std::string AccessFindings::OrderAfterRemoteWrite(const Wanted& wanted) const {
   const std::string name = agents_.NameOf(waiter);
   const Place& memory = wanted.buffer.info.place;
   if (agents_.PlaceOf(waiter).at(PlaceLevel::kDevice) == memory.at(PlaceLevel::kDevice)) {
-    return WhereAnotherWasTaken(wanted).value_or(Cat("copy.wait_recv() in ", name, ", the receiver,", wanted.here));
+    if (std::optional<std::string> taken = WhereAnotherWasTaken(wanted)) return *std::move(taken);
+    const std::string wait = Cat("copy.wait_recv() in ", name, ", the receiver,", wanted.here);
+    if (!wanted.later.writes() || AgentTable::IsOperation(wanted.later.who)) return wait;
+    // The receiver may write before anything is to arrive: then the sender is too early, and no wait of the receiver
+    // orders the two.
+    const std::string sender = agents_.NameOf(agents_.IssuerOf(wanted.first.who));
+    return Cat(wait, ", where that is to come after what arrives; where it is to come before, ",
+               "pl.semaphore_signal(..., device_id=...) in ", name,
+               At(" after the access at ", {wanted.later.loc, wanted.later.text_line}), ", and pl.semaphore_wait in ",
+               sender, At(" before the issue at ", {wanted.first.loc, wanted.first.text_line}));
   }
   return Cat("copy.wait_recv() in the receiver, a pl.semaphore_signal(..., device_id=...) from there to ", name,
              " once it has done with what came, and pl.semaphore_wait in ", name, wanted.here);

@@ -363,3 +363,54 @@ def test_the_fix_of_blocks_that_copy_to_one_place_names_it():
         "give each block elements of its own: block (0) and block (1) write"
     )
     assert race.fix.endswith("a BlockSpec whose index map depends on the grid index")
+
+
+def _into_the_neighbour(ready: bool) -> str:
+    """Two devices; each clears its buffer, and copies into the other's, which may not have cleared it yet."""
+
+    def kernel(x_ref, o_ref, buffer, sent, received, cleared):
+        neighbour = 1 - jax.lax.axis_index("ring")
+        buffer[...] = jnp.zeros_like(buffer)
+        if ready:
+            pl.semaphore_signal(cleared, 1, device_id=(neighbour,), device_id_type=pl.DeviceIdType.MESH)
+            pl.semaphore_wait(cleared, 1)
+        copy = pltpu.make_async_remote_copy(
+            x_ref, buffer, sent, received, device_id=(neighbour,), device_id_type=pl.DeviceIdType.MESH
+        )
+        copy.start()
+        copy.wait()
+        o_ref[...] = buffer[...]
+
+    def part(x):
+        return pl.pallas_call(
+            kernel,
+            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            scratch_shapes=[
+                pltpu.VMEM(x.shape, x.dtype),
+                pltpu.SemaphoreType.DMA,
+                pltpu.SemaphoreType.DMA,
+                pltpu.SemaphoreType.REGULAR,
+            ],
+        )(x)
+
+    mesh = jax.sharding.AbstractMesh((2,), ("ring",), axis_types=(jax.sharding.AxisType.Auto,))
+    parts = jax.sharding.PartitionSpec("ring")
+    together = jax.shard_map(part, mesh=mesh, in_specs=parts, out_specs=parts, check_vma=False)
+    return palladion.export(together, jnp.ones((16, 128)), target="v5e")
+
+
+def test_a_receiver_that_writes_before_anything_comes_has_to_say_so():
+    """A wait of the receiver does not order its first write with a copy that comes too early; a signal back does."""
+    x = jnp.ones((2, 8, 128))
+    fixes = [one.fix for one in palladion.check(_into_the_neighbour(False), x).mistakes if one.code == "RACE_XDEV"]
+    assert any(
+        re.fullmatch(
+            r"copy\.wait_recv\(\) in the core on device (\d), the receiver, before the access at .*, where that is to "
+            r"come after what arrives; where it is to come before, pl\.semaphore_signal\(\.\.\., device_id=\.\.\.\) in "
+            r"the core on device \1 after the access at .*, and pl\.semaphore_wait in the core on device (?!\1)\d "
+            r"before the issue at .*",
+            one,
+        )
+        for one in fixes
+    ), fixes
+    assert palladion.check(_into_the_neighbour(True), x).verdict == "proved"
