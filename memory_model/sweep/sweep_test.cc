@@ -179,7 +179,7 @@ TEST(Sweep, OfMemoryOfATasksOwnTheLastWriterIsKnown) {
   x.Begin({1});
   x.Do(AccessKind::kWrite, Ints{8});
   x.Do(AccessKind::kRead, Ints{4, 8});
-  EXPECT_TRUE(x.conflicts().empty()) << "nobody's, and its own";
+  EXPECT_TRUE(x.conflicts().empty()) << "of no agent, and of its own";
   x.Do(AccessKind::kRead, Ints{0, 8});
   ASSERT_EQ(1u, x.conflicts().size());
   EXPECT_EQ(ConflictRule::kInherited, x.conflicts()[0].rule);
