@@ -2,6 +2,7 @@
 #include "emu/run/threads/schedule_objects.h"
 #include "emu/run/threads/thread_touches.h"
 #include "emu/run/threads/waitables.h"
+#include "semantics/base/cat.h"
 
 namespace palladion::threads {
 namespace {
@@ -33,6 +34,7 @@ class OfBarriers final : public Waitable {
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
     return WordsFor(At(target).Waiting(thread, {}));
   }
+  std::string Name(AgentId, const WaitTarget& target) const override { return Cat("barrier ", At(target).spec().name); }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait for a phase changes nothing that another one sees.
   void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {

@@ -62,6 +62,7 @@ class OfClusters final : public Waitable {
     const auto at = barriers_.find(ClusterOf(agent));
     return at == barriers_.end() ? "the cluster's barrier" : WordsFor(at->second.Waiting(agent, {}));
   }
+  std::string Name(AgentId, const WaitTarget&) const override { return "the barrier of the cluster"; }
   std::int64_t Object(AgentId agent, const WaitTarget& target) const override {
     return ObjectOfKind(target.kind, ClusterOf(agent));
   }

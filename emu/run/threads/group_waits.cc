@@ -38,6 +38,7 @@ class OfGroups final : public Waitable {
   std::string Describe(AgentId, const WaitTarget& target) const override {
     return Cat("all but ", target.value, " of its groups of ", WordFor(target.queue));
   }
+  std::string Name(AgentId, const WaitTarget& target) const override { return Cat("its ", WordFor(target.queue)); }
   std::int64_t Object(AgentId thread, const WaitTarget& target) const override {
     return queues_.ObjectOf(thread, target.queue);
   }

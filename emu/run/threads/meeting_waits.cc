@@ -33,6 +33,7 @@ class OfMeetings final : public Waitable {
   std::string Describe(AgentId thread, const WaitTarget&) const override {
     return WordsFor(base_.model.Of(MeetingOf(thread)).Waiting(thread, {}, base_.model.agents()));
   }
+  std::string Name(AgentId, const WaitTarget&) const override { return "the other threads of the block"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return ObjectOf(MeetingOf(thread)); }
   void TellTouches(AgentId thread, const WaitTarget&, ThreadTouches* touches) const override {
     touches->LeavesMeeting(MeetingOf(thread));

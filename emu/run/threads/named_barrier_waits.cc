@@ -36,6 +36,7 @@ class OfNamedBarriers final : public Waitable {
     const auto at = barriers_.find(KeyOf(agent, target));
     return at == barriers_.end() ? Cat("named barrier ", target.value) : WordsFor(at->second.Waiting(agent, {}));
   }
+  std::string Name(AgentId, const WaitTarget& target) const override { return Cat("named barrier ", target.value); }
   std::int64_t Object(AgentId agent, const WaitTarget& target) const override {
     return ObjectOfKind(target.kind, base_.residents.Of(agent).block.value * kNamedBarriers + target.value);
   }

@@ -34,6 +34,9 @@ class OfSemaphores final : public Waitable {
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
     return WordsFor(At(target).Waiting(thread, target.value, {}));
   }
+  std::string Name(AgentId, const WaitTarget& target) const override {
+    return Cat("semaphore ", At(target).spec().name);
+  }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait that leaves its credits changes nothing that another one sees.
   void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {

@@ -50,6 +50,8 @@ class Waitable {
   // something of lanes has to look at it (emu/check/lane_races.h).
   virtual void Wait(AgentId thread, const WaitTarget& target, const Site& site) = 0;
   virtual std::string Describe(AgentId thread, const WaitTarget& target) const = 0;  // for reports of deadlocks
+  // What it is, without what it waits for: "barrier full[1]".
+  virtual std::string Name(AgentId thread, const WaitTarget& target) const { return Describe(thread, target); }
   virtual std::int64_t Object(AgentId thread, const WaitTarget& target) const = 0;  // of schedules (schedule_objects.h)
   // A thread has ended, which may end a wait. Called for the barrier of a cluster alone (ThreadMachine::LeaveCluster).
   virtual void ThreadEnds(const Asker&) {}

@@ -18,19 +18,6 @@ constexpr std::size_t kFewActors = 256;       // that are all recorded
 constexpr std::size_t kLongestText = 200;
 constexpr std::size_t kMostReleases = 256;  // of one object: older ones no wait is for any more
 
-std::string_view NameOfQueue(AsyncQueue queue) {
-  constexpr std::string_view kNames[] = {"its copies",
-                                         "its copies to global memory",
-                                         "its wgmma",
-                                         "its copies of blocks",
-                                         "its reads of tensor memory",
-                                         "its writes of tensor memory",
-                                         "its operations of the tensor core",
-                                         "fetches of blocks",
-                                         "flushes of blocks"};
-  return kNames[static_cast<std::size_t>(queue)];
-}
-
 }  // namespace
 
 std::string_view Does(AccessKind kind) {
@@ -78,7 +65,8 @@ void ScheduleRecorder::Bound(memory_model::Memory& memory, absl::Span<const Buff
 }
 
 void ScheduleRecorder::Running(const RunningAgent& now) {
-  name_of_[now.id.value] = AgentName(NamingOf(kernel_.program()), now.index);
+  const auto [name, first] = name_of_.try_emplace(now.id.value);
+  if (first) name->second = AgentName(NamingOf(kernel_.program()), now.index);
 }
 
 std::string ScheduleRecorder::NameOf(AgentId id) const {
@@ -288,28 +276,7 @@ std::int64_t ScheduleRecorder::ClusterKeyOf(const WaitTarget& target) {
 }
 
 std::string ScheduleRecorder::ObjectName(AgentId agent, const WaitTarget& target) const {
-  const threads::SyncArrays& syncs = machine_->syncs();
-  switch (target.kind) {
-    case WaitTarget::Kind::kBarrier:
-      return Cat("barrier ", machine_->model().Of(syncs.BarrierOf(target.object)).spec().name);
-    case WaitTarget::Kind::kSemaphore:
-      return Cat("semaphore ", machine_->model().Of(syncs.SemaphoreOf(target.object)).spec().name);
-    case WaitTarget::Kind::kGroups:
-      return std::string(NameOfQueue(target.queue));
-    case WaitTarget::Kind::kQueue:
-      return "its copies of blocks";
-    case WaitTarget::Kind::kMeeting:
-      return "the other threads of the block";
-    case WaitTarget::Kind::kSpawned:
-      return "its warps";
-    case WaitTarget::Kind::kNamedBarrier:
-      return Cat("named barrier ", target.value);
-    case WaitTarget::Kind::kClusterSync:
-      return "the barrier of the cluster";
-    case WaitTarget::Kind::kNothing:
-      break;
-  }
-  return machine_->waitables().Of(target).Describe(agent, target);
+  return machine_->waitables().Of(target).Name(agent, target);
 }
 
 void ScheduleRecorder::Arrives(const Who& who, const Arrival& arrival) {
