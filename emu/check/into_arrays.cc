@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/kernel/arrays.h"
 #include "emu/kernel/operand_check.h"
 #include "semantics/base/status.h"
 
@@ -12,14 +13,7 @@ namespace palladion::check {
 
 absl::StatusOr<std::vector<Tensor>> CopiesOf(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs) {
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(kernel, inputs));
-  std::vector<Tensor> copies;
-  for (const ConstArray& array : inputs) {
-    PALLADION_ASSIGN_OR_RETURN(Tensor tensor,
-                               Tensor::CreateUninitialized(array.dtype, {array.shape.begin(), array.shape.end()}));
-    if (tensor.num_bytes() > 0) std::memcpy(tensor.bytes(), array.data, tensor.num_bytes());
-    copies.push_back(std::move(tensor));
-  }
-  return copies;
+  return kernel::TensorsOf(inputs);
 }
 
 absl::StatusOr<Report> CheckInto(const CheckCall& call) {

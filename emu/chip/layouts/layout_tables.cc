@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "absl/strings/str_join.h"
 #include "emu/chip/layouts/bank_conflicts.h"
 #include "emu/chip/layouts/tiles.h"
 #include "emu/chip/layouts/tmem_register_layouts.h"
@@ -20,12 +19,18 @@ namespace {
 
 constexpr std::int64_t kMostElements = 65536, kBanks = 32;
 
-std::string ListOf(absl::Span<const std::int64_t> numbers) { return Cat("[", absl::StrJoin(numbers, ","), "]"); }
+JsonWriter& AddList(JsonWriter& json, std::string_view name, absl::Span<const std::int64_t> numbers) {
+  json.Key(name).Open('[');
+  for (const std::int64_t number : numbers) json.Number(number);
+  return json.Close(']');
+}
 
-std::string Head(std::string_view kind, const TableRequest& request) {
-  return Cat("{\"kind\":\"", kind, "\",\"layout\":", JsonString(request.layout),
-             ",\"type\":", JsonString(TypeString(request.type.dtype, request.type.shape)),
-             ",\"shape\":", ListOf(request.type.shape));
+JsonWriter Begin(std::string_view kind, const TableRequest& request) {
+  JsonWriter json;
+  json.Open('{').Key("kind").String(kind).Key("layout").String(request.layout);
+  json.Key("type").String(TypeString(request.type.dtype, request.type.shape));
+  AddList(json, "shape", request.type.shape);
+  return json;
 }
 
 // Goes on by the steps that `number` chooses.
@@ -111,10 +116,11 @@ absl::StatusOr<Spread> SpreadNamed(const std::string& name, const Type& type) {
 absl::StatusOr<std::string> Registers(const TableRequest& request) {
   PALLADION_ASSIGN_OR_RETURN(const Spread spread, SpreadNamed(request.layout, request.type));
   const Holders holders = HoldersOf(spread);
-  return Cat(Head("registers", request), ",\"name\":", JsonString(NameOf(NamedRegisters(request.layout))),
-             ",\"vector\":", spread.vector, ",\"held\":", spread.Registers() * spread.vector,
-             ",\"lane\":", ListOf(holders.lane), ",\"slot\":", ListOf(holders.slot),
-             ",\"copies\":", *std::max_element(holders.count.begin(), holders.count.end()), "}");
+  JsonWriter json = Begin("registers", request);
+  json.Key("name").String(NameOf(NamedRegisters(request.layout))).Key("vector").Number(spread.vector);
+  json.Key("held").Number(spread.Registers() * spread.vector);
+  AddList(AddList(json, "lane", holders.lane), "slot", holders.slot);
+  return json.Key("copies").Number(*std::max_element(holders.count.begin(), holders.count.end())).Close('}').Take();
 }
 
 absl::StatusOr<InMemory> MemoryOf(const TableRequest& request) {
@@ -148,19 +154,20 @@ absl::StatusOr<std::string> SharedMemory(const TableRequest& request) {
   for (std::int64_t i = 0; i < NumElements(request.type.shape); ++i) {
     bytes.push_back(memory.ByteOf(IndexOf(i, request.type.shape)));
   }
-  std::string json = Cat(Head("smem", request), ",\"swizzle\":", request.swizzle, ",\"tile\":", ListOf(request.tile),
-                         ",\"banks\":", kBanks, ",\"bank_bytes\":", kBankBytes, ",\"byte\":", ListOf(bytes));
-  if (request.access.empty()) return json + "}";
+  JsonWriter json = Begin("smem", request);
+  AddList(json.Key("swizzle").Number(request.swizzle), "tile", request.tile);
+  AddList(json.Key("banks").Number(kBanks).Key("bank_bytes").Number(kBankBytes), "byte", bytes);
+  if (request.access.empty()) return json.Close('}').Take();
   PALLADION_ASSIGN_OR_RETURN(const Spread spread, SpreadNamed(request.access, request.type));
   const std::optional<SharedTransfer> transfer = TransferOf(spread, memory, {.banks = kBanks});
   if (!transfer.has_value())
     return absl::InvalidArgumentError(Cat("a vector of ", request.access, " is not one piece of this memory"));
   std::vector<std::int64_t> first;
   for (const std::vector<std::int64_t>& index : HoldersOf(spread).first) first.push_back(memory.ByteOf(index));
-  return Cat(json, ",\"access\":", JsonString(NameOf(NamedRegisters(request.access))), ",\"first\":", ListOf(first),
-             ",\"vector_bytes\":", spread.vector * memory.bits / 8, ",\"turns\":", transfer->turns,
-             ",\"least\":", transfer->least, ",\"selects\":", transfer->selects,
-             ",\"refused\":", transfer->refused ? "true" : "false", "}");
+  AddList(json.Key("access").String(NameOf(NamedRegisters(request.access))), "first", first);
+  json.Key("vector_bytes").Number(spread.vector * memory.bits / 8).Key("turns").Number(transfer->turns);
+  json.Key("least").Number(transfer->least).Key("selects").Number(transfer->selects);
+  return json.Key("refused").Bool(transfer->refused).Close('}').Take();
 }
 
 absl::StatusOr<std::string> VectorMemory(const TableRequest& request) {
@@ -170,10 +177,11 @@ absl::StatusOr<std::string> VectorMemory(const TableRequest& request) {
   const Shape& shape = request.type.shape;
   const std::int64_t packing = PackingOf(request.type.dtype);
   const std::int64_t rows = shape.size() == 1 ? (shape[0] + chip->lanes - 1) / chip->lanes : shape[shape.size() - 2];
-  return Cat(Head("vmem", request), ",\"chip\":", JsonString(chip->name), ",\"packing\":", packing, ",\"tile\":[",
-             TileRows(rows, packing, chip->sublanes), ",", chip->lanes, "],\"sublanes\":", chip->sublanes,
-             ",\"bytes\":", TiledBytes(request.type, shape, *chip), ",\"dense\":", DenseBytes(request.type, shape),
-             "}");
+  JsonWriter json = Begin("vmem", request);
+  json.Key("chip").String(chip->name).Key("packing").Number(packing);
+  AddList(json, "tile", {TileRows(rows, packing, chip->sublanes), chip->lanes});
+  json.Key("sublanes").Number(chip->sublanes).Key("bytes").Number(TiledBytes(request.type, shape, *chip));
+  return json.Key("dense").Number(DenseBytes(request.type, shape)).Close('}').Take();
 }
 
 absl::StatusOr<std::string> TensorMemory(const TableRequest& request) {
@@ -188,9 +196,10 @@ absl::StatusOr<std::string> TensorMemory(const TableRequest& request) {
   const Holders holders = HoldersOf(*spread);
   std::vector<std::int64_t> column;
   for (const std::int64_t slot : holders.slot) column.push_back(slot / layout.packing);
-  return Cat(Head("tmem", request), ",\"packing\":", layout.packing,
-             ",\"columns\":", TmemColumns(layout, request.type.shape), ",\"lane\":", ListOf(holders.lane),
-             ",\"column\":", ListOf(column), "}");
+  JsonWriter json = Begin("tmem", request);
+  json.Key("packing").Number(layout.packing).Key("columns").Number(TmemColumns(layout, request.type.shape));
+  AddList(AddList(json, "lane", holders.lane), "column", column);
+  return json.Close('}').Take();
 }
 
 }  // namespace

@@ -67,10 +67,9 @@ absl::Status WithArrays(const palladion_program* program, const ArraysOfCaller& 
                                palladion::bridge::ConstArrays(arrays.inputs, arrays.n_inputs));
     PALLADION_ASSIGN_OR_RETURN(const std::vector<palladion::MutableArray> out,
                                palladion::bridge::MutableArrays(arrays.outputs, arrays.n_outputs));
-    const palladion::bridge::InterruptEavesdropper listener(palladion::bridge::InterruptEavesdropper::For::kRun);
-    palladion::RunControl control(palladion::bridge::HeardInterrupts());
-    const palladion::bridge::ShownRun shown(program->kernel.name(), 0, control);
-    return work(in, out, control);
+    palladion::bridge::InterruptibleRun interruptible;
+    const palladion::bridge::ShownRun shown(program->kernel.name(), 0, *interruptible.control());
+    return work(in, out, *interruptible.control());
   });
 }
 

@@ -1,12 +1,11 @@
 // palladion_draw of the C ABI: the programs of one launch and what each touches, as JSON and as a page (docs/trace.md).
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "emu/check.h"
 #include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/c_lines.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/prepared_kernel.h"
@@ -14,13 +13,10 @@
 #include "emu/tools/debug/step_recorder.h"
 #include "emu/tools/debug/trace_page.h"
 #include "emu/tools/debug/trace_recorder.h"
-#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
 namespace {
-
-using GivenLines = std::map<std::pair<std::string, int>, std::string>;
 
 // What a check of one schedule finds, which is no pass; nothing where none is wanted.
 absl::StatusOr<std::optional<Report>> CheckedOnce(const palladion_draw_request& request,
@@ -44,28 +40,19 @@ absl::StatusOr<std::string> DrawnData(const palladion_draw_request& request, con
                                                                        .target = std::string(TextOf(request.target)),
                                                                        .observable = true}));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
-  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
-  RunControl control(HeardInterrupts());
-  RunOptions run;
-  if (request.budget != 0) run.loop_budget = request.budget;
-  run.control = &control;
+  InterruptibleRun interruptible;
+  const RunOptions run = interruptible.Options(request.budget);
   debug::TraceRecorder trace(kernel.state(), {});
   debug::StepRecorder steps(kernel.state(), {.elements = request.values != 0 ? debug::kPageElements : 0});
   const std::vector<run::Watcher*> recorders = {&trace, &steps};
   PALLADION_RETURN_IF_ERROR(debug::RecordLaunch(kernel, given, run, recorders));
   PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, CheckedOnce(request, given, run));
-  GivenLines lines;
-  for (std::size_t i = 0; i < request.n_lines; ++i)
-    lines[{std::string(TextOf(request.lines[i].file)), request.lines[i].line}] = TextOf(request.lines[i].text);
-  SourceFiles files;
+  SourceLines lines(request.lines, request.n_lines);
   return debug::TraceData({.trace = trace,
                            .kernel = kernel.state(),
                            .steps = &steps,
                            .report = report ? &*report : nullptr,
-                           .source_line = [&](const std::string& file, int line) -> std::optional<std::string> {
-                             const auto found = lines.find({file, line});
-                             return found == lines.end() ? files.Line(file, line) : found->second;
-                           }});
+                           .source_line = [&](const std::string& file, int line) { return lines.Line(file, line); }});
 }
 
 }  // namespace

@@ -20,8 +20,6 @@ namespace {
 using reduce::Input;
 using reduce::State;
 
-std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
-
 absl::StatusOr<std::vector<Input>> InputsOf(const PreparedKernel& kernel, const palladion_array* arrays,
                                             std::size_t n) {
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
@@ -75,14 +73,13 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
                                         std::size_t n) {
   if ((request.keep == nullptr) == (request.keeps == nullptr))
     return absl::InvalidArgumentError("say what stays: a finding (keep) or a function (keeps), and not both");
-  const reduce::Source source{std::string(TextOf(request.text, request.size)), "<text>", OrEmpty(request.kernel),
-                              OrEmpty(request.target)};
+  const reduce::Source source{std::string(TextOf(request.text, request.size)), "<text>",
+                              std::string(TextOf(request.kernel)), std::string(TextOf(request.target))};
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, reduce::PrepareForInputs(source));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Input> inputs, InputsOf(kernel, arrays, n));
-  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
-  RunControl control(HeardInterrupts());
+  InterruptibleRun interruptible;
   const reduce::ReduceOptions options{
-      .most_tried = request.candidates, .most_seconds = request.seconds, .control = &control};
+      .most_tried = request.candidates, .most_seconds = request.seconds, .control = interruptible.control()};
   if (request.keeps != nullptr) {
     PALLADION_ASSIGN_OR_RETURN(const State start, reduce::StateOf(source, std::move(inputs)));
     PALLADION_ASSIGN_OR_RETURN(const reduce::Reduced reduced,
@@ -94,7 +91,7 @@ absl::StatusOr<std::string> ReducedJson(const palladion_reduce_request& request,
   PALLADION_ASSIGN_OR_RETURN(const State start, reduce::StateOf(source, std::move(inputs), choice.line));
   PALLADION_ASSIGN_OR_RETURN(CheckOptions check, options::CheckOptionsOf(TextsOf(request.check)));
   reduce::KeepFindingOptions how{.target = source.target, .check = std::move(check)};
-  how.check.run.control = &control;
+  how.check.run.control = interruptible.control();
   PALLADION_ASSIGN_OR_RETURN(const reduce::ReducedFinding found, reduce::ReduceFinding(start, choice, how, options));
   return JsonOf(found.reduced, found.replay);
 }

@@ -1,7 +1,6 @@
 // The part of the C ABI that renders reports: from handles, as text, JSON, the parts of a page, or SARIF.
 #include "emu/front/bridge/c_report.h"
 
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,11 +9,11 @@
 #include <vector>
 
 #include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/c_lines.h"
 #include "emu/front/reports/report_formats.h"
 #include "emu/front/reports/report_reader.h"
 #include "emu/front/reports/report_view.h"
 #include "semantics/base/finding.h"
-#include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
 
 namespace palladion::bridge {
@@ -41,29 +40,12 @@ absl::StatusOr<std::vector<reports::ReportedCall>> CallsOf(const palladion_rende
   return list;
 }
 
-// Lines that the caller gives, of files that are on no disk; those of others are read.
-class Lines {
- public:
-  Lines(const palladion_source_line* lines, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) given_[{std::string(TextOf(lines[i].file)), lines[i].line}] = lines[i].text;
-  }
-
-  std::optional<std::string> Line(const std::string& file, int line) {
-    if (const auto found = given_.find({file, line}); found != given_.end()) return found->second;
-    return files_.Line(file, line);
-  }
-
- private:
-  std::map<std::pair<std::string, int>, std::string> given_;
-  SourceFiles files_;
-};
-
 absl::StatusOr<std::string> Rendered(const palladion_render_request& request) {
   reports::ReportDocument document;
   PALLADION_ASSIGN_OR_RETURN(document.calls, CallsOf(request.calls, request.n_calls));
   document.dropped = request.dropped;
   document.difference = std::string(TextOf(request.difference));
-  Lines lines(request.lines, request.n_lines);
+  SourceLines lines(request.lines, request.n_lines);
   const reports::RenderOptions options{
       .python = true,
       .allowed = CodesOf(request.allowed, request.n_allowed),

@@ -7,6 +7,7 @@
 
 #include "emu/check/into_arrays.h"
 #include "emu/front/bridge/c_arrays.h"
+#include "emu/front/bridge/c_lines.h"
 #include "emu/front/bridge/interrupt.h"
 #include "emu/front/options/check_options.h"
 #include "emu/kernel/prepared_kernel.h"
@@ -31,26 +32,19 @@ absl::StatusOr<std::string> DrawnJson(const palladion_schedule_request& request,
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, check::CopiesOf(kernel, given));
   PALLADION_ASSIGN_OR_RETURN(CheckOptions options, options::CheckOptionsOf(TextsOf(request.check)));
-  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
-  RunControl control(HeardInterrupts());
-  options.run.control = &control;
+  InterruptibleRun interruptible;
+  options.run.control = interruptible.control();
   const schedule::WhichFinding which{.code = std::string(TextOf(request.code)),
                                      .text_line = request.text_line,
                                      .first = request.first_line,
                                      .second = request.second_line};
   PALLADION_ASSIGN_OR_RETURN(const schedule::FailingRun run, schedule::ReplayFailing(kernel, inputs, options, which));
-  std::map<std::pair<std::string, int>, std::string> lines;
-  for (std::size_t i = 0; i < request.n_lines; ++i)
-    lines[{std::string(TextOf(request.lines[i].file)), request.lines[i].line}] = TextOf(request.lines[i].text);
-  SourceFiles files;
-  const schedule::SchedulePicture picture =
-      schedule::DrawSchedule(run, {.module = kernel.state().module(),
-                                   .kernel_text = text,
-                                   .kernel_path = "kernel text",
-                                   .source_line = [&](const std::string& file, int line) -> std::optional<std::string> {
-                                     const auto found = lines.find({file, line});
-                                     return found != lines.end() ? found->second : files.Line(file, line);
-                                   }});
+  SourceLines lines(request.lines, request.n_lines);
+  const schedule::SchedulePicture picture = schedule::DrawSchedule(
+      run, {.module = kernel.state().module(),
+            .kernel_text = text,
+            .kernel_path = "kernel text",
+            .source_line = [&](const std::string& file, int line) { return lines.Line(file, line); }});
   JsonWriter json;
   json.Open('{').Key("svg").String(schedule::SvgOf(picture)).Key("page").String(schedule::PageOf(picture));
   return json.Key("text").String(schedule::TextOf(picture)).Close('}').Take();

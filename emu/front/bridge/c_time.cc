@@ -12,8 +12,6 @@
 namespace palladion::bridge {
 namespace {
 
-std::string OrEmpty(const char* text) { return text == nullptr ? "" : text; }
-
 // Carries out one kind of request, and can be interrupted.
 using TimeFunction =
     std::function<absl::StatusOr<TimeReport>(const PreparedKernel& kernel, absl::Span<const ConstArray> arrays,
@@ -21,20 +19,17 @@ using TimeFunction =
 
 absl::StatusOr<TimeReport> TimedBy(const palladion_time_request& request, const palladion_array* arrays, std::size_t n,
                                    const TimeFunction& function) {
-  PALLADION_ASSIGN_OR_RETURN(
-      const PreparedKernel kernel,
-      PrepareText(TextOf(request.text, request.size),
-                  {.kernel = OrEmpty(request.kernel), .target = OrEmpty(request.target), .observable = true}));
+  PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(TextOf(request.text, request.size),
+                                                                      {.kernel = std::string(TextOf(request.kernel)),
+                                                                       .target = std::string(TextOf(request.target)),
+                                                                       .observable = true}));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
-  const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
-  RunControl control(HeardInterrupts());
-  RunOptions run;
-  if (request.budget != 0) run.loop_budget = request.budget;
-  run.control = &control;
+  InterruptibleRun interruptible;
+  const RunOptions run = interruptible.Options(request.budget);
   TimeWanted wanted{.changes = {request.changes, request.changes + request.n_changes},
                     .kernel_text = TextOf(request.text, request.size)};
   if (request.timeline != nullptr) {
-    wanted.compare = OrEmpty(request.timeline->compare);
+    wanted.compare = TextOf(request.timeline->compare);
     wanted.timeline = timing::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
   }
   return function(kernel, given, wanted, run);

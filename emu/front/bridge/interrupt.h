@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstdint>
 
+#include "emu/emulate.h"
+
 namespace palladion::bridge {
 
 // Signals received so far, by all listeners: for RunControl. It never gets smaller.
@@ -47,6 +49,24 @@ class InterruptEavesdropper {
 
  private:
   const For whom_;
+};
+
+// A run that a call of the C ABI starts: while it lives, the first signal ends the run.
+class InterruptibleRun {
+ public:
+  RunControl* control() { return &control_; }
+  // `budget`: loop iterations of a program; 0: the default.
+  RunOptions Options(std::int64_t budget) {
+    RunOptions options;
+    if (budget != 0) options.loop_budget = budget;
+    options.budget_name = "the argument budget";
+    options.control = &control_;
+    return options;
+  }
+
+ private:
+  const InterruptEavesdropper listener_{InterruptEavesdropper::For::kRun};
+  RunControl control_{HeardInterrupts()};
 };
 
 }  // namespace palladion::bridge
