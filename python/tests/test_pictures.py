@@ -19,8 +19,8 @@ from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 import palladion
 from browser_pages import browser, colors
 from palladion.api import drawing
-from palladion.report.drawing import Picture
-from palladion.report.program_picture import short_number
+from palladion.report.pictures.operands import short_number
+from palladion.report.pictures.picture import Picture
 
 READ, FOCUS = (47, 111, 219), (29, 36, 51)
 

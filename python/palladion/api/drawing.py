@@ -19,12 +19,11 @@ from palladion.api.timing import time
 from palladion.base.check_options import whole
 from palladion.base.scalars import NUMPY_NAMES, dtype_name
 from palladion.jax import probes, tensors
-from palladion.report.drawing import Picture
-from palladion.report.layout_picture import layout_svg, layout_text
-from palladion.report.pictures import page_of, picture_of
-from palladion.report.program_picture import chosen_program, found, program_svg, summary
+from palladion.report.pictures.layout import layout_svg, layout_text
+from palladion.report.pictures.picture import Picture, page_of, picture_of
+from palladion.report.pictures.program import chosen_program, found, program_svg, summary
+from palladion.report.pictures.time import time_svg, time_text
 from palladion.report.short_errors import short_errors
-from palladion.report.time_picture import time_svg, time_text
 
 
 class Request(ctypes.Structure):

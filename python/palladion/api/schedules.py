@@ -15,7 +15,7 @@ from typing import Any
 from palladion import _library
 from palladion.api import checking
 from palladion.base.check_options import OPTIONS
-from palladion.report.drawing import Picture
+from palladion.report.pictures.picture import Picture
 from palladion.report.reports import DefectError, Finding, KernelReport, Launched
 from palladion.report.short_errors import short_errors
 

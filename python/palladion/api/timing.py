@@ -15,8 +15,8 @@ from palladion.api.time_requests import Request, Timeline, request_of, timed_cal
 from palladion.base.check_options import whole
 from palladion.jax import probes, tensors
 from palladion.report.kernel_time import KernelTime, kernel_time
+from palladion.report.pictures.time import time_html
 from palladion.report.short_errors import short_errors
-from palladion.report.time_picture import time_html
 
 
 @dataclasses.dataclass(frozen=True)
