@@ -1,4 +1,4 @@
-"""Reports as objects, and rendered as the command does: what reports.py and picture.py are made of."""
+"""Reports as objects, and rendered as the command does: what reports.py and report_html.py are made of."""
 
 import linecache
 import os
