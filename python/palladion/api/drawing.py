@@ -6,15 +6,13 @@ What is drawn is recorded or computed in C++ (emu/tools/debug, emu/timing, emu/c
 
 import ctypes
 import json
-import linecache
 import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from palladion import _abi, _library
+from palladion import _library
 from palladion.api import kernel_texts, running
-from palladion.api.time_requests import timed_call
 from palladion.api.timing import time
 from palladion.base.check_options import whole
 from palladion.base.scalars import NUMPY_NAMES, dtype_name
@@ -23,6 +21,7 @@ from palladion.report.pictures.layout import layout_svg, layout_text
 from palladion.report.pictures.picture import Picture, page_of, picture_of
 from palladion.report.pictures.program import chosen_program, found, program_svg, summary
 from palladion.report.pictures.time import time_svg, time_text
+from palladion.report.rendering import cell_lines
 from palladion.report.short_errors import short_errors
 
 
@@ -37,7 +36,7 @@ class Request(ctypes.Structure):
         ("budget", ctypes.c_int64),
         ("values", ctypes.c_int),
         ("check", ctypes.c_int),
-        ("lines", ctypes.POINTER(_abi._SourceLine)),
+        ("lines", ctypes.POINTER(_library._SourceLine)),
         ("n_lines", ctypes.c_size_t),
     ]
 
@@ -212,11 +211,11 @@ class _Calls:
             self.add(text, target, inputs, None)
 
     def add(self, text: str, target: str | None, inputs: list, kernel: str | None):
-        encoded, lines = text.encode(), _notebook_lines(text)
-        listed = (_abi._SourceLine * max(len(lines), 1))(*lines)
+        encoded, lines = text.encode(), cell_lines(re.findall(r'^file #\S+ = "(.*)";$', text, re.MULTILINE))
+        listed = _library.source_lines(lines)
         names = (kernel and kernel.encode(), target and target.encode())
         request = Request(encoded, len(encoded), *names, self.budget or 0, self.values, self.check, listed, len(lines))
-        self.drawn.append(timed_call("palladion_draw", request, inputs))
+        self.drawn.append(_library.answer("palladion_draw", request, inputs))
         self._texts.append(text)
 
     def picture(self, number: int, program: int | tuple[int, ...] | None) -> Picture:
@@ -237,13 +236,3 @@ class _DrawnProgram(_library.Program):
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         self._calls.call(self._text, self._target, inputs)
         return super().run(inputs, outputs, budget, *how)
-
-
-def _notebook_lines(text: str) -> list[tuple[bytes, int, bytes]]:
-    """Of files that the text names and no disk has: the cells of notebooks."""
-    lines = []
-    for file in re.findall(r'^file #\S+ = "(.*)";$', text, re.MULTILINE):
-        if not os.path.exists(file):
-            for number, line in enumerate(linecache.getlines(file), 1):
-                lines.append((file.encode(), number, line.rstrip("\r\n").encode("utf-8", "replace")))
-    return lines
