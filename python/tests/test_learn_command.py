@@ -2,6 +2,8 @@
 the same exercises in a notebook.
 """
 
+import ctypes
+import inspect
 import json
 import os
 import pathlib
@@ -15,7 +17,9 @@ import time
 import pytest
 
 import palladion
-from palladion.learn import answers, command, course
+from palladion import _library
+from palladion.base.package import PACKAGE
+from palladion.learn import answers, command, course, judgement
 from palladion.learn.statement import SOLUTION
 
 FIRST = course.names()[0]
@@ -126,6 +130,13 @@ MISTAKES = [
         "RAISES: TypeError: the function traced for jit returned a value of ",
     ),
     ("import nowhere\n", 1, "RAISES: ModuleNotFoundError: "),
+    (
+        "from jax.extend.core import Primitive\ndef scale(x, factors):\n    return Primitive('p').bind(x)\n",
+        3,
+        "RAISES: NotImplementedError: Abstract evaluation for 'p' not implemented",
+    ),
+    ("def scale(x, factors):\n    raise NotImplementedError\n", 2, "UNFINISHED: is not written yet"),
+    ("x = '\0'\n", 1, "SYNTAX: source code string cannot contain null bytes"),
     ("def scale(x, factors):\n    return x * factors\n", 1, "CANNOT_RUN: no kernel was run"),
     ("raise SystemExit(3)\n", 1, "RAISES: SystemExit: 3"),
     ("\nwhile True:\n    pass\n", 2, "ENDLESS: did not end within 1 seconds"),
@@ -145,6 +156,34 @@ def test_a_learners_mistake_is_one_line(learn, monkeypatch, text, line, said):
     code, out = learn("verify", "scale-rows")
     assert code == 1 and out.count("\n") == 1 and said in out
     assert out.startswith(f"palladion-exercises/scale-rows.py:{line or ''}")
+
+
+def lacks_a_symbol(*_, **__):
+    return ctypes.CDLL(None).palladion_of_another_version
+
+
+def is_wrong(*_, **__):
+    return None + 1
+
+
+def fails_inside(*_, **__):
+    raise palladion.PalladionError("the library failed without a message")
+
+
+@pytest.mark.parametrize("mistake", [lacks_a_symbol, is_wrong, fails_inside])
+def test_a_mistake_of_palladion_is_no_learners(learn, monkeypatch, mistake):
+    names = {"ctypes": ctypes, "palladion": palladion}
+    exec(compile(inspect.getsource(mistake), os.path.join(PACKAGE, "_library.py"), "exec"), names)
+    monkeypatch.setattr(_library.Program, "check", names[mistake.__name__])
+    learn()
+    (learn.folder / f"{FIRST}.py").write_text(solution(FIRST), encoding="utf-8")
+    code, out = learn("verify", FIRST)
+    assert code == 5 and out.endswith("palladion learn: this is a mistake of Palladion, and not of an answer\n")
+    assert "Traceback" in out and (mistake is fails_inside or "_library.py" in out), "its frames are kept"
+    assert not re.search(rf"{FIRST}.py:\d+: [A-Z_]+: ", out)
+    exec(compile(solution(FIRST), "<ipython-input-4>", "exec"), names)
+    with pytest.raises((AttributeError, TypeError, palladion.PalladionError)):
+        palladion.exercise(FIRST).check(names["scale"])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -215,8 +254,8 @@ class Picture:
         return f"<svg>{self.code}</svg>"
 
 
-def test_a_picture_of_the_run_where_the_package_can_draw_one(learn, monkeypatch):
-    monkeypatch.setattr(palladion, "draw_schedule", Picture, raising=False)
+def test_a_picture_of_the_run(learn, monkeypatch):
+    monkeypatch.setattr(judgement, "draw_schedule", Picture)
     learn()
     out = learn("verify", RING, "--more")[1]
     assert f"The run as a picture: palladion-exercises/{RING}.svg" in out

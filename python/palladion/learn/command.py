@@ -6,13 +6,14 @@ import importlib
 import os
 import sys
 import time
+import traceback
 from collections.abc import Callable
 
 from palladion.learn import course
 from palladion.learn.learner import Learner, NoFolder, open_folder
 from palladion.learn.statement import KINDS
 
-_WRONG, _USAGE, _INTERRUPTED = 1, 4, 6
+_WRONG, _USAGE, _INTERNAL, _INTERRUPTED = 1, 4, 5, 6
 _POLL_SECONDS = 0.3
 
 
@@ -76,6 +77,10 @@ def main(arguments: list[str], program: str) -> int:
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         return _INTERRUPTED
+    except Exception as error:
+        print("".join(traceback.format_exception(error)), end="", file=sys.stderr)
+        print(f"{program}: this is a mistake of Palladion, and not of an answer", file=sys.stderr)
+        return _INTERNAL
 
 
 def _expect_jax() -> None:
@@ -164,7 +169,7 @@ def _judged(learner: Learner, name: str, more: bool, say: Callable[[str], object
         say(judgement.line)
     if more:
         _say_more(learner, name, judgement, say)
-    elif not judgement.right and judgement.shown is not None:
+    elif not judgement.right and judgement.report is not None:
         say(f"  more of it: palladion learn verify {name} --more")
     return judgement.right
 
