@@ -32,7 +32,7 @@ def learn(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("PALLADION_EXERCISES", raising=False)
 
     def run(*arguments):
-        code = command.main(list(arguments), "palladion learn")
+        code = command.main(list(map(str, arguments)), "palladion learn")
         out, err = capsys.readouterr()
         return code, out + err
 
@@ -48,10 +48,20 @@ def test_the_first_use_writes_the_files_and_shows_what_is_next(learn):
     code, out = learn()
     assert code == 0 and f"0 of {len(course.names())} exercises have passed. The next one is {FIRST}" in out
     assert f"{len(course.names())} exercises were written to palladion-exercises/" in out
-    assert f"docs/learn/{course.CHAPTERS[0].page}.md" in out
+    page = pathlib.Path(re.search(rf"^chapter:  {course.CHAPTERS[0].title} \((.*)\)$", out, re.MULTILINE)[1])
+    assert page.read_text(encoding="utf-8").startswith("# "), "the chapter"
     for name in course.names():
         assert (learn.folder / f"{name}.py").read_text(encoding="utf-8") == course.load(name).begin
     assert "were written" not in learn()[1]
+
+
+def test_the_chapter_of_a_checkout_and_of_a_copy_without_one(learn, monkeypatch):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    monkeypatch.chdir(root)
+    chapter = course.CHAPTERS[0]
+    assert f"chapter:  {chapter.title} (docs/learn/{chapter.page}.md)\n" in learn("--folder", learn.folder)[1]
+    monkeypatch.setattr(course, "_PAGES", ())
+    assert f"chapter:  {chapter.title}\n" in learn("--folder", learn.folder)[1]
 
 
 def test_nothing_of_the_learners_is_overwritten_without_reset(learn):

@@ -4,6 +4,7 @@ import argparse
 import difflib
 import importlib
 import os
+import pathlib
 import sys
 import time
 import traceback
@@ -111,16 +112,23 @@ def _next(learner: Learner, _) -> int:
         print(f"All {done} exercises have passed.")
         return 0
     exercise, chapter = course.load(name), course.chapter_of(name)
+    page = "" if chapter.path is None else f" ({_shown(chapter.path)})"
     print(
         f"{done} of {len(course.names())} exercises have passed. The next one is {name} "
         f"({KINDS[exercise.statement.kind]}).\n\n"
         f"{exercise.statement.title}\n\n{exercise.task}\n\n"
-        f"chapter:  docs/learn/{chapter.page}.md ({chapter.title})\n"
+        f"chapter:  {chapter.title}{page}\n"
         f"edit:     {learner.file(name)}\n"
         "judge:    palladion learn verify, or palladion learn watch\n"
         "stuck:    palladion learn hint"
     )
     return 0
+
+
+def _shown(path: pathlib.Path) -> str:
+    """From the folder that the process is in, where the file is in it."""
+    here = pathlib.Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _list(learner: Learner, _) -> int:

@@ -7,6 +7,8 @@ import types
 from palladion.learn.statement import Exercise
 
 FOLDER = pathlib.Path(__file__).parent / "exercises"
+# The chapters' texts: of a checkout in docs/, of an installed package beside this file.
+_PAGES = (FOLDER.parent / "../../../docs/learn", FOLDER.parent / "chapters")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -14,6 +16,12 @@ class Chapter:
     page: str  # the name of its file in docs/learn, without .md
     title: str
     exercises: tuple[str, ...]
+
+    @property
+    def path(self) -> pathlib.Path | None:
+        """Its text; None where the package was copied without the chapters."""
+        paths = [(folder / f"{self.page}.md").resolve() for folder in _PAGES]
+        return next((path for path in paths if path.is_file()), None)
 
 
 CHAPTERS = (
