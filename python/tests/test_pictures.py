@@ -19,6 +19,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 import palladion
 from browser_pages import browser, colors
 from palladion.api import drawing
+from palladion.report.pictures.grid import GridLayout
 from palladion.report.pictures.operands import short_number
 from palladion.report.pictures.picture import Picture
 
@@ -176,6 +177,22 @@ def test_grids_of_any_size(grid, words, tmp_path):
     assert words in " ".join(shown) or grid.startswith("65536")
     picture.save(tmp_path / "page.html")
     assert 'data-ready="yes"' in browser(tmp_path / "page.html", "--dump-dom").stdout
+
+
+@pytest.mark.parametrize(
+    "grid, index, place, sheets, cells",
+    [
+        ((), (), ((), 0, 0), [()], [()]),
+        ((3,), (2,), ((), 0, 2), [()], [(0,), (1,), (2,)]),
+        ((2, 2, 2), (1, 0, 1), ((1,), 0, 1), [(0,), (1,)], [(1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)]),
+        ((1, 40, 1), (0, 35, 0), ((), 2, 3), [()], [(0, i, 0) for i in range(40)]),  # rows of 16
+        ((4096,), (4000,), ((), 62, 32), [()], [(i,) for i in range(4096)]),  # rows of 64
+    ],
+)
+def test_where_a_program_stands_in_the_grid(grid, index, place, sheets, cells):
+    layout = GridLayout.of(list(grid))
+    assert layout.place(index) == place
+    assert layout.sheets() == sheets and layout.cells(sheets[-1]) == cells
 
 
 def test_threads_and_copies_of_a_gpu():
