@@ -80,6 +80,7 @@ def test_a_race_is_drawn_from_its_report(report, picture):
     ):
         assert words in picture.svg() and words in picture.html(), words
     assert "operations\n" in repr(picture) and picture.svg() in picture._repr_html_()
+    assert report.findings[0].code != "RACE_RW" and palladion.draw_schedule(report).svg() == picture.svg(), "the cause"
     finding = next(one for one in report.findings if one.code == "RACE_RW")
     assert palladion.draw_schedule(finding).svg() == picture.svg()
     assert palladion.draw_schedule(palladion.DefectError(report), finding="RACE_RW").svg() == picture.svg()

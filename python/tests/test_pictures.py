@@ -318,6 +318,11 @@ def test_time_has_lanes_and_limits():
         palladion.draw_time(doubled, jnp.ones((256, 64)), target="h100", kernel="none")
 
 
+def test_spans_that_are_too_short_to_see_are_one():
+    picture = palladion.draw_time(halves, jnp.ones((2000 * 8, 128)), target="v5e")
+    assert len(picture.svg()) < 20_000, "2,000 steps"
+
+
 def test_reports_are_pictures_in_a_notebook(tmp_path):
     x = jnp.arange(512.0)
     report = palladion.time(lambda x: add(x, 256), x, target="v5e")
