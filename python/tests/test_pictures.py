@@ -251,6 +251,15 @@ def test_each_kernel_has_a_picture_or_the_one_that_is_named():
         palladion.draw(lambda x: add(x, 128), x, program=4)
 
 
+def test_of_equal_calls_the_first_is_drawn():
+    def three_times(x):
+        for _ in range(3):
+            x = add(x, 128)
+        return x
+
+    assert repr(palladion.draw(three_times, jnp.zeros(512))).endswith("2 operands; called 3 times, the first is drawn")
+
+
 def test_padding_is_outside_of_the_array():
     shown = texts(palladion.draw(lambda x: add(x, 256), jnp.zeros(700), program=2))
     assert "[512:768]" in shown, "the last block reaches past the end"

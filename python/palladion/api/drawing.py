@@ -4,6 +4,7 @@ elements of an array lie (docs/pictures.md).
 What is drawn is recorded or computed in C++ (emu/tools/debug, emu/timing, emu/chip/layouts), behind the C ABI.
 """
 
+import collections
 import ctypes
 import json
 import os
@@ -77,7 +78,7 @@ def draw(
             how=running.How(budget=calls.budget),
             program=lambda text, chip: _DrawnProgram(text, chip, calls),
         )
-    return picture_of([calls.picture(number, program) for number in range(len(calls.drawn))], calls.names, kernel)
+    return picture_of(calls.pictures(program), calls.names, kernel)
 
 
 @short_errors
@@ -198,16 +199,15 @@ class _Calls:
     def __init__(self, kernel: str | None, values: bool, check: bool, budget: int | None):
         self.kernel, self.values, self.check, self.budget = kernel, values, check, budget
         self.names: list[str] = []  # of all kernels that ran
-        self.drawn: list[tuple[dict, str]] = []
-        self._counts: dict[str, int] = {}
-        self._texts: list[str] = []
+        self._drawn: dict[str, tuple[dict, str]] = {}  # of each text, its first call
+        self._counts: collections.Counter[str] = collections.Counter()
 
     def call(self, text: str, target: str | None, inputs: list):
         """A kernel of a function: of its calls, the first is drawn."""
         name = re.search(r"^kernel @([^\s{(]+)", text, re.MULTILINE)
         self.names.append(name[1] if name else "kernel")
-        self._counts[text] = self._counts.get(text, 0) + 1
-        if self._counts[text] == 1 and self.kernel in (None, self.names[-1]):
+        self._counts[text] += 1
+        if text not in self._drawn and self.kernel in (None, self.names[-1]):
             self.add(text, target, inputs, None)
 
     def add(self, text: str, target: str | None, inputs: list, kernel: str | None):
@@ -215,15 +215,16 @@ class _Calls:
         listed = _library.source_lines(lines)
         names = (kernel and kernel.encode(), target and target.encode())
         request = Request(encoded, len(encoded), *names, self.budget or 0, self.values, self.check, listed, len(lines))
-        self.drawn.append(_library.answer("palladion_draw", request, inputs))
-        self._texts.append(text)
+        self._drawn[text] = _library.answer("palladion_draw", request, inputs)
 
-    def picture(self, number: int, program: int | tuple[int, ...] | None) -> Picture:
-        data, page = self.drawn[number]
-        count = self._counts.get(self._texts[number], 1)
-        called = f"; called {count} times, the first is drawn" if count > 1 else ""
-        text = "\n".join([summary(data) + called, *found(data)])
-        return Picture(program_svg(data, chosen_program(data, program)), page, text)
+    def pictures(self, program: int | tuple[int, ...] | None) -> list[Picture]:
+        pictures = []
+        for text, (data, page) in self._drawn.items():
+            count = self._counts[text]
+            called = f"; called {count} times, the first is drawn" if count > 1 else ""
+            words = "\n".join([summary(data) + called, *found(data)])
+            pictures.append(Picture(program_svg(data, chosen_program(data, program)), page, words))
+        return pictures
 
 
 class _DrawnProgram(_library.Program):

@@ -87,7 +87,9 @@ def main(arguments: list[str], program: str) -> int:
 def _expect_jax() -> None:
     try:
         importlib.import_module("jax")
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != "jax":
+            raise
         raise _Usage("the exercises need JAX, which is not installed: pip install 'jax>=0.8'") from None
 
 
