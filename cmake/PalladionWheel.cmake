@@ -1,4 +1,4 @@
-# What the Python wheel holds besides the Python files: the shared library, the command and the conformance cases with their runner, inside the package. Included for builds by
+# What the Python wheel holds besides the Python files: the shared library, the command, the conformance cases with their runner and the chapters of the course, inside the package. Included for builds by
 # scikit-build-core (pyproject.toml) only. A wheel keeps no symbolic links, so the library has no version in its name.
 #
 # PALLADION_PREBUILT: a build folder whose libpalladion.so, palladion and conformance_run are taken as they are; nothing is compiled then.
@@ -6,6 +6,7 @@
 set(PALLADION_PREBUILT "" CACHE PATH "Folder with a libpalladion.so, a palladion and a conformance_run to put into the wheel")
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/conformance/cases/ DESTINATION palladion/conformance_cases COMPONENT wheel)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/learn/ DESTINATION palladion/learn/chapters COMPONENT wheel)
 
 if(PALLADION_PREBUILT)
   foreach(name libpalladion.so palladion conformance_run)

@@ -1,5 +1,5 @@
-"""Writes the pictures that the Python of pages saves, run as a reader would: docs/pictures/*.svg of docs/pictures.md,
-and docs/learn/pictures/*.svg of the chapters of the course.
+"""Writes the pictures that pages show and that their Python saves, run as a reader would: docs/pictures/*.svg of the
+pages about pictures, and docs/learn/pictures/*.svg of the chapters of the course.
 
     .venv/bin/python tools/pictures.py --write      (./dev docs does)
 
@@ -9,6 +9,7 @@ change of either needs new ones.
 
 import argparse
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -20,18 +21,22 @@ from doc_blocks import Reader, blocks  # noqa: E402
 
 def pages_by_folder() -> dict[str, list[str]]:
     chapters = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/learn").glob("[0-9]*.md"))
-    return {"docs/pictures": ["docs/pictures.md"], "docs/learn/pictures": chapters}
+    return {"docs/pictures": ["docs/pictures.md", "docs/schedule-pictures.md"], "docs/learn/pictures": chapters}
+
+
+def shown_on(page: str) -> set[str]:
+    return set(re.findall(r"\(pictures/([\w.-]+)\)", (ROOT / page).read_text(encoding="utf-8")))
 
 
 def drawn(page: str, folder: pathlib.Path) -> dict[str, str]:
-    """What the code of a page saves as SVG in `folder`, by name."""
+    """The pictures that a page shows, as its code saves them in `folder`, by name."""
     reader = Reader(folder)
     try:
         for block in blocks(page):
             reader.read(block)
     finally:
         reader.close()
-    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.svg"))}
+    return {name: (folder / name).read_text(encoding="utf-8") for name in sorted(shown_on(page))}
 
 
 def write(folder: pathlib.Path, pictures: dict[str, str]) -> None:

@@ -1,7 +1,7 @@
-# `./dev site`: docs/ as HTML (tools/build_site.py). Sourced by dev.
+# `./dev site`: docs/ as HTML (tools/site_pages.py). Sourced by dev.
 
-# Sphinx has an environment of its own, with .venv's packages behind its own: the reference reads docstrings of a package that
-# needs JAX.
+# Sphinx has an environment of its own, with .venv's packages behind its own: the reference reads docstrings of a
+# package that needs JAX.
 setup_site() {
   local requirements="$ROOT/docs/site/requirements.txt" folder="$ROOT/build/site/venv" key
   key="$(sha256sum <"$requirements") $("$PYTHON" -V)"
@@ -18,8 +18,8 @@ setup_site() {
 # A warning of Sphinx, such as a link that leads nowhere, is an error.
 build_site() {
   setup_site &&
-    "$PYTHON" tools/build_site.py stage &&
+    "$PYTHON" tools/site_pages.py stage &&
     rm -rf build/site/html &&
     build/site/venv/bin/python -m sphinx -q -W --keep-going -d build/site/doctrees -b html build/site/source build/site/html &&
-    "$PYTHON" tools/build_site.py check
+    "$PYTHON" tools/site_pages.py check
 }

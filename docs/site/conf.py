@@ -1,4 +1,4 @@
-"""Sphinx's settings for the site. `tools/build_site.py` prepares the sources that this reads.
+"""Sphinx's settings for the site. `tools/site_pages.py` prepares the sources that this reads.
 
 Based on Sphinx, MyST and the theme of JAX's own documentation. All that a page needs is in the built folder: it is
 readable, searchable and dark or light without a network.

@@ -35,15 +35,15 @@ if TYPE_CHECKING:  # for type checkers, which do not follow __getattr__
     from palladion.jax.jax_source import to_jax, to_jax_source
     from palladion.jax.probes import target
     from palladion.learn.notebook import exercise
-    from palladion.report.drawing import Picture
     from palladion.report.kernel_time import KernelTime
+    from palladion.report.pictures.picture import Picture
     from palladion.report.tuned import Tuned, TunedRow
 
 _NEEDS_JAX = {
     "Fit": "api.fitting",
     "FitOver": "api.fitting_over",
     "fit": "api.fitting_over",
-    "Picture": "report.drawing",
+    "Picture": "report.pictures.picture",
     "draw": "api.drawing",
     "draw_layout": "api.drawing",
     "draw_time": "api.drawing",

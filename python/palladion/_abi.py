@@ -213,6 +213,7 @@ def _signatures() -> dict:
         "palladion_machines": (handle, [text, ctypes.POINTER(text), size, error]),
         "palladion_operations": (handle, []),
         "palladion_layout": (handle, [handle, error]),
+        "palladion_draw_schedule": (handle, [handle, *arrays, error]),
         "palladion_fit": (handle, [*of_text, text, text, out, error]),
         "palladion_golden": (ctypes.c_int, [*of_text, text, text, text, error]),
         "palladion_compare": (handle, [ctypes.POINTER(_CompareRequest), out, error]),

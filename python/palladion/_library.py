@@ -6,7 +6,7 @@ import ctypes
 import functools
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -135,7 +135,6 @@ def render(
     are on no disk. allow: codes that the reader lets pass.
     """
     library, error = load(), _Error()
-    given = [_SourceLine(_utf8(file), line, _utf8(text)) for file, line, text in lines]
     request = _RenderRequest(
         FORMS[form],
         _rendered(calls),
@@ -147,12 +146,44 @@ def render(
         0,
         details,
         *map(_utf8, source),
-        (_SourceLine * max(len(given), 1))(*given),
-        len(given),
+        source_lines(lines),
+        len(lines),
     )
     pointer = ctypes.c_void_p(library.palladion_render(ctypes.byref(request), ctypes.byref(error)))
     _expect(error, pointer.value)
     return _take_text(library, pointer)
+
+
+@functools.cache
+def _function_of_request(name: str) -> Callable:
+    function = getattr(load(), name)
+    function.restype = ctypes.c_void_p
+    function.argtypes = [
+        ctypes.c_void_p,
+        ctypes.POINTER(_Array),
+        ctypes.c_size_t,
+        ctypes.POINTER(ctypes.c_void_p),
+        ctypes.POINTER(_Error),
+    ]
+    return function
+
+
+def answer(name: str, request: ctypes.Structure, inputs: Sequence) -> tuple[dict, str]:
+    """Of a function of the C ABI that takes a request and arrays: its JSON, and its text for people."""
+    held, text, error = [], ctypes.c_void_p(), _Error()
+    arrays = _listed(_contiguous(inputs), held)
+    result = ctypes.c_void_p(
+        _function_of_request(name)(ctypes.byref(request), arrays, len(inputs), ctypes.byref(text), ctypes.byref(error))
+    )
+    _expect(error, result.value)
+    return json.loads(_take_text(load(), result)), _take_text(load(), text)
+
+
+def source_lines(lines: Sequence[tuple[str, int, str]]) -> ctypes.Array:
+    """(file, line, text) as the library is given them."""
+    return (_SourceLine * max(len(lines), 1))(
+        *[_SourceLine(_utf8(file), line, _utf8(text)) for file, line, text in lines]
+    )
 
 
 def _utf8(text: str) -> bytes:

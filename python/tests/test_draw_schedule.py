@@ -2,7 +2,9 @@
 browser (keys, collapsed stretches, narrow windows, dark). What is recorded and chosen: emu/tools/schedule. What is not
 looked at: whether it is beautiful."""
 
+import inspect
 import json
+import linecache
 import pathlib
 import xml.etree.ElementTree as ElementTree
 
@@ -78,6 +80,7 @@ def test_a_race_is_drawn_from_its_report(report, picture):
     ):
         assert words in picture.svg() and words in picture.html(), words
     assert "operations\n" in repr(picture) and picture.svg() in picture._repr_html_()
+    assert report.findings[0].code != "RACE_RW" and palladion.draw_schedule(report).svg() == picture.svg(), "the cause"
     finding = next(one for one in report.findings if one.code == "RACE_RW")
     assert palladion.draw_schedule(finding).svg() == picture.svg()
     assert palladion.draw_schedule(palladion.DefectError(report), finding="RACE_RW").svg() == picture.svg()
@@ -86,6 +89,16 @@ def test_a_race_is_drawn_from_its_report(report, picture):
 def test_a_function_is_checked_first(picture):
     drawn = palladion.draw_schedule(handoff, X, target="h100", seeds=4, finding="RACE_RW")
     assert drawn.svg() == picture.svg()
+
+
+def test_lines_of_a_notebook_are_shown():
+    name = "<ipython-input-8-of-a-test>"
+    cell = inspect.getsource(handoff_kernel) + "\n\n" + inspect.getsource(handoff)
+    linecache.cache[name] = (len(cell), None, cell.splitlines(keepends=True), name)
+    names = {"jax": jax, "jnp": jnp, "pl": pl, "plgpu": plgpu, "LOOPS": LOOPS}
+    exec(compile(cell, name, "exec"), names)
+    drawn = palladion.draw_schedule(names["handoff"], X, target="h100", seeds=4, finding="RACE_RW")
+    assert "o_ref[...] = tile[...]" in drawn.svg()
 
 
 def test_what_cannot_be_drawn_says_why(report):

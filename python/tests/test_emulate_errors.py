@@ -11,7 +11,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 
 import palladion
 from palladion.jax.jax_gpu_calls import backend_of_bare_calls
-from palladion.report import picture
+from palladion.report import report_html
 from palladion.report.rendering import plain
 from palladion.report.reports import KernelReport
 
@@ -185,5 +185,5 @@ def test_the_report_as_html_escapes_what_users_write():
     ],
 )
 def test_the_picture_of_a_grid(grid, cells, label):
-    svg = picture.grid_svg(grid)
+    svg = report_html.grid_svg(grid)
     assert svg.count("<rect") == cells and f">{label}</text>" in svg

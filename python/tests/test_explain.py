@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import palladion
-from palladion.report.picture import link_html
+from palladion.report.report_html import link_html
 
 COMMAND = os.environ.get("PALLADION_COMMAND", str(pathlib.Path(__file__).parents[2] / "build/palladion"))
 CODES = [row["code"] for row in palladion.explain()]

@@ -2,6 +2,8 @@
 the same exercises in a notebook.
 """
 
+import ctypes
+import inspect
 import json
 import os
 import pathlib
@@ -15,7 +17,9 @@ import time
 import pytest
 
 import palladion
-from palladion.learn import answers, command, course
+from palladion import _library
+from palladion.base.package import PACKAGE
+from palladion.learn import answers, command, course, judgement
 from palladion.learn.statement import SOLUTION
 
 FIRST = course.names()[0]
@@ -28,7 +32,7 @@ def learn(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("PALLADION_EXERCISES", raising=False)
 
     def run(*arguments):
-        code = command.main(list(arguments), "palladion learn")
+        code = command.main(list(map(str, arguments)), "palladion learn")
         out, err = capsys.readouterr()
         return code, out + err
 
@@ -44,10 +48,20 @@ def test_the_first_use_writes_the_files_and_shows_what_is_next(learn):
     code, out = learn()
     assert code == 0 and f"0 of {len(course.names())} exercises have passed. The next one is {FIRST}" in out
     assert f"{len(course.names())} exercises were written to palladion-exercises/" in out
-    assert f"docs/learn/{course.CHAPTERS[0].page}.md" in out
+    page = pathlib.Path(re.search(rf"^chapter:  {course.CHAPTERS[0].title} \((.*)\)$", out, re.MULTILINE)[1])
+    assert page.read_text(encoding="utf-8").startswith("# "), "the chapter"
     for name in course.names():
         assert (learn.folder / f"{name}.py").read_text(encoding="utf-8") == course.load(name).begin
     assert "were written" not in learn()[1]
+
+
+def test_the_chapter_of_a_checkout_and_of_a_copy_without_one(learn, monkeypatch):
+    root = pathlib.Path(__file__).resolve().parents[2]
+    monkeypatch.chdir(root)
+    chapter = course.CHAPTERS[0]
+    assert f"chapter:  {chapter.title} (docs/learn/{chapter.page}.md)\n" in learn("--folder", learn.folder)[1]
+    monkeypatch.setattr(course, "_PAGES", ())
+    assert f"chapter:  {chapter.title}\n" in learn("--folder", learn.folder)[1]
 
 
 def test_nothing_of_the_learners_is_overwritten_without_reset(learn):
@@ -126,6 +140,13 @@ MISTAKES = [
         "RAISES: TypeError: the function traced for jit returned a value of ",
     ),
     ("import nowhere\n", 1, "RAISES: ModuleNotFoundError: "),
+    (
+        "from jax.extend.core import Primitive\ndef scale(x, factors):\n    return Primitive('p').bind(x)\n",
+        3,
+        "RAISES: NotImplementedError: Abstract evaluation for 'p' not implemented",
+    ),
+    ("def scale(x, factors):\n    raise NotImplementedError\n", 2, "UNFINISHED: is not written yet"),
+    ("x = '\0'\n", 1, "SYNTAX: source code string cannot contain null bytes"),
     ("def scale(x, factors):\n    return x * factors\n", 1, "CANNOT_RUN: no kernel was run"),
     ("raise SystemExit(3)\n", 1, "RAISES: SystemExit: 3"),
     ("\nwhile True:\n    pass\n", 2, "ENDLESS: did not end within 1 seconds"),
@@ -145,6 +166,34 @@ def test_a_learners_mistake_is_one_line(learn, monkeypatch, text, line, said):
     code, out = learn("verify", "scale-rows")
     assert code == 1 and out.count("\n") == 1 and said in out
     assert out.startswith(f"palladion-exercises/scale-rows.py:{line or ''}")
+
+
+def lacks_a_symbol(*_, **__):
+    return ctypes.CDLL(None).palladion_of_another_version
+
+
+def is_wrong(*_, **__):
+    return None + 1
+
+
+def fails_inside(*_, **__):
+    raise palladion.PalladionError("the library failed without a message")
+
+
+@pytest.mark.parametrize("mistake", [lacks_a_symbol, is_wrong, fails_inside])
+def test_a_mistake_of_palladion_is_no_learners(learn, monkeypatch, mistake):
+    names = {"ctypes": ctypes, "palladion": palladion}
+    exec(compile(inspect.getsource(mistake), os.path.join(PACKAGE, "_library.py"), "exec"), names)
+    monkeypatch.setattr(_library.Program, "check", names[mistake.__name__])
+    learn()
+    (learn.folder / f"{FIRST}.py").write_text(solution(FIRST), encoding="utf-8")
+    code, out = learn("verify", FIRST)
+    assert code == 5 and out.endswith("palladion learn: this is a mistake of Palladion, and not of an answer\n")
+    assert "Traceback" in out and (mistake is fails_inside or "_library.py" in out), "its frames are kept"
+    assert not re.search(rf"{FIRST}.py:\d+: [A-Z_]+: ", out)
+    exec(compile(solution(FIRST), "<ipython-input-4>", "exec"), names)
+    with pytest.raises((AttributeError, TypeError, palladion.PalladionError)):
+        palladion.exercise(FIRST).check(names["scale"])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -196,7 +245,7 @@ def test_a_kernel_that_does_not_end(learn):
     text = course.load("hand-over").begin
     (learn.folder / "hand-over.py").write_text(
         text.replace(
-            "            smem[...] =", "            pl.loop(0, 10**9)(lambda _: None)\n            smem[...] ="
+            "            smem[...] =", "            pl.loop(0, 10**9)(lambda _: None)\n            smem[...] =", 1
         )
     )
     code, out = learn("verify", "hand-over")
@@ -215,8 +264,8 @@ class Picture:
         return f"<svg>{self.code}</svg>"
 
 
-def test_a_picture_of_the_run_where_the_package_can_draw_one(learn, monkeypatch):
-    monkeypatch.setattr(palladion, "draw_schedule", Picture, raising=False)
+def test_a_picture_of_the_run(learn, monkeypatch):
+    monkeypatch.setattr(judgement, "draw_schedule", Picture)
     learn()
     out = learn("verify", RING, "--more")[1]
     assert f"The run as a picture: palladion-exercises/{RING}.svg" in out

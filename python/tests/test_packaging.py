@@ -6,6 +6,7 @@ source distribution compiles is not tried, but that every file of the build is i
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -135,7 +136,13 @@ def test_the_wheel_has_the_package_the_library_and_the_command(wheel):
     cases = {
         name.replace("conformance/cases", "palladion/conformance_cases", 1) for name in tracked("conformance/cases")
     }
-    assert names == ours | cases | {"palladion/libpalladion.so", "palladion/palladion", "palladion/conformance_run"}
+    chapters = {name.replace("docs/learn", "palladion/learn/chapters", 1) for name in tracked("docs/learn")}
+    assert len(chapters) > 10
+    assert names == ours | cases | chapters | {
+        "palladion/libpalladion.so",
+        "palladion/palladion",
+        "palladion/conformance_run",
+    }
     assert min(sizes["palladion/libpalladion.so"], sizes["palladion/palladion"]) > 1 << 20
     assert "[pytest11]" in entry_points and "palladion = palladion.__main__:main" in entry_points
 
@@ -157,6 +164,7 @@ def test_the_source_distribution_has_every_file_of_the_build(sdist):
             "conformance/*.cc",
             "conformance/*.h",
             "conformance/cases",
+            "docs/learn",
             "pyproject.toml",
             "README.md",
             "LICENSE",
@@ -212,8 +220,9 @@ def test_cmake_configures_and_installs_from_the_source_distribution(sdist, tmp_p
     installed_files = {
         str(p.relative_to(tmp_path / "wheel/palladion")) for p in (tmp_path / "wheel").rglob("*") if p.is_file()
     }
-    assert {name for name in installed_files if not name.startswith("conformance_cases/")} == set(built)
-    assert len(installed_files) == len(built) + len(tracked("conformance/cases"))
+    folders = ("conformance_cases/", "learn/chapters/")
+    assert {name for name in installed_files if not name.startswith(folders)} == set(built)
+    assert len(installed_files) == len(built) + len(tracked("conformance/cases", "docs/learn"))
 
 
 def test_the_library_shows_nothing_of_abseil():
@@ -287,6 +296,9 @@ def test_the_command_has_its_arguments_and_exit_codes(installed, tmp_path, spell
 
 
 def test_the_exercises_are_in_the_installed_package(installed, tmp_path):
+    shown = run(installed, "palladion", "learn", cwd=tmp_path)
+    (page,) = re.findall(r"^chapter:  .* \((.*)\)$", shown.stdout, re.MULTILINE)
+    assert pathlib.Path(page).is_relative_to(installed.parent) and pathlib.Path(page).is_file()
     done = run(installed, "palladion", "learn", "verify", "scale-rows", cwd=tmp_path)
     assert done.returncode == 1 and "scale-rows.py:18: UNFINISHED: " in done.stdout, done.stdout + done.stderr
 

@@ -19,8 +19,9 @@ from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 import palladion
 from browser_pages import browser, colors
 from palladion.api import drawing
-from palladion.report.drawing import Picture
-from palladion.report.program_picture import short_number
+from palladion.report.pictures.grid import GridLayout
+from palladion.report.pictures.operands import short_number
+from palladion.report.pictures.picture import Picture
 
 READ, FOCUS = (47, 111, 219), (29, 36, 51)
 
@@ -178,6 +179,22 @@ def test_grids_of_any_size(grid, words, tmp_path):
     assert 'data-ready="yes"' in browser(tmp_path / "page.html", "--dump-dom").stdout
 
 
+@pytest.mark.parametrize(
+    "grid, index, place, sheets, cells",
+    [
+        ((), (), ((), 0, 0), [()], [()]),
+        ((3,), (2,), ((), 0, 2), [()], [(0,), (1,), (2,)]),
+        ((2, 2, 2), (1, 0, 1), ((1,), 0, 1), [(0,), (1,)], [(1, 0, 0), (1, 0, 1), (1, 1, 0), (1, 1, 1)]),
+        ((1, 40, 1), (0, 35, 0), ((), 2, 3), [()], [(0, i, 0) for i in range(40)]),  # rows of 16
+        ((4096,), (4000,), ((), 62, 32), [()], [(i,) for i in range(4096)]),  # rows of 64
+    ],
+)
+def test_where_a_program_stands_in_the_grid(grid, index, place, sheets, cells):
+    layout = GridLayout.of(list(grid))
+    assert layout.place(index) == place
+    assert layout.sheets() == sheets and layout.cells(sheets[-1]) == cells
+
+
 def test_threads_and_copies_of_a_gpu():
     picture = palladion.draw(doubled, jnp.ones((256, 64)), target="h100", program=2)
     shown = texts(picture)
@@ -232,6 +249,15 @@ def test_each_kernel_has_a_picture_or_the_one_that_is_named():
         palladion.draw(both, x, kernel="none")
     with pytest.raises(ValueError, match=r"one of the grid \(4,\).*found 4"):
         palladion.draw(lambda x: add(x, 128), x, program=4)
+
+
+def test_of_equal_calls_the_first_is_drawn():
+    def three_times(x):
+        for _ in range(3):
+            x = add(x, 128)
+        return x
+
+    assert repr(palladion.draw(three_times, jnp.zeros(512))).endswith("2 operands; called 3 times, the first is drawn")
 
 
 def test_padding_is_outside_of_the_array():
@@ -299,6 +325,11 @@ def test_time_has_lanes_and_limits():
     assert 'id="data"' in picture.html()
     with pytest.raises(ValueError, match="one of the kernels that ran: copy_kernel"):
         palladion.draw_time(doubled, jnp.ones((256, 64)), target="h100", kernel="none")
+
+
+def test_spans_that_are_too_short_to_see_are_one():
+    picture = palladion.draw_time(halves, jnp.ones((2000 * 8, 128)), target="v5e")
+    assert len(picture.svg()) < 20_000, "2,000 steps"
 
 
 def test_reports_are_pictures_in_a_notebook(tmp_path):

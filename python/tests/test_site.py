@@ -1,4 +1,4 @@
-"""What tools/build_site.py makes of pages of docs/ before Sphinx reads them, and its check of links. `./dev test`
+"""What tools/site_pages.py makes of pages of docs/ before Sphinx reads them, and its check of links. `./dev test`
 builds the whole site."""
 
 import pathlib
@@ -12,9 +12,9 @@ from doc_blocks import blocks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
-import build_site as pages  # noqa: E402
 import notebooks  # noqa: E402
 import site_gallery  # noqa: E402
+import site_pages as pages  # noqa: E402
 
 
 def test_every_page_stands_in_one_part_of_the_contents():

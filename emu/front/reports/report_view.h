@@ -1,6 +1,6 @@
 // The layout of a report, before rendering: the one structure from which text (report_text.cc) and the pages of
-// notebooks (report_view_json.cc, python/palladion/report/picture.py) are made. It decides the order, what is counted
-// instead of repeated, which frames are folded and which line is shown. All its texts are printable.
+// notebooks (report_view_json.cc, python/palladion/report/report_html.py) are made. It decides the order, what is
+// counted instead of repeated, which frames are folded and which line is shown. All its texts are printable.
 //
 //   ReportView view = ViewOf(document, options);      // of a command: one report; of a session: its calls
 #ifndef PALLADION_EMU_FRONT_REPORTS_REPORT_VIEW_H_

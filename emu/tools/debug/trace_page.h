@@ -1,7 +1,7 @@
 // A recorded launch as one self-contained HTML page: the grid, each operand with the blocks that each program reads and
 // writes, padding shaded, findings marked, the user's source, and a way to step through the programs and through the
 // instructions of one. The page is emu/tools/debug/page/trace_page.html, which holds all its code; here is its data,
-// as JSON, from which pictures are drawn too (python/palladion/report/program_picture.py). It shows at most
+// as JSON, from which pictures are drawn too (python/palladion/report/pictures). It shows at most
 // kPagePrograms programs and says so.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_TRACE_PAGE_H_
 #define PALLADION_EMU_TOOLS_DEBUG_TRACE_PAGE_H_

@@ -204,7 +204,7 @@ class _AdvisedProgram(_library.Program):
 
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = _Request(time_requests.request_of(self._text, self._target, [], budget), self._seeds or 0, 1)
-        self._kernels.append(KernelAdvice(*time_requests.timed_call("palladion_advise", request, inputs)))
+        self._kernels.append(KernelAdvice(*_library.answer("palladion_advise", request, inputs)))
         return super().run(inputs, outputs, budget, *how)
 
 

@@ -4,27 +4,26 @@ elements of an array lie (docs/pictures.md).
 What is drawn is recorded or computed in C++ (emu/tools/debug, emu/timing, emu/chip/layouts), behind the C ABI.
 """
 
+import collections
 import ctypes
 import json
-import linecache
 import os
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from palladion import _abi, _library
+from palladion import _library
 from palladion.api import kernel_texts, running
-from palladion.api.time_requests import timed_call
 from palladion.api.timing import time
 from palladion.base.check_options import whole
 from palladion.base.scalars import NUMPY_NAMES, dtype_name
 from palladion.jax import probes, tensors
-from palladion.report.drawing import Picture
-from palladion.report.layout_picture import layout_svg, layout_text
-from palladion.report.pictures import page_of, picture_of
-from palladion.report.program_picture import chosen_program, found, program_svg, summary
+from palladion.report.pictures.layout import layout_svg, layout_text
+from palladion.report.pictures.picture import Picture, page_of, picture_of
+from palladion.report.pictures.program import chosen_program, found, program_svg, summary
+from palladion.report.pictures.time import time_svg, time_text
+from palladion.report.rendering import cell_lines
 from palladion.report.short_errors import short_errors
-from palladion.report.time_picture import time_svg, time_text
 
 
 class Request(ctypes.Structure):
@@ -38,7 +37,7 @@ class Request(ctypes.Structure):
         ("budget", ctypes.c_int64),
         ("values", ctypes.c_int),
         ("check", ctypes.c_int),
-        ("lines", ctypes.POINTER(_abi._SourceLine)),
+        ("lines", ctypes.POINTER(_library._SourceLine)),
         ("n_lines", ctypes.c_size_t),
     ]
 
@@ -79,7 +78,7 @@ def draw(
             how=running.How(budget=calls.budget),
             program=lambda text, chip: _DrawnProgram(text, chip, calls),
         )
-    return picture_of([calls.picture(number, program) for number in range(len(calls.drawn))], calls.names, kernel)
+    return picture_of(calls.pictures(program), calls.names, kernel)
 
 
 @short_errors
@@ -200,32 +199,32 @@ class _Calls:
     def __init__(self, kernel: str | None, values: bool, check: bool, budget: int | None):
         self.kernel, self.values, self.check, self.budget = kernel, values, check, budget
         self.names: list[str] = []  # of all kernels that ran
-        self.drawn: list[tuple[dict, str]] = []
-        self._counts: dict[str, int] = {}
-        self._texts: list[str] = []
+        self._drawn: dict[str, tuple[dict, str]] = {}  # of each text, its first call
+        self._counts: collections.Counter[str] = collections.Counter()
 
     def call(self, text: str, target: str | None, inputs: list):
         """A kernel of a function: of its calls, the first is drawn."""
         name = re.search(r"^kernel @([^\s{(]+)", text, re.MULTILINE)
         self.names.append(name[1] if name else "kernel")
-        self._counts[text] = self._counts.get(text, 0) + 1
-        if self._counts[text] == 1 and self.kernel in (None, self.names[-1]):
+        self._counts[text] += 1
+        if text not in self._drawn and self.kernel in (None, self.names[-1]):
             self.add(text, target, inputs, None)
 
     def add(self, text: str, target: str | None, inputs: list, kernel: str | None):
-        encoded, lines = text.encode(), _notebook_lines(text)
-        listed = (_abi._SourceLine * max(len(lines), 1))(*lines)
+        encoded, lines = text.encode(), cell_lines(re.findall(r'^file #\S+ = "(.*)";$', text, re.MULTILINE))
+        listed = _library.source_lines(lines)
         names = (kernel and kernel.encode(), target and target.encode())
         request = Request(encoded, len(encoded), *names, self.budget or 0, self.values, self.check, listed, len(lines))
-        self.drawn.append(timed_call("palladion_draw", request, inputs))
-        self._texts.append(text)
+        self._drawn[text] = _library.answer("palladion_draw", request, inputs)
 
-    def picture(self, number: int, program: int | tuple[int, ...] | None) -> Picture:
-        data, page = self.drawn[number]
-        count = self._counts.get(self._texts[number], 1)
-        called = f"; called {count} times, the first is drawn" if count > 1 else ""
-        text = "\n".join([summary(data) + called, *found(data)])
-        return Picture(program_svg(data, chosen_program(data, program)), page, text)
+    def pictures(self, program: int | tuple[int, ...] | None) -> list[Picture]:
+        pictures = []
+        for text, (data, page) in self._drawn.items():
+            count = self._counts[text]
+            called = f"; called {count} times, the first is drawn" if count > 1 else ""
+            words = "\n".join([summary(data) + called, *found(data)])
+            pictures.append(Picture(program_svg(data, chosen_program(data, program)), page, words))
+        return pictures
 
 
 class _DrawnProgram(_library.Program):
@@ -238,13 +237,3 @@ class _DrawnProgram(_library.Program):
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         self._calls.call(self._text, self._target, inputs)
         return super().run(inputs, outputs, budget, *how)
-
-
-def _notebook_lines(text: str) -> list[tuple[bytes, int, bytes]]:
-    """Of files that the text names and no disk has: the cells of notebooks."""
-    lines = []
-    for file in re.findall(r'^file #\S+ = "(.*)";$', text, re.MULTILINE):
-        if not os.path.exists(file):
-            for number, line in enumerate(linecache.getlines(file), 1):
-                lines.append((file.encode(), number, line.rstrip("\r\n").encode("utf-8", "replace")))
-    return lines

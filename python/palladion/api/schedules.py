@@ -5,9 +5,7 @@ and which of a report's findings is drawn.
 """
 
 import ctypes
-import functools
 import json
-import linecache
 import os
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +13,19 @@ from typing import Any
 from palladion import _library
 from palladion.api import checking
 from palladion.base.check_options import OPTIONS
-from palladion.report.drawing import Picture
-from palladion.report.reports import DefectError, Finding, KernelReport, Launched
+from palladion.bridge.session_report import SessionReport
+from palladion.report.pictures.picture import Picture
+from palladion.report.rendering import cell_lines, frames_of
+from palladion.report.reports import DefectError, Finding, KernelReport, Launched, Report
 from palladion.report.short_errors import short_errors
 
+_REPORTS = (KernelReport, Report, SessionReport)
 _SEVERITIES = ("note", "warning", "defect")
 
 
 class _Request(ctypes.Structure):
+    """palladion_schedule_request."""
+
     _fields_ = [
         ("text", ctypes.c_char_p),
         ("size", ctypes.c_size_t),
@@ -41,7 +44,7 @@ class _Request(ctypes.Structure):
 
 @short_errors
 def draw_schedule(
-    found: Finding | KernelReport | DefectError | Callable | str | os.PathLike | Any,
+    found: Finding | KernelReport | Report | SessionReport | DefectError | Callable | str | os.PathLike,
     *args: Any,
     finding: str | None = None,
     **options: Any,
@@ -56,7 +59,7 @@ def draw_schedule(
     ValueError: nothing was found, or no schedule shows it. The finding of a session (`palladion.emulate`) has no
         inputs: the message says how to draw it.
     """
-    if not isinstance(found, (Finding, DefectError)) and not _is_report(found):
+    if not isinstance(found, (Finding, DefectError, *_REPORTS)):
         found = checking.check(found, *args, **options)
     elif args or options:
         raise TypeError("arguments and options of a check go with a function; a finding or a report has its own")
@@ -64,15 +67,11 @@ def draw_schedule(
     return _drawn(drawn)
 
 
-def _is_report(found: object) -> bool:
-    return any(hasattr(found, name) for name in ("kernels", "calls")) or isinstance(found, KernelReport)
-
-
-def _kernels_of(found: object) -> list[KernelReport]:
+def _kernels_of(found: DefectError | KernelReport | Report | SessionReport) -> list[KernelReport]:
     report = found.report if isinstance(found, DefectError) else found
     if isinstance(report, KernelReport):
         return [report]
-    return list(getattr(report, "kernels", None) or getattr(report, "calls", ()))
+    return list(report.kernels if isinstance(report, Report) else report.calls)
 
 
 def _worst(kernels: list[KernelReport], code: str | None) -> Finding:
@@ -104,7 +103,7 @@ def _drawn(finding: Finding) -> Picture:
 def _answer(kept: Launched, finding: Finding) -> dict:
     names = [name for name, option in OPTIONS.items() if option.replays]
     check = _library.options_list({name: kept.options.get(name) for name in names} | {"replay": finding.replay})
-    encoded, lines = kept.text.encode(), _lines_of(finding)
+    encoded, lines = kept.text.encode(), cell_lines(frame.file for frame in frames_of(finding))
     sides = [0 if side is None else side.text_line for side in (finding.first, finding.second)]
     request = _Request(
         encoded,
@@ -116,37 +115,13 @@ def _answer(kept: Launched, finding: Finding) -> dict:
         finding.code.encode(),
         finding.text_line,
         *sides,
-        lines,
+        _library.source_lines(lines),
         len(lines),
     )
-    held, error, library = [], _library._Error(), _function()
+    held, error, library = [], _library._Error(), _library.load()
     inputs = _library._listed(_library._contiguous(kept.inputs), held)
     drawn = ctypes.c_void_p(
         library.palladion_draw_schedule(ctypes.byref(request), inputs, len(kept.inputs), ctypes.byref(error))
     )
     _library._expect(error, drawn.value)
     return json.loads(_library._take_text(library, drawn))
-
-
-def _lines_of(finding: Finding) -> ctypes.Array:
-    """All lines of the files that the finding names and that are on no disk: the cells of a notebook."""
-    frames = [frame for part in (finding, finding.first, finding.second) for frame in getattr(part, "frames", ())]
-    listed = [
-        _library._SourceLine(file.encode(), number, line.rstrip("\r\n").encode())
-        for file in sorted({frame.file for frame in frames if not os.path.exists(frame.file)})
-        for number, line in enumerate(linecache.getlines(file), 1)
-    ]
-    return (_library._SourceLine * len(listed))(*listed)
-
-
-@functools.cache
-def _function():
-    library = _library.load()
-    library.palladion_draw_schedule.restype = ctypes.c_void_p
-    library.palladion_draw_schedule.argtypes = [
-        ctypes.POINTER(_Request),
-        ctypes.POINTER(_library._Array),
-        ctypes.c_size_t,
-        ctypes.POINTER(_library._Error),
-    ]
-    return library

@@ -11,12 +11,12 @@ from typing import Any
 
 from palladion import _library
 from palladion.api import kernel_texts, running
-from palladion.api.time_requests import Request, Timeline, request_of, timed_call
+from palladion.api.time_requests import Request, Timeline, request_of
 from palladion.base.check_options import whole
 from palladion.jax import probes, tensors
 from palladion.report.kernel_time import KernelTime, kernel_time
+from palladion.report.pictures.time import time_html
 from palladion.report.short_errors import short_errors
-from palladion.report.time_picture import time_html
 
 
 @dataclasses.dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _drawn(timeline: int | tuple[int, int] | None, compare: str | None) -> Timel
 
 
 def _timed(request: Request, inputs) -> KernelTime:
-    data, text = timed_call("palladion_time", request, inputs)
+    data, text = _library.answer("palladion_time", request, inputs)
     return kernel_time(data, text, *_pictures(request))
 
 

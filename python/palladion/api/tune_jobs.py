@@ -20,7 +20,7 @@ def time_calls(calls: list, budget: int | None) -> dict:
     try:
         for one in calls:
             request = time_requests.request_of(one.text, one.target, [], budget)
-            data, text = time_requests.timed_call("palladion_time", request, one.inputs)
+            data, text = _library.answer("palladion_time", request, one.inputs)
             kernels.append({"kernel": text.partition(" ")[0], "ns": data["ns"], "uncertainty": data["uncertainty"]})
             kernels[-1]["roofline"] = data["roofline"]
     except _library.PalladionError as error:

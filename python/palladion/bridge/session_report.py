@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from palladion import _library
 from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
-from palladion.report import picture
+from palladion.report import report_html
 from palladion.report.rendering import many, render
 from palladion.report.reports import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
 
@@ -134,4 +134,4 @@ class SessionReport:
 
     def _repr_html_(self) -> str:
         elsewhere = "".join(f"<div>{html.escape(str(one))}</div>" for one in self.elsewhere)
-        return picture.report_html(self.calls, dropped=self.dropped) + elsewhere
+        return report_html.report_html(self.calls, dropped=self.dropped) + elsewhere

@@ -1,4 +1,5 @@
-"""A learner's file as a module, and what is wrong with it in one line that names the learner's line.
+"""A learner's file as a module, and what is wrong with it in one line that names the learner's line. A mistake of
+Palladion's own stays the exception that it is.
 
 What a file does when it is read, or when its kernel is traced, may never end: an alarm of the process ends it, in the
 main thread and where the system has alarms. Elsewhere only the kernels' own budget ends a loop.
@@ -22,6 +23,8 @@ import jax
 
 from palladion._library import BUDGET, PalladionError
 from palladion.base.errors import ExportError
+from palladion.report.frames import LIBRARIES, is_in
+from palladion.report.short_errors import is_mistake_of_ours
 
 # What JAX calls the function that it was given by us, and not by the learner.
 _TRACED = re.compile(r"function <lambda> at \S*interception\.py:\d+")
@@ -66,7 +69,10 @@ def load(path: pathlib.Path, text: str | None = None) -> types.ModuleType:
         except UnicodeDecodeError as error:
             raise Wrong("SYNTAX", f"the file is not UTF-8: {error.reason}", Where(str(path), 1)) from None
     with errors_of(path):
-        code = compile(text, str(path), "exec")
+        try:
+            code = compile(text, str(path), "exec")
+        except ValueError as error:  # Python 3.11, of a NUL
+            raise Wrong("SYNTAX", str(error), Where(str(path), 1)) from None
         sys.modules[module.__name__] = module  # dataclasses look their module up
         exec(code, module.__dict__)
     return module
@@ -82,33 +88,40 @@ def function_of(module: types.ModuleType, name: str) -> Callable:
 
 @contextlib.contextmanager
 def errors_of(path: os.PathLike | str | None, otherwise: Where | None = None) -> Iterator[None]:
-    """Any exception inside of it is Wrong, at the last line of `path` that it passed, or `otherwise`. None: of any file
-    of the user.
+    """Any exception inside of it is Wrong, at the last line of `path` that it passed, or `otherwise`; a mistake of
+    Palladion's is not. None: of any file of the user.
     """
 
     def where(error):
         return _where(error, path) or otherwise
 
     try:
-        with _alarm():
+        with _alarm(), _all_frames():
             yield
     except Wrong as error:
         error.where = error.where or otherwise
         raise
     except _Endless as error:
         raise Wrong("ENDLESS", f"did not end within {SECONDS} seconds", where(error)) from None
-    except SyntaxError as error:
-        raise Wrong("SYNTAX", error.msg, Where(error.filename or str(path), error.lineno or 1)) from None
-    except NotImplementedError as error:
-        raise Wrong("UNFINISHED", str(error) or "is not written yet", where(error)) from None
-    except (PalladionError, ExportError) as error:
-        place = _named_in(str(error), path) or where(error)
-        if getattr(error, "code", None) == BUDGET:
-            raise Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place) from None
-        raise Wrong("CANNOT_RUN", _first_line(error), place) from None
     except (Exception, SystemExit) as error:
-        words = _TRACED.sub("the function", _first_line(error))
-        raise Wrong("RAISES", f"{type(error).__name__}: {words}", where(error)) from None
+        if isinstance(error, SyntaxError) and is_learners(error.filename or str(path), path):
+            raise Wrong("SYNTAX", error.msg, Where(error.filename or str(path), error.lineno or 1)) from None
+        if is_mistake_of_ours(error):
+            raise
+        raise _wrong(error, path, where(error)) from None
+
+
+def _wrong(error: BaseException, path: os.PathLike | str | None, where: Where | None) -> Wrong:
+    if isinstance(error, (PalladionError, ExportError)):
+        place = _named_in(str(error), path) or where
+        if getattr(error, "code", None) == BUDGET:
+            return Wrong("ENDLESS", "the kernel did not end; a loop, or a wait in one, goes on", place)
+        return Wrong("CANNOT_RUN", _first_line(error), place)
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    if isinstance(error, NotImplementedError) and is_learners(last.filename, path):  # JAX has it for other things
+        return Wrong("UNFINISHED", str(error) or "is not written yet", where)
+    words = _TRACED.sub("the function", _first_line(error))
+    return Wrong("RAISES", f"{type(error).__name__}: {words}", where)
 
 
 def _first_line(error: Any) -> str:
@@ -129,14 +142,21 @@ def _where(error: BaseException, path: os.PathLike | str | None) -> Where | None
     return Where(mine[-1].filename, mine[-1].lineno or 1) if mine else None
 
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_PACKAGES = [_OWN, os.path.dirname(os.path.abspath(jax.__file__))]
-
-
 def is_learners(file: str, path: os.PathLike | str | None) -> bool:
     if path is not None:
         return os.path.abspath(file) == os.path.abspath(path)
-    return not any(file.startswith(package + os.sep) for package in _PACKAGES)
+    return not is_in(file, LIBRARIES)
+
+
+@contextlib.contextmanager
+def _all_frames() -> Iterator[None]:
+    """JAX's too, which it leaves out of tracebacks: the last one says whose mistake an error is."""
+    before = jax.config.jax_traceback_filtering
+    jax.config.update("jax_traceback_filtering", "off")
+    try:
+        yield
+    finally:
+        jax.config.update("jax_traceback_filtering", before)
 
 
 @contextlib.contextmanager

@@ -4,15 +4,17 @@ import argparse
 import difflib
 import importlib
 import os
+import pathlib
 import sys
 import time
+import traceback
 from collections.abc import Callable
 
 from palladion.learn import course
 from palladion.learn.learner import Learner, NoFolder, open_folder
 from palladion.learn.statement import KINDS
 
-_WRONG, _USAGE, _INTERRUPTED = 1, 4, 6
+_WRONG, _USAGE, _INTERNAL, _INTERRUPTED = 1, 4, 5, 6
 _POLL_SECONDS = 0.3
 
 
@@ -76,12 +78,18 @@ def main(arguments: list[str], program: str) -> int:
     except KeyboardInterrupt:
         print(f"{program}: interrupted", file=sys.stderr)
         return _INTERRUPTED
+    except Exception as error:
+        print("".join(traceback.format_exception(error)), end="", file=sys.stderr)
+        print(f"{program}: this is a mistake of Palladion, and not of an answer", file=sys.stderr)
+        return _INTERNAL
 
 
 def _expect_jax() -> None:
     try:
         importlib.import_module("jax")
-    except ModuleNotFoundError:
+    except ModuleNotFoundError as error:
+        if error.name != "jax":
+            raise
         raise _Usage("the exercises need JAX, which is not installed: pip install 'jax>=0.8'") from None
 
 
@@ -106,16 +114,23 @@ def _next(learner: Learner, _) -> int:
         print(f"All {done} exercises have passed.")
         return 0
     exercise, chapter = course.load(name), course.chapter_of(name)
+    page = "" if chapter.path is None else f" ({_shown(chapter.path)})"
     print(
         f"{done} of {len(course.names())} exercises have passed. The next one is {name} "
         f"({KINDS[exercise.statement.kind]}).\n\n"
         f"{exercise.statement.title}\n\n{exercise.task}\n\n"
-        f"chapter:  docs/learn/{chapter.page}.md ({chapter.title})\n"
+        f"chapter:  {chapter.title}{page}\n"
         f"edit:     {learner.file(name)}\n"
         "judge:    palladion learn verify, or palladion learn watch\n"
         "stuck:    palladion learn hint"
     )
     return 0
+
+
+def _shown(path: pathlib.Path) -> str:
+    """From the folder that the process is in, where the file is in it."""
+    here = pathlib.Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _list(learner: Learner, _) -> int:
@@ -164,7 +179,7 @@ def _judged(learner: Learner, name: str, more: bool, say: Callable[[str], object
         say(judgement.line)
     if more:
         _say_more(learner, name, judgement, say)
-    elif not judgement.right and judgement.shown is not None:
+    elif not judgement.right and judgement.report is not None:
         say(f"  more of it: palladion learn verify {name} --more")
     return judgement.right
 

@@ -7,6 +7,8 @@ import types
 from palladion.learn.statement import Exercise
 
 FOLDER = pathlib.Path(__file__).parent / "exercises"
+# The chapters' texts: of a checkout in docs/, of an installed package beside this file.
+_PAGES = (FOLDER.parent / "../../../docs/learn", FOLDER.parent / "chapters")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,11 +17,17 @@ class Chapter:
     title: str
     exercises: tuple[str, ...]
 
+    @property
+    def path(self) -> pathlib.Path | None:
+        """Its text; None where the package was copied without the chapters."""
+        paths = [(folder / f"{self.page}.md").resolve() for folder in _PAGES]
+        return next((path for path in paths if path.is_file()), None)
+
 
 CHAPTERS = (
     Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "flip-tiles", "ragged-rows")),
     Chapter("02-shared-memory", "GPU: shared memory and barriers", ("hand-over", "swap-halves")),
-    Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "add-up")),
+    Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "keep-the-largest")),
     Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "store-back", "more-slots")),
     Chapter(
         "05-warp-specialisation",

@@ -22,10 +22,11 @@ from palladion.api.timing import time
 from palladion.jax.interception import export
 from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
-from palladion.learn.judgement import Judgement, Shown
+from palladion.learn.judgement import Judgement
 from palladion.learn.statement import Exercise
 from palladion.learn.work import place_of, work_of
 from palladion.report.rendering import many
+from palladion.report.short_errors import given_function
 
 _COUNTED = ("defect", "warning")
 _TYPES = {"int64": "int32", "float64": "float32"}  # NumPy's sums and means of an int32 are wider than JAX's
@@ -52,8 +53,8 @@ def judge(exercise: Exercise, f: Callable, path: os.PathLike | None = None) -> J
         return _wrong(exercise, wrong)
 
 
-def _wrong(exercise, wrong, shown=None) -> Judgement:
-    return Judgement(exercise, wrong.code, str(wrong), wrong.where, shown)
+def _wrong(exercise, wrong, report=None, finding=None) -> Judgement:
+    return Judgement(exercise, wrong.code, str(wrong), wrong.where, report, finding)
 
 
 @dataclasses.dataclass
@@ -67,12 +68,10 @@ class _Judged:
         for args in calls:
             report = self._check(args)
             schedules += report.schedules
-            if (wrong := self._first_mistake(report)) is not None:
-                return _wrong(self.exercise, wrong[0], Shown(report, wrong[1], self._program(args), args))
+            if (finding := self._first_mistake(report)) is not None:
+                return _wrong(self.exercise, self._mistake(finding), report, finding)
             if report.difference is not None:
-                return _wrong(
-                    self.exercise, self._difference(report, args), Shown(report, None, self._program(args), args)
-                )
+                return _wrong(self.exercise, self._difference(report, args), report)
             self._room(args)
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
         self._expect_work_in_kernels(calls[0])
@@ -107,11 +106,11 @@ class _Judged:
     def _compare(self, report, args):
         statement = self.exercise.statement
         expected = statement.reference(*args)
+        results = report.results if not statement.ring or len(report.results) > 1 else report.results[0]
+        self._expect_types(results, expected)
         try:
-            results = report.results if not statement.ring or len(report.results) > 1 else report.results[0]
-            self._expect_types(results, expected)
             report.difference = first_difference(results, expected, statement.rtol, statement.atol)
-        except (ValueError, AttributeError) as error:  # of another shape, or no arrays
+        except ValueError as error:  # of another shape
             raise Wrong("VALUES", str(error), _of_function(self.f)) from None
 
     def _expect_types(self, results, expected):
@@ -140,10 +139,12 @@ class _Judged:
         if not found:
             return None
         # Of two that begin at once, a race says more than what a barrier counted.
-        finding = min(found, key=lambda one: (_COUNTED.index(one.severity), one.code.startswith("BAR_")))
+        return min(found, key=lambda one: (_COUNTED.index(one.severity), one.code.startswith("BAR_")))
+
+    def _mistake(self, finding) -> Wrong:
         where, other = self._places(finding)
         line = finding.message + (f" (the other access is in line {other.line})" if other else "")
-        return Wrong(finding.code, line, where), finding
+        return Wrong(finding.code, line, where)
 
     def _places(self, finding) -> tuple[Where | None, Where | None]:
         """The learner's line, and that of the other access where it is another one."""
@@ -193,7 +194,7 @@ class _Judged:
     def letters(self) -> Judgement:
         """Of the kind "find": about the kernel that the learner began with, whatever it has become."""
         with answers.errors_of(self.path, _of_function(self.f)):
-            found = _letters_of(self.f())
+            found = _letters_of(given_function(self.f, ()))
         kernel = self._of_begin(self.exercise.statement.kernel)
         lines = {}
         for number, line in enumerate(self.exercise.begin.splitlines(), 1):

@@ -10,14 +10,9 @@ import re
 from palladion import _library
 from palladion._library import PalladionError
 from palladion.base.printable import one_line
-from palladion.report.picture import link_html
+from palladion.report.report_html import CODE, link_html, page_html
 from palladion.report.short_errors import short_errors
 
-_BLOCK = (
-    "margin:2px 0 2px 1em;padding:4px 8px;border-left:3px solid "
-    "#80808080;background:#80808018;overflow-x:auto;white-space:pre"
-)
-_LEFT = "text-align:left"
 _COLUMNS = ("code", "severity", "rule")
 _LINE = {"+": "#3a9d4030", "-": "#e0484830", "mark": "#e0484830"}  # behind a line; it can be read on dark and on light
 
@@ -52,7 +47,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         if not self.rule:
-            return _page([_pre(self.text)])
+            return page_html([_pre(self.text)])
         parts = [f"<div><b>{_text(self.name)}</b> ({_text(self.severity)}): <i>{_text(self.rule)}</i></div>"]
         parts += [f"<p>{_code_words(paragraph)}</p>" for paragraph in self.why.strip().split("\n\n")]
         parts += ["<div>A kernel that is wrong:</div>", _pre(self.wrong, self._is_marked)]
@@ -62,7 +57,7 @@ class Explanation:
         if self.limits:
             parts.append(_folded("limits", _pre(self.limits.strip("\n"))))
         parts.append(f"<div><small>{link_html(self.link)}</small></div>")
-        return _page(parts)
+        return page_html(parts)
 
     def _is_marked(self, line: str) -> str:
         return "mark" if f"# {self.name}: " in line else ""
@@ -78,8 +73,8 @@ class FindingCodes(tuple):
         return "\n".join(f"{row['code']:<{widths[0]}}  {row['severity']:<{widths[1]}}  {row['rule']}" for row in self)
 
     def _repr_html_(self) -> str:
-        rows = ("".join(f"<td style='{_LEFT}'>{_text(row[name])}</td>" for name in _COLUMNS) for row in self)
-        return _page([f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"])
+        rows = ("".join(f"<td style='text-align:left'>{_text(row[name])}</td>" for name in _COLUMNS) for row in self)
+        return page_html([f"<table><tr>{'</tr><tr>'.join(rows)}</tr></table>"])
 
 
 @short_errors
@@ -106,10 +101,6 @@ def _text(value: str) -> str:
     return html.escape(value)
 
 
-def _page(parts: list) -> str:
-    return f"<div style='{_LEFT};line-height:1.4'>{''.join(parts)}</div>"
-
-
 def _code_words(paragraph: str) -> str:
     """What stands between backticks is code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", _text(paragraph))
@@ -129,4 +120,4 @@ def _pre(text: str, kind=lambda line: "") -> str:
     for line in text.rstrip("\n").split("\n"):
         colour = _LINE.get(kind(line))
         lines.append(f"<span style='background:{colour}'>{_text(line)}</span>" if colour else _text(line))
-    return f"<pre style='{_BLOCK}'>{chr(10).join(lines)}</pre>"
+    return f"<pre style='{CODE}'>{chr(10).join(lines)}</pre>"

@@ -6,13 +6,9 @@ import types
 from palladion.base.package import PACKAGE
 
 OURS = (PACKAGE,)
-LIBRARIES = (
-    *OURS,
-    f"{os.sep}site-packages{os.sep}",
-    f"{os.sep}dist-packages{os.sep}",
-    f"{os.sep}lib{os.sep}python3.",
-    "<frozen ",
-)
+_PACKAGES = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_PYTHONS = (f"{os.sep}lib{os.sep}python3.", "<frozen ")
+LIBRARIES = (*OURS, *_PACKAGES, *_PYTHONS)
 
 
 def frames_of(traceback: types.TracebackType | None) -> list[types.TracebackType]:
@@ -29,7 +25,20 @@ def is_of(frame: types.FrameType, parts: tuple) -> bool:
     file = frame.f_code.co_filename
     # methods of dataclasses
     made = file == "<string>" and str(frame.f_globals.get("__name__")).startswith("palladion.")
-    return made or any(part in file for part in parts)
+    return made or is_in(file, parts)
+
+
+def is_in(file: str, parts: tuple) -> bool:
+    """Whether a file is in one of these folders."""
+    return any(part in file for part in parts)
+
+
+def raised_by_us(traceback: types.TracebackType | None) -> bool:
+    """Whether our code raised it, or Python's own library on our behalf: ctypes, which finds no symbol, for one."""
+    frames = [one.tb_frame for one in frames_of(traceback)]
+    while frames and is_in(frames[-1].f_code.co_filename, _PYTHONS) and not is_of(frames[-1], (*OURS, *_PACKAGES)):
+        frames.pop()
+    return bool(frames) and is_of(frames[-1], OURS)
 
 
 def without(traceback: types.TracebackType | None, parts: tuple) -> types.TracebackType | None:

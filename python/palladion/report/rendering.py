@@ -1,7 +1,8 @@
-"""Reports as objects, and rendered as the command does: what reports.py and picture.py are made of."""
+"""Reports as objects, and rendered as the command does: what reports.py and report_html.py are made of."""
 
 import linecache
 import os
+from collections.abc import Iterable
 
 from palladion import _library
 from palladion.base.printable import one_line
@@ -68,13 +69,23 @@ def render(reports, form: str = "text", *, replay: tuple = (), **more) -> str:
     return _library.render(form, calls, source=source, lines=_lines_of(reports), **more)
 
 
-def _lines_of(reports) -> list:
-    """(file, line, text) of what Python knows and no file has: the cells of notebooks."""
-    lines = {}
-    for finding in (finding for report in reports for finding in report.findings):
-        for part in (finding, finding.first, finding.second):
-            for frame in getattr(part, "frames", ()):
-                text = "" if os.path.exists(frame.file) else linecache.getline(frame.file, frame.line)
-                if text:
-                    lines[frame.file, frame.line] = text.rstrip("\r\n")
-    return [(file, line, text) for (file, line), text in lines.items()]
+def frames_of(finding) -> list:
+    """Of a finding and of its two sides."""
+    return [frame for part in (finding, finding.first, finding.second) for frame in getattr(part, "frames", ())]
+
+
+def cell_lines(files: Iterable[str]) -> list[tuple[str, int, str]]:
+    """(file, line, text): all lines of the files that Python knows and no disk has: the cells of notebooks."""
+    return [
+        (file, number, line.rstrip("\r\n"))
+        for file in dict.fromkeys(files)
+        if not os.path.exists(file)
+        for number, line in enumerate(linecache.getlines(file), 1)
+    ]
+
+
+def _lines_of(reports) -> list[tuple[str, int, str]]:
+    """Those that a finding names."""
+    frames = [frame for report in reports for finding in report.findings for frame in frames_of(finding)]
+    named = {(frame.file, frame.line) for frame in frames}
+    return [one for one in cell_lines(frame.file for frame in frames) if one[:2] in named]

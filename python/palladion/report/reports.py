@@ -7,7 +7,7 @@ import json
 
 from palladion import _library
 from palladion.base.printable import one_line, printable
-from palladion.report import notebook_error, picture
+from palladion.report import notebook_error, report_html
 from palladion.report.kernel_time import KernelTime, kernel_time
 from palladion.report.rendering import Fields, many, plain, render
 
@@ -52,7 +52,7 @@ class Finding(Fields):
         return f"<Finding {one_line(f'{self.severity}[{self.code}]: {self.message}')}>"
 
     def _repr_html_(self) -> str:
-        return picture.finding_html(self._alone())
+        return report_html.finding_html(self._alone())
 
     def _alone(self) -> "KernelReport":
         """A report of nothing else."""
@@ -163,7 +163,7 @@ class KernelReport(Fields):
         return f"<KernelReport {one_line(f'@{self.kernel} on {self.target}: {self.verdict}, {found}')}>"
 
     def _repr_html_(self) -> str:
-        return picture.report_html([self])
+        return report_html.report_html([self])
 
 
 _FINDING = "finding"  # in texts that are inside of others
@@ -281,4 +281,4 @@ class Report:
         return f"<Report {found}{'' if self.difference is None else ', differs from the reference'}>"
 
     def _repr_html_(self) -> str:
-        return picture.report_html(self.kernels, difference="" if self.difference is None else str(self.difference))
+        return report_html.report_html(self.kernels, difference="" if self.difference is None else str(self.difference))

@@ -11,9 +11,9 @@ import dis
 import functools
 import os
 
-from palladion._library import PalladionError
+from palladion._library import INTERNAL, PalladionError
 from palladion.base.errors import ExportError, ToJaxError
-from palladion.report.frames import LIBRARIES, OURS, frames_of, is_of, without
+from palladion.report.frames import LIBRARIES, OURS, frames_of, is_of, raised_by_us, without
 from palladion.report.reports import DefectError
 
 _OURS = (PalladionError, ExportError, ToJaxError, DefectError)
@@ -37,7 +37,7 @@ def shortened(error: BaseException) -> BaseException:
         error.__traceback__ = without(error.__traceback__, LIBRARIES)
         if getattr(error, "__notes__", None):  # JAX's, that it has removed frames of its own
             error.__notes__ = [note for note in error.__notes__ if "JAX has removed its internal frames" not in note]
-    elif error is not None and not _begins_in_package(error.__traceback__):
+    elif error is not None and not raised_by_us(error.__traceback__):
         error.__traceback__ = without(error.__traceback__, OURS)
     return error
 
@@ -56,10 +56,14 @@ def short_errors(function):
     return called
 
 
-def _begins_in_package(traceback) -> bool:
-    """A mistake of ours: each frame may matter."""
-    frames = frames_of(traceback)
-    return bool(frames) and frames[-1].tb_frame.f_code.co_filename.startswith(OURS)
+def is_mistake_of_ours(error: BaseException) -> bool:
+    """Whether Palladion itself is wrong, or cannot find its library: not the kernel, and not what was asked for.
+
+    Does not catch: what NumPy raises of a wrong call of ours.
+    """
+    if is_ours(error):
+        return getattr(error, "code", None) == INTERNAL
+    return raised_by_us(error.__traceback__) and not _is_refusal(error)
 
 
 def _is_refusal(error: BaseException) -> bool:

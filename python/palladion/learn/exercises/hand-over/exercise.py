@@ -1,7 +1,7 @@
-"""Thread 0 squares, thread 1 adds one. What one has written in shared memory the other may not read yet: mend it.
+"""Thread 0 squares, thread 1 adds one, thread 2 doubles, and none waits for the one before it: mend it.
 
-A thread of Pallas on a GPU is a warpgroup of 128 lanes. The two run at the same time, in any order that nothing
-forbids; `written` is a barrier that counts one arrival.
+A thread of Pallas on a GPU is a warpgroup of 128 lanes. The three run at the same time, in any order that nothing
+forbids; `squared` and `added` are barriers that count one arrival each.
 """
 
 import jax
@@ -10,7 +10,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 
 
 def pipeline(x):
-    def kernel(x_ref, o_ref, smem, written):
+    def kernel(x_ref, o_ref, smem, squared, added):
         thread = jax.lax.axis_index("wg")
 
         @pl.when(thread == 0)
@@ -19,12 +19,20 @@ def pipeline(x):
 
         @pl.when(thread == 1)
         def add_one():
-            o_ref[...] = smem[...] + 1
+            smem[...] = smem[...] + 1
+
+        @pl.when(thread == 2)
+        def double():
+            o_ref[...] = smem[...] * 2
 
     return plgpu.kernel(
         kernel,
         out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
-        scratch_types=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier(num_arrivals=1)],
-        num_threads=2,
+        scratch_types=[
+            plgpu.SMEM(x.shape, x.dtype),
+            plgpu.Barrier(num_arrivals=1),
+            plgpu.Barrier(num_arrivals=1),
+        ],
+        num_threads=3,
         thread_name="wg",
     )(x)

@@ -1,4 +1,4 @@
-"""DEADLOCK: each thread waits, and none has arrived."""
+"""DEADLOCK: threads 0 and 1 wait, and none has arrived."""
 
 import jax
 from jax.experimental import pallas as pl
@@ -6,24 +6,34 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 
 
 def pipeline(x):
-    def kernel(x_ref, o_ref, smem, written):
+    def kernel(x_ref, o_ref, smem, squared, added):
         thread = jax.lax.axis_index("wg")
 
         @pl.when(thread == 0)
         def square():
             smem[...] = x_ref[...] * x_ref[...]
-            plgpu.barrier_wait(written)
-            plgpu.barrier_arrive(written)
+            plgpu.barrier_wait(squared)
+            plgpu.barrier_arrive(squared)
 
         @pl.when(thread == 1)
         def add_one():
-            plgpu.barrier_wait(written)
-            o_ref[...] = smem[...] + 1
+            plgpu.barrier_wait(squared)
+            smem[...] = smem[...] + 1
+            plgpu.barrier_arrive(added)
+
+        @pl.when(thread == 2)
+        def double():
+            plgpu.barrier_wait(added)
+            o_ref[...] = smem[...] * 2
 
     return plgpu.kernel(
         kernel,
         out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
-        scratch_types=[plgpu.SMEM(x.shape, x.dtype), plgpu.Barrier(num_arrivals=1)],
-        num_threads=2,
+        scratch_types=[
+            plgpu.SMEM(x.shape, x.dtype),
+            plgpu.Barrier(num_arrivals=1),
+            plgpu.Barrier(num_arrivals=1),
+        ],
+        num_threads=3,
         thread_name="wg",
     )(x)

@@ -1,5 +1,5 @@
 """A small SVG writer for pictures from Python: shapes and text in named colours, light in their attributes, so that
-slides and editors without CSS show them, and dark by a rule of CSS. Widths of text are estimated. Needs no JAX.
+slides and editors without CSS show them, and dark by a rule of CSS. Widths of text are estimated.
 """
 
 import colorsys
@@ -17,6 +17,7 @@ COLOURS = {  # name: (light, dark); those of emu/tools/debug/page/trace_page.htm
     "bad": ("#c8323c", "#ff6b73"),
     "good": ("#2c7a4b", "#6fcf97"),
 }
+WIDTH, MARGIN = 960, 20  # of each picture
 SANS = "system-ui,'Segoe UI','DejaVu Sans',sans-serif"
 MONO = "ui-monospace,'SF Mono','DejaVu Sans Mono',monospace"
 _WIDTHS = {True: 0.605, False: 0.56}  # of a letter, as a share of the size; by whether it is of MONO
@@ -35,8 +36,8 @@ def fitted(text: str, width: float, size: float, mono: bool = False) -> str:
 class Canvas:
     """Collects shapes; `svg(title)` is the picture."""
 
-    def __init__(self, width: float):
-        self.width, self.height = width, 0.0
+    def __init__(self) -> None:
+        self.height = 0.0
         self._parts: list[str] = []
 
     def rect(self, box, fill: str = "", *, opacity: float = 1, stroke: str = "", radius: float = 0, dash: str = ""):
@@ -82,6 +83,19 @@ class Canvas:
             f'{family} xml:space="preserve">{html.escape(shown, quote=False)}</text>'
         )
 
+    def heading(self, x: float, y: float, text: str):
+        self.text(x, y, text.upper(), size=10.5, fill="soft", bold=True)
+
+    def legend(self, entries: list[tuple[str, str]]):
+        """(words, colour) of each, from left to right, at the top on the right."""
+        right, y = WIDTH - MARGIN, 30
+        for words, colour in reversed(entries):
+            right -= text_width(words, 12) + 4
+            self.text(right, y, words, size=12, fill="soft")
+            right -= 15
+            self.rect((right, y - 9, 10, 10), colour, radius=2)
+            right -= 12
+
     def path(self, d: str, stroke: str, *, width: float = 1, opacity: float = 1, dash: str = ""):
         more = f' stroke-opacity="{opacity}"' if opacity != 1 else ""
         more += f' stroke-dasharray="{dash}"' if dash else ""
@@ -97,16 +111,15 @@ class Canvas:
 
     def svg(self, title: str) -> str:
         height = round(self.height + 14)
-        width = round(self.width)
         dark = "".join(
             f".pd .f-{name}{{fill:{dark}}}.pd .s-{name}{{stroke:{dark}}}" for name, (_, dark) in COLOURS.items()
         )
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="pd" viewBox="0 0 {width} {height}" width="{width}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="pd" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
             f'height="{height}" role="img" font-family="{SANS}" style="max-width:100%;height:auto">'
             f"<title>{html.escape(title, quote=False)}</title>"
             f"<style>@media(prefers-color-scheme:dark){{{dark}}}</style>"
-            f'<rect width="{width}" height="{height}" rx="8" fill="{COLOURS["paper"][0]}" class="f-paper"/>'
+            f'<rect width="{WIDTH}" height="{height}" rx="8" fill="{COLOURS["paper"][0]}" class="f-paper"/>'
             f"{''.join(self._parts)}</svg>\n"
         )
 

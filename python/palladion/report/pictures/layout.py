@@ -1,21 +1,21 @@
 """Where the elements of an array lie, as SVG: registers of a warpgroup, shared memory with its banks, tiles of a TPU's
 vector memory, tensor memory. The tables come from the library (emu/chip/layouts/layout_tables.h); large ones are cut,
-and say so. Needs no JAX.
+and say so.
 """
 
 import collections
 
-from palladion.report.svg import Canvas
+from palladion.report.pictures.svg import MARGIN, Canvas
 
-_LEFT, _TOP = 20, 92
+_TOP = 92
 _MOST_ROWS, _MOST_COLUMNS = 32, 16
 
 
 def layout_svg(table: dict) -> str:
     """Of a table of any kind."""
-    canvas = Canvas(960)
-    canvas.text(_LEFT, 32, f"{table['type']} in {_name(table)}", size=18, bold=True, width=900)
-    canvas.text(_LEFT, 54, facts(table), size=12.5, fill="soft", width=920)
+    canvas = Canvas()
+    canvas.text(MARGIN, 32, f"{table['type']} in {_name(table)}", size=18, bold=True, width=900)
+    canvas.text(MARGIN, 54, facts(table), size=12.5, fill="soft", width=920)
     {"registers": _registers, "smem": _shared, "vmem": _tiles, "tmem": _tensor}[table["kind"]](canvas, table)
     return canvas.svg(layout_text(table))
 
@@ -76,14 +76,14 @@ def _axes(canvas: Canvas, place: tuple, counts: tuple[int, int], cell: tuple[flo
 def _cut(canvas: Canvas, y: float, shown: tuple[int, int], sizes: tuple[int, int]):
     if shown != sizes:
         words = f"the first {shown[0]} x {shown[1]} of {sizes[0]} x {sizes[1]} elements"
-        canvas.text(_LEFT + 30, y + 18, words, size=11, fill="soft")
+        canvas.text(MARGIN + 30, y + 18, words, size=11, fill="soft")
 
 
 def _registers(canvas: Canvas, table: dict):
     cells: list = []
     sizes = _sizes(table)
     shown = (min(sizes[0], _MOST_ROWS), min(sizes[1], _MOST_COLUMNS))
-    x, y, wide, high = _LEFT + 30, _TOP, min(880 / shown[1], 64), 19
+    x, y, wide, high = MARGIN + 30, _TOP, min(880 / shown[1], 64), 19
     _axes(canvas, (x, y), shown, (wide, high))
     for row in range(shown[0]):
         for column in range(shown[1]):
@@ -102,7 +102,7 @@ def _shared(canvas: Canvas, table: dict):
     held = {byte: at for at, byte in enumerate(table["byte"])}
     in_piece = max(128 // int(bits), 1)
     rows = min((max(table["byte"]) // 128) + 1, 16)
-    x, y, wide, high = _LEFT + 60, _TOP + 8, 108, 22
+    x, y, wide, high = MARGIN + 60, _TOP + 8, 108, 22
     for piece in range(8):
         words = f"banks {piece * 4}-{piece * 4 + 3}"
         canvas.text(x + (piece + 0.5) * wide, y - 6, words, size=9.5, fill="soft", anchor="middle")
@@ -140,8 +140,8 @@ def _banks(canvas: Canvas, table: dict, y: float):
     most = max(map(len, words.values()))
     lanes = "the 32 lanes of warp 0" if together == 32 else f"lanes 0 to {together - 1} of warp 0"
     heading = f"words that {lanes} ask each bank for, in the order of registers: {most} at most"
-    canvas.text(_LEFT + 60, y, heading, size=12, bold=True)
-    x, wide = _LEFT + 60, 864 / table["banks"]
+    canvas.text(MARGIN + 60, y, heading, size=12, bold=True)
+    x, wide = MARGIN + 60, 864 / table["banks"]
     for bank in range(table["banks"]):
         count = len(words[bank])
         for number in range(min(count, 16)):
@@ -159,7 +159,7 @@ def _tiles(canvas: Canvas, table: dict):
         tile_rows, lanes = 1, tile_rows * lanes
     down, across = -(-sizes[0] // tile_rows), -(-sizes[1] // lanes)
     shown = (min(down, 8), min(across, 4))
-    x, y, wide, high = _LEFT + 30, _TOP + 8, min(430 / shown[1], 200), min(300 / shown[0], 64)
+    x, y, wide, high = MARGIN + 30, _TOP + 8, min(430 / shown[1], 200), min(300 / shown[0], 64)
     canvas.text(x, y - 14, "the array, tile by tile", size=12, bold=True)
     for i in range(shown[0]):
         for j in range(shown[1]):
@@ -197,7 +197,7 @@ def _tiles(canvas: Canvas, table: dict):
 def _tensor(canvas: Canvas, table: dict):
     cells: list = []
     sizes = _sizes(table)
-    x, y, wide, high = _LEFT + 40, _TOP + 16, 512 * 0.7, 128 * 1.1
+    x, y, wide, high = MARGIN + 40, _TOP + 16, 512 * 0.7, 128 * 1.1
     canvas.text(x, y - 20, "all of it: 128 lanes down, 512 columns across", size=12, bold=True)
     canvas.rect((x, y, wide, high), "cell")
     canvas.rect((x, y, table["columns"] * 0.7, high), "read", opacity=0.4, stroke="read")

@@ -1,5 +1,5 @@
 """The time of a kernel as SVG: what happened when, and the limits beside it. The spans are those that the model of time
-writes for Perfetto (emu/timing/timeline_trace.h); those that are too short to see are drawn as one. Needs no JAX.
+writes for Perfetto (emu/timing/timeline_trace.h); those that are too short to see are drawn as one.
 """
 
 import html
@@ -7,9 +7,9 @@ import json
 import re
 
 from palladion.report.kernel_time import KernelTime
-from palladion.report.svg import Canvas, text_width
+from palladion.report.pictures.svg import MARGIN, WIDTH, Canvas
 
-_WIDTH, _LEFT, _NAMES, _ROW = 960, 20, 190, 17
+_NAMES, _ROW = 190, 17
 _MOST_LANES, _MOST_LIMITS, _SEEN = 40, 5, 0.8  # pixels from which a gap is seen
 _COLOURS = {
     "work": "good",
@@ -31,9 +31,9 @@ def time_text(kernel: KernelTime) -> str:
 
 def time_svg(kernel: KernelTime) -> str:
     """The lanes where a timeline was asked for, and the least time that each limit allows."""
-    canvas = Canvas(_WIDTH)
-    canvas.text(_LEFT, 32, kernel.kernel, size=18, bold=True, width=600)
-    canvas.text(_LEFT, 52, time_text(kernel).partition(" on ")[2], size=12.5, fill="soft", width=600)
+    canvas = Canvas()
+    canvas.text(MARGIN, 32, kernel.kernel, size=18, bold=True, width=600)
+    canvas.text(MARGIN, 52, time_text(kernel).partition(" on ")[2], size=12.5, fill="soft", width=600)
     y = 70
     if kernel.trace is not None:
         y = _lanes(canvas, json.loads(kernel.trace), y) + 22
@@ -75,34 +75,24 @@ def _lanes_of(trace: dict) -> list[tuple[str, str, list]]:
 def _lanes(canvas: Canvas, trace: dict, top: float) -> float:
     lanes = _lanes_of(trace)
     end = max((one["ts"] + one["dur"] for _, _, spans in lanes for one in spans), default=0) or 1
-    scale = (_WIDTH - _LEFT - _NAMES) / end
+    scale = (WIDTH - MARGIN - _NAMES) / end
     seen = {one.get("cat", "") for _, _, spans in lanes for one in spans}
-    _legend(canvas, [name for name in _COLOURS if name in seen and name != "phase"])
+    canvas.legend([(name, colour) for name, colour in _COLOURS.items() if name in seen and name != "phase"])
     y, before = top, None
     for group, name, spans in lanes[:_MOST_LANES]:
         if group != before:
             y += 14
-            canvas.text(_LEFT, y, group.upper(), size=10, fill="soft", bold=True)
+            canvas.text(MARGIN, y, group.upper(), size=10, fill="soft", bold=True)
             y += 6
             before = group
         words = name if len(name) <= 25 else "…" + name[-24:]  # names of buffers differ at their ends
-        canvas.text(_LEFT, y + 11, words, size=11, mono=True, width=_NAMES - _LEFT)
+        canvas.text(MARGIN, y + 11, words, size=11, mono=True, width=_NAMES - MARGIN)
         _spans(canvas, spans, (_NAMES, y, scale))
         y += _ROW
     if len(lanes) > _MOST_LANES:
         y += 14
-        canvas.text(_LEFT, y, f"and {len(lanes) - _MOST_LANES} more lanes (the page has all)", size=11, fill="soft")
+        canvas.text(MARGIN, y, f"and {len(lanes) - _MOST_LANES} more lanes (the page has all)", size=11, fill="soft")
     return _axis(canvas, end, scale, (top + 10, y + 4))
-
-
-def _legend(canvas: Canvas, names: list[str]):
-    right = _WIDTH - _LEFT
-    for name in reversed(names):
-        right -= text_width(name, 12) + 4
-        canvas.text(right, 30, name, size=12, fill="soft")
-        right -= 15
-        canvas.rect((right, 21, 10, 10), _COLOURS[name], radius=2)
-        right -= 12
 
 
 def _spans(canvas: Canvas, spans: list, place: tuple):
@@ -134,7 +124,7 @@ def _axis(canvas: Canvas, end: float, scale: float, rows: tuple[float, float]) -
     for number in range(int(end / step) + 1):
         x = _NAMES + number * step * scale
         grid += f"M{x:.1f} {top}V{bottom}"
-        anchor = "end" if x > _WIDTH - 40 else "middle"
+        anchor = "end" if x > WIDTH - 40 else "middle"
         canvas.text(
             x, bottom + 14, f"{number * step:.4g}" + (" us" * (number == 0)), size=10, fill="soft", anchor=anchor
         )
@@ -147,13 +137,13 @@ def _limits(canvas: Canvas, kernel: KernelTime, top: float):
     if not limits:
         return
     y = top + 8
-    canvas.path(f"M{_LEFT} {top - 6}H{_WIDTH - _LEFT}", "line")
-    canvas.text(_LEFT, y + 6, "THE LEAST TIME THAT EACH LIMIT ALLOWS", size=10, fill="soft", bold=True)
+    canvas.path(f"M{MARGIN} {top - 6}H{WIDTH - MARGIN}", "line")
+    canvas.text(MARGIN, y + 6, "THE LEAST TIME THAT EACH LIMIT ALLOWS", size=10, fill="soft", bold=True)
     most = max(kernel.seconds, *(seconds for _, seconds in limits))
-    room = _WIDTH - _LEFT - 330 - 130
+    room = WIDTH - MARGIN - 330 - 130
     for name, seconds in [("all of it", kernel.seconds), *limits]:
         y += 19
-        canvas.text(_LEFT, y + 10, name, size=11.5, width=300)
+        canvas.text(MARGIN, y + 10, name, size=11.5, width=300)
         canvas.rect(
             (330, y, max(room * seconds / most, 1), 12), "ink" if name == "all of it" else "read", opacity=0.6, radius=2
         )

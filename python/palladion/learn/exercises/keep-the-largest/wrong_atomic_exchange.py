@@ -1,4 +1,4 @@
-"""VALUES: the sum of whole numbers comes back as f32."""
+"""RACE_RW: an exchange keeps what the last program wrote."""
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +8,10 @@ from jax.experimental.pallas import triton as plgpu
 SIZE = 16
 
 
-def add_up(x, start):
-    def kernel(x_ref, start_ref, total_ref):
-        del start_ref  # the same memory as total_ref
-        plgpu.atomic_add(total_ref, (0,), jnp.sum(x_ref[...]))
+def largest(x, start):
+    def kernel(x_ref, start_ref, largest_ref):
+        del start_ref  # the same memory as largest_ref
+        plgpu.atomic_xchg(largest_ref, (0,), jnp.maximum(largest_ref[0], jnp.max(x_ref[...])))
 
     return pl.pallas_call(
         kernel,
@@ -20,4 +20,4 @@ def add_up(x, start):
         out_specs=pl.BlockSpec((1,), lambda i: (0,)),
         out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
         input_output_aliases={1: 0},
-    )(x, start).astype("float32")
+    )(x, start)

@@ -28,7 +28,7 @@ _CELL = "#7aa7d0"
 _SIDES = ("#d9730d", "#9a5bc4")  # the first access and the second
 _BOTH = "#e04848"
 _MOST_CELLS, _PIXELS = 32, 10  # of one side
-_CODE = (
+CODE = (
     "margin:2px 0 2px 1em;padding:4px 8px;border-left:3px solid "
     "#80808080;background:#80808018;overflow-x:auto;white-space:pre"
 )
@@ -52,18 +52,18 @@ def report_html(calls, dropped: int = 0, difference: str = "") -> str:
     lines += [f"<div><b>remark</b>: {_text(remark)}</div>" for remark in parts["remarks"]]
     lines.append(_kernel_table(calls, parts))
     end = render(calls, "end", dropped=dropped, difference=difference)
-    lines.append(f"<details><summary>what was checked</summary><pre style='{_CODE}'>{_text(end)}</pre></details>")
+    lines.append(f"<details><summary>what was checked</summary><pre style='{CODE}'>{_text(end)}</pre></details>")
     if dropped:
         lines.append(f"<div>and {dropped} calls whose reports there was no room for</div>")
     if difference:
         lines.append(f"<div>differs from the reference: {_text(difference)}</div>")
-    return _page(lines)
+    return page_html(lines)
 
 
 def finding_html(call) -> str:
     """The one finding of a report."""
     parts = json.loads(render([call], "parts"))
-    return _page([_finding(finding, call, is_open=True) for finding in parts["findings"]])
+    return page_html([_finding(finding, call, is_open=True) for finding in parts["findings"]])
 
 
 def link_html(link: str) -> str:
@@ -71,7 +71,7 @@ def link_html(link: str) -> str:
     return f"<a href='{_text(link)}'>{_text(link)}</a>" if link.startswith("http") else _text(link)
 
 
-def _page(lines) -> str:
+def page_html(lines) -> str:
     return f"<div style='text-align:left;line-height:1.4'>{''.join(lines)}</div>"
 
 
@@ -101,7 +101,7 @@ def _finding(finding: dict, call, is_open: bool) -> str:
         f"<div><b>{name}</b>: {_text(finding[name])}</div>" for name in ("why", "fix", "confidence") if finding[name]
     ]
     if finding["replay"]:
-        body.append(f"<div><b>replay</b>: <pre style='{_CODE}'>{_text(finding['replay'])}</pre></div>")
+        body.append(f"<div><b>replay</b>: <pre style='{CODE}'>{_text(finding['replay'])}</pre></div>")
     body += [
         f"<div><b>symptom</b>, which goes with it: {_finding(symptom, call, is_open=False)}</div>"
         for symptom in finding["symptoms"]
@@ -130,7 +130,7 @@ def _place(place: dict) -> str:
     if place["line"]:
         number = f"{place['line']['number']:>4} | "
         caret = " " * (len(number) - 2) + "| " + " " * place["line"]["caret"] + "^"
-        lines.append(f"<pre style='{_CODE}'>{_text(number + place['line']['text'])}\n{caret}</pre>")
+        lines.append(f"<pre style='{CODE}'>{_text(number + place['line']['text'])}\n{caret}</pre>")
     callers = [place["folded"]] * bool(place["folded"]) + [f"called from {caller}" for caller in place["callers"]]
     callers += [f"and {place['more_callers']} more"] * bool(place["more_callers"])
     if callers:

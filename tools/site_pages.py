@@ -1,12 +1,12 @@
 """The site: the pages of docs/ as HTML, in build/site/html, readable and searchable without a network.
 
-    python3 tools/build_site.py stage    build/site/source: the pages of docs/ as Sphinx reads them, and the pages made here
-    python3 tools/build_site.py check    fails on a link of the built site that leads to no file or no anchor of it
+    python3 tools/site_pages.py stage    build/site/source: docs/ as Sphinx reads it, and the pages made here
+    python3 tools/site_pages.py check    fails on a link of the built site that leads to no file or no anchor of it
 
 docs/ stays what it is on GitHub: plain Markdown, one page for each file, no directives. What Sphinx needs besides is
 made here: the contents from the headings and lists of docs/index.md, the README as a page, the reference of the Python
-package from its docstrings, that of C++ from its headers, and a gallery (site_gallery.py). docs/site/conf.py has Sphinx's settings; `./dev site` runs
-all of it. Links to other sites are not followed.
+package from its docstrings, that of C++ from its headers, and a gallery (site_gallery.py). docs/site/conf.py has
+Sphinx's settings; `./dev site` runs all of it. Links to other sites are not followed.
 """
 
 import html.parser

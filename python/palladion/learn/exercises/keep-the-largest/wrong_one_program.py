@@ -1,4 +1,4 @@
-"""One atomic operation reads, adds and writes."""
+"""VALUES: the first program keeps its largest number, and the others nothing."""
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +8,13 @@ from jax.experimental.pallas import triton as plgpu
 SIZE = 16
 
 
-def add_up(x, start):
-    def kernel(x_ref, start_ref, total_ref):
-        del start_ref  # the same memory as total_ref
-        plgpu.atomic_add(total_ref, (0,), jnp.sum(x_ref[...]))
+def largest(x, start):
+    def kernel(x_ref, start_ref, largest_ref):
+        del start_ref  # the same memory as largest_ref
+
+        @pl.when(pl.program_id(0) == 0)
+        def first():
+            plgpu.atomic_max(largest_ref, (0,), jnp.max(x_ref[...]))
 
     return pl.pallas_call(
         kernel,
