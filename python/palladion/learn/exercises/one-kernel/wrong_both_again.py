@@ -1,4 +1,4 @@
-"""SLOW: the first kernel is still there, and moves what nobody needs."""
+"""SLOW: the first kernel is still there, and moves what is not needed."""
 
 import jax
 from jax.experimental import pallas as pl

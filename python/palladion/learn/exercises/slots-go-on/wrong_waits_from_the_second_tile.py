@@ -1,4 +1,4 @@
-"""RACE_WW: within the first tile nobody waits."""
+"""RACE_WW: within the first tile no thread waits."""
 
 import jax
 from jax.experimental import pallas as pl

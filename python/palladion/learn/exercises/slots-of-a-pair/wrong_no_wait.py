@@ -1,4 +1,4 @@
-"""DEADLOCK: nobody waits for a free slot, and a completion has passed before it is waited for."""
+"""DEADLOCK: no thread waits for a free slot, and a completion has passed before it is waited for."""
 
 import jax
 from jax.experimental import pallas as pl

@@ -2,7 +2,7 @@ import numpy as np
 from palladion.learn.statement import Statement, random
 
 EXERCISE = Statement(
-    title="Whoever comes first",
+    title="The order of coming",
     kind="mend",
     target="triton/h100",
     function="double",
