@@ -25,7 +25,7 @@ class Chapter:
 
 
 CHAPTERS = (
-    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "flip-tiles", "ragged-rows")),
+    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("add-one", "scale-rows", "flip-tiles", "ragged-rows")),
     Chapter("02-shared-memory", "GPU: shared memory and barriers", ("hand-over", "swap-halves")),
     Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "keep-the-largest")),
     Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "store-back", "more-slots")),
