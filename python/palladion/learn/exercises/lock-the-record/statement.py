@@ -13,12 +13,12 @@ EXERCISE = Statement(
     target="triton/h100",
     function="record",
     inputs=lambda: [
-        (random((count * 16,), count, np.int32), np.zeros(1, np.int32), random((2,), 1, np.int32)) for count in (3, 5)
+        (random((count * 16,), count, np.int32), np.zeros((), np.int32), random((2,), 1, np.int32)) for count in (3, 5)
     ],
     reference=updated,
     hints=(
         "Two programs look, both see 0, both write 1, and both are inside.",
-        "plgpu.atomic_xchg(lock_ref, (0,), 1) writes 1 and returns what was there: 0 for one program alone.",
+        "plgpu.atomic_xchg(lock_ref, (), 1) writes 1 and returns what was there: 0 for one program alone.",
         "Giving it back has to be atomic too: a plain write is not ordered with the next program's exchange.",
     ),
 )

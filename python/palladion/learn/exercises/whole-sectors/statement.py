@@ -11,6 +11,6 @@ EXERCISE = Statement(
     seeds=1,
     hints=(
         "Which numbers lie beside x[0, 0] in memory: those of its row, or those of its column?",
-        "As many numbers in a block as before, but in another shape: 16 rows of 64 columns, or 32 of 32.",
+        "As many numbers in a block as before, but in another shape: 32 rows of 32 columns, for one.",
     ),
 )
