@@ -207,11 +207,11 @@ class _Judged:
         if taken > budget:
             raise Wrong(
                 "SLOW",
-                f"would take {_microseconds(taken)} on {statement.target}, {times:.2f} times as fast as at the "
+                f"would take {_microseconds(taken)} on {_chip(statement)}, {times:.2f} times as fast as at the "
                 f"beginning; {statement.faster} times is asked for, {_microseconds(budget)}",
                 _of_function(self.f),
             )
-        return f"{times:.2f} times as fast as at the beginning ({_microseconds(taken)} on {statement.target})"
+        return f"{times:.2f} times as fast as at the beginning ({_microseconds(taken)} on {_chip(statement)})"
 
     def letters(self) -> Judgement:
         """Of the kind "find": about the kernel that the learner began with, whatever it has become."""
@@ -273,6 +273,11 @@ def _in_a_ring(f: Callable, args: tuple) -> tuple:
 
 def _silent(_: Any) -> None:
     """No progress on a terminal: a judgement is one line."""
+
+
+def _chip(statement) -> str:
+    numbers = ", ".join(f"{name} {value}" for name, value in statement.chip.items())
+    return statement.target + (f" with {numbers}" if numbers else "")
 
 
 def _microseconds(seconds: float) -> str:
