@@ -63,6 +63,7 @@ PARTS = (
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
     Part("mutants", "which tests notice a broken place", "200 places", ("mutants",)),
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
+    Part("notebooks", "the course's notebooks in Jupyter's kernel", "15 chapters", ("site", "--notebooks")),
     Part("exhaustive", "functions and conversions over every input of a type", "all inputs", ("exhaustive",)),
 )
 

@@ -23,3 +23,6 @@ build_site() {
     build/site/venv/bin/python -m sphinx -q -W --keep-going -d build/site/doctrees -b html build/site/source build/site/html &&
     "$PYTHON" tools/site_pages.py check
 }
+
+# test_notebooks [NAME...]: the chapters of the course in Jupyter's kernel (tools/run_notebooks.py), all of them by default.
+test_notebooks() { setup_site && build/site/venv/bin/python tools/run_notebooks.py "$@"; }
