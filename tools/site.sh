@@ -23,3 +23,5 @@ build_site() {
     build/site/venv/bin/python -m sphinx -q -W --keep-going -d build/site/doctrees -b html build/site/source build/site/html &&
     "$PYTHON" tools/site_pages.py check
 }
+
+test_site() { build_site && "$PYTHON" tools/site_questions.py; }
