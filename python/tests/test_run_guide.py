@@ -1,4 +1,4 @@
-"""What the example of docs/guides/run.md leaves behind; that its blocks run and print what they show is test_doc_blocks.py."""
+"""What the example of docs/guides/run.md leaves behind. That its blocks run is tested by test_doc_blocks.py."""
 
 import subprocess
 
