@@ -28,6 +28,7 @@ Search.performTermsSearch = (searchTerms, excludedTerms) => {
   for (const word of searchTerms) {
     const headings = new Set(pagesWith(titleterms, word));
     const pages = new Set([...pagesWith(terms, word), ...headings]);
+    if (!pages.size) continue; // a word that no page has says nothing about any
     const rare = Math.log(1 + titles.length / (1 + pages.size));
     whole += rare;
     for (const page of pages) {
