@@ -126,14 +126,14 @@ function(palladion_add_to_tests name)
   add_dependencies(palladion_test_programs ${name})
 endfunction()
 
-# palladion_tests(NAME DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary from every
-# *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` leaves the tests labelled release_only out of
-# the sanitized build.
+# palladion_tests(NAME [OPTIMISED] DIRS dir... LINKS target... [LABELS label...] [DISCOVER mode]): one GoogleTest binary
+# from every *_test.cc of the folders; mode is gtest_discover_tests' DISCOVERY_MODE. `./dev test` leaves the tests labelled
+# release_only out of the sanitized build. OPTIMISED are tests that calculate for longer than -O1 takes to compile them.
 function(palladion_tests name)
   if(NOT PALLADION_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "DISCOVER" "DIRS;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "OPTIMISED" "DISCOVER" "DIRS;LINKS;LABELS" ${ARGN})
   if(NOT ARG_DISCOVER)
     set(ARG_DISCOVER POST_BUILD)
   endif()
@@ -147,9 +147,11 @@ function(palladion_tests name)
   endif()
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS} GTest::gtest GTest::gtest_main)
-  palladion_precompile(${name} TESTS)
   palladion_not_fuzzed(${name})
-  palladion_not_optimised(${name})
+  if(NOT (ARG_OPTIMISED AND PALLADION_SANITIZE))
+    palladion_precompile(${name} TESTS)  # of a sanitized build the header is not optimised, and these could not read it
+    palladion_not_optimised(${name})
+  endif()
   palladion_add_to_tests(${name})
   palladion_unite(${name} ${sources})
   target_compile_definitions(${name} PRIVATE PALLADION_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

@@ -12,6 +12,7 @@
 #include "conformance/case_runner.h"
 #include "conformance/case_selection.h"
 #include "emu/check.h"
+#include "semantics/base/sanitized_test_util.h"
 
 namespace palladion::conformance {
 
@@ -28,15 +29,19 @@ struct CheckedCase {
   }
 };
 
-// Calls visit(CheckedCase) for each.
+// Calls visit(CheckedCase) for each; in a sanitized build for one of four, and Rounds(n) is how many of n to expect
+// then. There each case has been checked as itself, so that its code has run; to check it once more in another way
+// takes ten times what it does in the release build, which does it for all.
 template <class Visit>
 void VisitCheckedCases(const Visit& visit) {
   const auto cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
   ASSERT_TRUE(cases.ok()) << cases.status();
+  constexpr int kEvery = 4 / Rounds(4);
+  int number = 0;
   for (const SelectedCase& selected : *cases) {
     const absl::StatusOr<Case>& test = selected.test;
     ASSERT_TRUE(test.ok()) << test.status();
-    if (!test->schedules.has_value()) continue;
+    if (!test->schedules.has_value() || ++number % kEvery != 0) continue;
     const absl::StatusOr<PreparedKernel> kernel = PrepareText(test->kernel, {.target = test->target});
     if (!kernel.ok()) continue;  // the case is of that
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);

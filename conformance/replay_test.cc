@@ -40,7 +40,7 @@ TEST(Replay, ShowsEachFindingOfACaseAsItsReportDoes) {
     }
   });
   std::cout << replayed << " findings replayed\n";
-  EXPECT_GT(replayed, 100);
+  EXPECT_GT(replayed, Rounds(100));
 }
 
 }  // namespace

@@ -34,8 +34,8 @@ TEST(SeedParts, NoReportOfACaseChanges) {
   });
   // It is no empty claim.
   std::cout << kernels << " kernels, of whose " << ran << " schedules " << again << " ran again\n";
-  EXPECT_GT(ran, 1000);
-  EXPECT_GT(again, 50);
+  EXPECT_GT(ran, Rounds(1000));
+  EXPECT_GT(again, Rounds(50));
   EXPECT_LT(again, ran / 4);
 }
 

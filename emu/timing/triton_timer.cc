@@ -42,6 +42,10 @@ absl::StatusOr<std::unique_ptr<TritonTimer>> TritonTimer::Create(const kernel::P
   Planned planned{.plans = {}, .of_step = {}, .warps = planner.warps()};
   for (const Body& body : kernel.text().bodies)
     PALLADION_RETURN_IF_ERROR(PlanRegion(planner, body.region, &planned.plans));
+  // A block's program computes where its blocks of the operands lie.
+  for (const Operand& operand : kernel.text().operands) {
+    if (operand.block.has_value()) PALLADION_RETURN_IF_ERROR(PlanRegion(planner, operand.block->map, &planned.plans));
+  }
   absl::flat_hash_map<const Instr*, std::int32_t> number_of;
   for (std::size_t i = 0; i < planned.plans.size(); ++i)
     number_of[planned.plans[i].instr] = static_cast<std::int32_t>(i);

@@ -99,6 +99,18 @@ TEST(TritonTiming, OneBlockWaitsForItsLoads) {
   EXPECT_EQ(timing.placement.limit, "the grid");
 }
 
+// The program of a block computes where its blocks of the operands lie, so a quotient in an index map takes time.
+TEST(TritonTiming, AnIndexMapIsComputedByEachBlock) {
+  const std::string plain = TritonAdd(4);
+  const std::string halved = absl::StrReplaceAll(
+      plain, {{"in %x: f32[4096] block (1024) map (%i: i32[]) { return %i; };",
+               "in %x: f32[4096] block (1024) map (%i: i32[]) { %h = div(%i, 2:i32) : i32[]; return %h; };"}});
+  const Timing of_map = TimeOfTriton(halved);
+  EXPECT_GT(BoundNamed(of_map, "integer pipes"), BoundNamed(TimeOfTriton(plain), "integer pipes"));
+  EXPECT_TRUE(std::any_of(of_map.lines.begin(), of_map.lines.end(),
+                          [](const LineTime& line) { return line.op == "div" && line.busy.value() > 0; }));
+}
+
 // A lane waits only where it needs a value, so two loads cost one latency.
 TEST(TritonTiming, LoadsAreWaitedForAtTheirFirstUse) {
   const Timing timing = TimeOfTriton(TritonAdd(1));

@@ -79,6 +79,20 @@ def test_a_reference_of_whole_numbers():
     assert palladion.check(doubled, X, reference=lambda x: (x * 3).astype(jnp.int32)).difference.index == (0, 1)
 
 
+def test_a_whole_number_without_dimensions():
+    def call(x):
+        def kernel(x_ref, o_ref):
+            o_ref[...] = jnp.sum(x_ref[...])
+
+        one = jax.ShapeDtypeStruct((), jnp.int32)
+        return pl.pallas_call(kernel, out_shape=one)(x)
+
+    x = np.arange(16, dtype=np.int32)
+    assert palladion.check(call, x, reference=lambda x: x.sum(), target="triton/h100").ok
+    wrong = palladion.check(call, x, reference=lambda x: x.sum() + 1, target="triton/h100").difference
+    assert (wrong.index, wrong.found, wrong.expected) == ((), 120, 121)
+
+
 def test_a_racy_kernel():
     assert palladion.check(functools.partial(summed, semantics="arbitrary"), ROWS, target="mosaic_tpu/v5p").ok
     found = palladion.check(functools.partial(summed, semantics="parallel"), ROWS, target="mosaic_tpu/v5p")

@@ -193,7 +193,7 @@ def test_a_mistake_of_palladion_is_no_learners(learn, monkeypatch, mistake):
     assert not re.search(rf"{FIRST}.py:\d+: [A-Z_]+: ", out)
     exec(compile(solution(FIRST), "<ipython-input-4>", "exec"), names)
     with pytest.raises((AttributeError, TypeError, palladion.PalladionError)):
-        palladion.exercise(FIRST).check(names["scale"])
+        palladion.exercise(FIRST).check(names[course.load(FIRST).statement.function])
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -290,7 +290,7 @@ def test_counts_of_hints_that_are_none(learn):
     learn()
     progress = learn.folder / "progress.json"
     progress.write_text('{"passed": {}, "hints": {"scale-rows": -5}}')
-    assert learn("hint")[1].startswith("scale-rows, hint 1 of ")
+    assert learn("hint", "scale-rows")[1].startswith("scale-rows, hint 1 of ")
     progress.write_text('{"passed": {}, "hints": {"scale-rows": 1e999}}')
     assert "is not what palladion learn writes" in learn("hint")[1]
 

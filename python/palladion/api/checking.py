@@ -180,8 +180,9 @@ def difference_of(number, a, b, rtol, atol) -> Difference | None:
     if (a.dtype == object) != (b.dtype == object):  # whole numbers beside others
         a, b = (one.astype(np.float64) if one.dtype == object else one for one in (a, b))
     if a.dtype == object:
-        distance = np.abs(a - b).astype(np.float64) if a.size else np.zeros(a.shape)
-        bound = atol + rtol * np.abs(b).astype(np.float64) if a.size else np.zeros(a.shape)
+        # Of no dimension NumPy gives an int of Python, which has no astype.
+        distance = np.asarray(np.abs(a - b), np.float64) if a.size else np.zeros(a.shape)
+        bound = atol + rtol * np.asarray(np.abs(b), np.float64) if a.size else np.zeros(a.shape)
     else:
         with np.errstate(invalid="ignore"):
             distance, bound = np.abs(a - b), atol + rtol * np.abs(b)

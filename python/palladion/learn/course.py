@@ -25,7 +25,7 @@ class Chapter:
 
 
 CHAPTERS = (
-    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("scale-rows", "flip-tiles", "ragged-rows")),
+    Chapter("01-grid-and-blocks", "GPU: grid and blocks", ("add-one", "scale-rows", "flip-tiles", "ragged-rows")),
     Chapter("02-shared-memory", "GPU: shared memory and barriers", ("hand-over", "swap-halves")),
     Chapter("03-races", "GPU: races and what orders them", ("find-the-lines", "keep-the-largest")),
     Chapter("04-ring-of-slots", "GPU: TMA and a ring of slots", ("ring-of-slots", "store-back", "more-slots")),
@@ -36,11 +36,53 @@ CHAPTERS = (
     ),
     Chapter("06-tensor-memory", "GPU: tensor memory and tcgen05", ("read-the-accumulator", "second-product")),
     Chapter("07-sequential-grid", "TPU: sequential grid and residency", ("running-sum", "one-visit", "fewer-fetches")),
-    Chapter("08-pipelines-and-vmem", "TPU: pipelines and VMEM", ("fit-in-vmem", "bigger-blocks")),
+    Chapter("08-pipelines-and-vmem", "TPU: pipelines and VMEM", ("fit-in-vmem", "bigger-blocks", "fit-the-product")),
     Chapter(
-        "09-copies-and-semaphores", "TPU: DMAs and semaphores", ("copy-by-hand", "two-buffers", "count-the-signals")
+        "09-copies-and-semaphores",
+        "TPU: DMAs and semaphores",
+        ("copy-by-hand", "two-buffers", "count-the-signals", "find-the-copy"),
     ),
-    Chapter("10-rings", "TPU: rings over devices", ("pass-right", "ring-total")),
+    Chapter("10-rings", "TPU: rings over devices", ("pass-right", "ring-total", "gather-around")),
+    Chapter(
+        "11-atomics-and-locks",
+        "GPU: atomics and locks",
+        (
+            "count-the-classes",
+            "take-a-ticket",
+            "lock-the-record",
+            "last-one-adds",
+            "one-add-per-program",
+            "find-the-unlocked",
+        ),
+    ),
+    Chapter(
+        "12-clusters",
+        "GPU: clusters and multicast",
+        (
+            "one-load-for-both",
+            "read-the-neighbour",
+            "slots-of-a-pair",
+            "largest-of-a-cluster",
+            "find-the-peer",
+            "product-of-a-pair",
+            "pair-with-slots",
+        ),
+    ),
+    Chapter(
+        "13-persistent-kernels",
+        "GPU: persistent kernels and L2",
+        ("stay-and-loop", "slots-go-on", "tiles-that-meet"),
+    ),
+    Chapter(
+        "14-types-and-sums",
+        "Types, sums and tolerances",
+        ("stalled-sum", "round-once", "largest-first", "scaled-integers", "two-halves"),
+    ),
+    Chapter(
+        "15-time",
+        "Time: roofline, latency, occupancy",
+        ("one-kernel", "more-at-once", "whole-sectors", "larger-tiles"),
+    ),
 )
 
 

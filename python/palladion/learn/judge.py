@@ -78,6 +78,8 @@ class _Judged:
         praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
         if statement.faster is not None:
             praise += f", and {self._time(statement.timed() if statement.timed else calls[0])}"
+        if statement.fewer_bytes is not None:
+            praise += f", and {self._traffic(calls[0])}"
         return Judgement(self.exercise, "", praise, None, notes=tuple(notes))
 
     def _check(self, args):
@@ -144,7 +146,7 @@ class _Judged:
     def _mistake(self, finding) -> Wrong:
         where, other = self._places(finding)
         line = finding.message + (f" (the other access is in line {other.line})" if other else "")
-        return Wrong(finding.code, line, where)
+        return Wrong(finding.code, line, where or _of_function(self.f))
 
     def _places(self, finding) -> tuple[Where | None, Where | None]:
         """The learner's line, and that of the other access where it is another one."""
@@ -175,21 +177,41 @@ class _Judged:
             message = f"a kernel holds {held / 2**20:.2f} MiB of VMEM; {statement.vmem / 2**20:.2f} MiB are there"
             raise Wrong("LARGE", message, _of_function(self.f))
 
-    def _time(self, args) -> str:
+    def _times(self, args):
+        """Of the answer, and of what the learner began with."""
         statement = self.exercise.statement
         begin = self._of_begin(statement.function)
         with answers.errors_of(self.path):
-            taken = time(self._program(args), *args, target=statement.target).seconds
-        before = time(self._program(args, begin), *args, target=statement.target).seconds
+            answer = time(self._program(args), *args, target=statement.target, changes=statement.chip)
+        return answer, time(self._program(args, begin), *args, target=statement.target, changes=statement.chip)
+
+    def _traffic(self, args) -> str:
+        statement = self.exercise.statement
+        asked, before = (
+            sum(read for kernel in report.kernels for read, _, _ in kernel.traffic.values())
+            for report in self._times(args)
+        )
+        if asked > before / statement.fewer_bytes:
+            raise Wrong(
+                "TRAFFIC",
+                f"asks L2 for {asked / 1024:.0f} KiB; {statement.fewer_bytes} times fewer than the "
+                f"{before / 1024:.0f} KiB of the beginning is asked for",
+                _of_function(self.f),
+            )
+        return f"asks L2 for {before / asked:.1f} times fewer bytes than at the beginning"
+
+    def _time(self, args) -> str:
+        statement = self.exercise.statement
+        taken, before = (report.seconds for report in self._times(args))
         times, budget = before / taken, before / statement.faster
         if taken > budget:
             raise Wrong(
                 "SLOW",
-                f"would take {_microseconds(taken)} on {statement.target}, {times:.2f} times as fast as at the "
+                f"would take {_microseconds(taken)} on {_chip(statement)}, {times:.2f} times as fast as at the "
                 f"beginning; {statement.faster} times is asked for, {_microseconds(budget)}",
                 _of_function(self.f),
             )
-        return f"{times:.2f} times as fast as at the beginning ({_microseconds(taken)} on {statement.target})"
+        return f"{times:.2f} times as fast as at the beginning ({_microseconds(taken)} on {_chip(statement)})"
 
     def letters(self) -> Judgement:
         """Of the kind "find": about the kernel that the learner began with, whatever it has become."""
@@ -251,6 +273,11 @@ def _in_a_ring(f: Callable, args: tuple) -> tuple:
 
 def _silent(_: Any) -> None:
     """No progress on a terminal: a judgement is one line."""
+
+
+def _chip(statement) -> str:
+    numbers = ", ".join(f"{name} {value}" for name, value in statement.chip.items())
+    return statement.target + (f" with {numbers}" if numbers else "")
 
 
 def _microseconds(seconds: float) -> str:

@@ -29,8 +29,12 @@ class Statement:
     `reference` computes the right values of them by NumPy.
 
     `faster`: how many times faster than the file that the learner begins with the answer has to be, by palladion.time
-    on `timed()`, or on the first of `inputs()`. Of the kind "find" the answer is a function without arguments; it
-    returns the letters of the lines that end in `# A`, `# B`, ..., and `kernel` names the function that is checked.
+    on `timed()`, or on the first of `inputs()`; `chip` has other numbers of the chip for that, as palladion.time's
+    `changes`, so that small arrays are large for its L2. `fewer_bytes`: instead, how many times fewer bytes its kernels
+    ask L2 for.
+
+    Of the kind "find" the answer is a function without arguments; it returns the letters of the lines that end in
+    `# A`, `# B`, ..., and `kernel` names the function that is checked.
 
     `vmem`: how many bytes of VMEM a kernel may hold, where the compiler could be given more.
 
@@ -48,7 +52,9 @@ class Statement:
     hints: tuple[str, ...]
     reference: Callable | None = None
     faster: float | None = None
+    fewer_bytes: float | None = None
     timed: Callable[[], tuple] | None = None
+    chip: Mapping[str, str] = dataclasses.field(default_factory=dict)
     vmem: int | None = None
     kernel: str = ""
     seeds: int = 16

@@ -1,0 +1,11 @@
+"""OUT_MISSING: the input is changed, and the result is not written."""
+
+import jax
+from jax.experimental import pallas as pl
+
+
+def add_one(x):
+    def kernel(x_ref, o_ref):
+        x_ref[...] = x_ref[...] + 1
+
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)

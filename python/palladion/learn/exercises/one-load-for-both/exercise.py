@@ -1,0 +1,37 @@
+"""Ask L2 for half of the bytes: both blocks of a cluster load the same rows, each for itself.
+
+Block b multiplies all rows of `x` by b + 1. A copy with `collective_axes="pair"` is one copy that all blocks of the
+axis take part in, and that writes into the shared memory of each. Then no block may start the next one before both have
+read; `read` is a barrier that the two arrive at, and that each of them can wait for.
+"""
+
+import jax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+ROWS = 32
+
+
+def both(x):
+    def kernel(x_ref, o_ref, smem, full, read):
+        block = jax.lax.axis_index("pair")
+
+        @pl.loop(0, x.shape[0] // ROWS)
+        def _(step):
+            rows = pl.ds(step * ROWS, ROWS)
+            plgpu.copy_gmem_to_smem(x_ref.at[rows], smem, full)
+            plgpu.barrier_wait(full)
+            o_ref[block, rows, :] = smem[...] * (block + 1).astype(x.dtype)
+            plgpu.commit_smem()
+
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct((2, *x.shape), x.dtype),
+        cluster=(2,),
+        cluster_names=("pair",),
+        scratch_types=[
+            plgpu.SMEM((ROWS, x.shape[1]), x.dtype),
+            plgpu.Barrier(),
+            plgpu.ClusterBarrier(collective_axes=("pair",)),
+        ],
+    )(x)

@@ -1,0 +1,28 @@
+"""RACE_RW: it says that it has written before it has."""
+
+import jax
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+
+def add_both(x):
+    def kernel(x_ref, o_ref, smem, written, read):
+        block = jax.lax.axis_index("pair")
+        plgpu.barrier_arrive(written)
+        smem[...] = x_ref[block] * 2
+        plgpu.barrier_wait(written)
+        other = plgpu.cluster_ref(smem, {"pair": 1 - block})
+        o_ref[block] = smem[...] + other[...]
+        plgpu.barrier_arrive(read)
+        plgpu.barrier_wait(read)
+
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        cluster=(2,),
+        cluster_names=("pair",),
+        scratch_types=[
+            plgpu.SMEM(x.shape[1:], x.dtype),
+            plgpu.ClusterBarrier(collective_axes=("pair",)),
+            plgpu.ClusterBarrier(collective_axes=("pair",)),
+        ],
+    )(x)

@@ -1,0 +1,30 @@
+"""OOB: in the last turn some blocks have no tile."""
+
+import jax
+from jax.experimental import pallas as pl
+from jax.experimental.pallas import mosaic_gpu as plgpu
+
+BLOCKS, ROWS = 8, 16
+
+
+def square(x):
+    tiles = x.shape[0] // ROWS
+
+    def kernel(x_ref, o_ref):
+        block = jax.lax.axis_index("block")
+
+        @pl.loop(0, pl.cdiv(tiles, BLOCKS))
+        def _(turn):
+            tile = turn * BLOCKS + block
+
+            @pl.when(tile >= 0)
+            def _():
+                rows = pl.ds(tile * ROWS, ROWS)
+                o_ref[rows, :] = x_ref[rows, :] * x_ref[rows, :]
+
+    return plgpu.kernel(
+        kernel,
+        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        grid=(BLOCKS,),
+        grid_names=("block",),
+    )(x)
