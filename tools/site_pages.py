@@ -29,7 +29,15 @@ SOURCE, BUILT = os.path.join(SITE, "source"), os.path.join(SITE, "html")
 HEADERS = "emu"
 FENCE = re.compile(r"^(```+)([\w+-]*)[^\n]*$", re.MULTILINE)
 LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
-RANKS = {"guides/": 1.3, "python-reference": 0.8, "cpp-reference": 0.7, "index": 0.8, "gallery": 0.8, "spec/": 0.6}
+RANKS = {
+    "guides/": 1.3,
+    "learn/index": 1.2,
+    "python-reference": 0.8,
+    "cpp-reference": 0.7,
+    "index": 0.8,
+    "gallery": 0.8,
+    "spec/": 0.6,
+}
 RANKS |= {"real-kernels": 0.8, "production-kernels": 0.8, "scoreboard": 0.7, "benchmarks": 0.8}
 README = "readme.md"  # the page that README.md becomes
 LEXERS = {"output": "text", "case": "text"}  # our words for a block, where Pygments has none
