@@ -26,3 +26,6 @@ build_site() {
 
 # test_notebooks [NAME...]: the chapters of the course in Jupyter's kernel (tools/run_notebooks.py), all of them by default.
 test_notebooks() { setup_site && build/site/venv/bin/python tools/run_notebooks.py "$@"; }
+
+# Of the chapters, one here; `./dev test-long notebooks` runs all of them.
+test_site() { build_site && "$PYTHON" tools/site_questions.py && test_notebooks 01; }

@@ -10,6 +10,7 @@ Sphinx's settings; `./dev site` runs all of it. Links to other sites are not fol
 """
 
 import html.parser
+import json
 import os
 import pathlib
 import re
@@ -28,6 +29,16 @@ SOURCE, BUILT = os.path.join(SITE, "source"), os.path.join(SITE, "html")
 HEADERS = "emu"
 FENCE = re.compile(r"^(```+)([\w+-]*)[^\n]*$", re.MULTILINE)
 LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
+RANKS = {
+    "guides/": 1.3,
+    "learn/index": 1.2,
+    "python-reference": 0.8,
+    "cpp-reference": 0.7,
+    "index": 0.8,
+    "gallery": 0.8,
+    "spec/": 0.6,
+}
+RANKS |= {"real-kernels": 0.8, "production-kernels": 0.8, "scoreboard": 0.7, "benchmarks": 0.8}
 README = "readme.md"  # the page that README.md becomes
 LEXERS = {"output": "text", "case": "text"}  # our words for a block, where Pygments has none
 
@@ -78,6 +89,12 @@ def contents(index: str) -> str:
     return "\n".join(tables)
 
 
+def ranks(index: str) -> dict[str, float]:
+    """What the search multiplies the scores of pages by (docs/site/search.js), by name, or by folder with a slash."""
+    about_sources = index.partition("\n## Develop\n")[2]
+    return RANKS | dict.fromkeys(re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md\)", about_sources, re.MULTILINE), 0.5)
+
+
 def contents_of_course() -> str:
     """The chapters stand below docs/learn/index.md, in the order of their names."""
     names = sorted(name[:-3] for name in os.listdir(os.path.join(DOCS, "learn")) if re.match(r"\d", name))
@@ -104,6 +121,8 @@ def stage() -> None:
     write("python-reference.md", python_reference())
     write("cpp-reference.md", cpp_reference())
     shutil.copy(os.path.join(DOCS, "site/conf.py"), SOURCE)
+    search = read(os.path.join(DOCS, "site/search.js"))
+    write("search.js", search.replace("/*PARTS*/ {}", json.dumps(ranks(read(os.path.join(DOCS, "index.md"))))))
     os.makedirs(os.path.join(SOURCE, "_static"))
     site_gallery.main(pathlib.Path(SOURCE, "_extra/gallery"))
     notebooks.main(pathlib.Path(SOURCE, "_extra/learn/notebooks"))

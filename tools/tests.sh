@@ -81,7 +81,7 @@ test_release() {
   timed "building release" build_or_record release || return 0
   timed "C++ tests" test_release_programs
   timed "Python tests" python_tests -n "$JOBS" --dist loadfile
-  timed "the site" check site build_site
+  timed "the site" check site test_site
 }
 
 # ctest runs what is no GoogleTest and what is long (tools/test_binaries.py); the other binaries are run whole, as those of the

@@ -4,10 +4,12 @@ Based on Sphinx, MyST and the theme of JAX's own documentation. All that a page 
 readable, searchable and dark or light without a network.
 """
 
+import pathlib
 import re
 
 from pygments.lexer import RegexLexer, words
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, Text
+from sphinx.search.en import SearchEnglish
 
 project = "Palladion"
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
@@ -19,6 +21,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_extra_path = ["_extra"]
 html_copy_source = False
+html_search_scorer = str(pathlib.Path(__file__).with_name("search.js"))
 html_show_sphinx = False
 html_theme_options = {
     "show_navbar_depth": 1,
@@ -34,6 +37,12 @@ autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 maximum_signature_line_length = 100
 
+
+# Questions are typed as they are asked: "how do I replay a failing schedule".
+SearchEnglish.stopwords = SearchEnglish.stopwords | set(
+    "about am any can could did do does don from had has have how i its me mine my need only our s should so some t "
+    "than us use used using want we were what when where which who why would you your".split()
+)
 
 # The anchors that readers of Markdown make of headings, which links in these pages use.
 myst_heading_anchors = 4

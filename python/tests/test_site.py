@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import notebooks  # noqa: E402
 import site_gallery  # noqa: E402
 import site_pages as pages  # noqa: E402
+import site_questions  # noqa: E402
 
 
 def test_every_page_stands_in_one_part_of_the_contents():
@@ -89,3 +90,23 @@ def test_a_chapter_is_a_notebook_with_its_code(chapter):
 def test_a_link_of_a_notebook_leads_to_the_page_on_the_site():
     cell = notebooks.notebook("See [it](../jax.md#x), [next](05-a.md), [out](https://example.org/a.md).\n")["cells"][0]
     assert cell["source"] == "See [it](../../jax.html#x), [next](../05-a.html), [out](https://example.org/a.md)."
+
+
+def test_every_question_has_pages_that_exist():
+    asked = site_questions.questions((ROOT / "docs/site/questions.txt").read_text(encoding="utf-8"))
+    assert len(asked) > 40
+    answers = {page for _, pages in asked for page in pages}
+    assert {page for page in answers if not (ROOT / "docs" / f"{page}.md").is_file()} <= {"readme"}
+
+
+def test_a_page_that_is_not_among_the_first_five_is_a_miss():
+    asked = site_questions.questions("# a comment\n\nwhy | a b\nhow | c\n")
+    assert asked == [("why", ["a", "b"]), ("how", ["c"])]
+    assert not site_questions.misses(asked, [["x", "b"], ["1", "1", "2", "3", "4", "c"]])
+    assert len(site_questions.misses(asked, [["x"], ["1", "2", "3", "4", "5", "c"]])) == 2
+
+
+def test_pages_about_the_sources_come_late():
+    ranks = pages.ranks(pages.read(ROOT / "docs/index.md"))
+    assert ranks["contributing"] < 1 < ranks["guides/"]
+    assert "findings" not in ranks
