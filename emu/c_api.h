@@ -68,7 +68,8 @@ PALLADION_API palladion_code palladion_run(const palladion_program* program, con
                                            palladion_report** report, palladion_error* error);
 
 /* The same with options: texts "name=value", "budget=1000", with NULL behind the last; NULL: none. Names and values are
- * the rows of emu/front/options/check_options.cc that a run has: budget, legality. */
+ * the rows of emu/front/options/check_options.cc that a run has: budget, legality, bounds, and replay, which runs that
+ * schedule; with it fill, proxy and links. */
 PALLADION_API palladion_code palladion_run_with(const palladion_program* program, const palladion_array* inputs,
                                                 size_t n_inputs, palladion_array* outputs, size_t n_outputs,
                                                 const char* const* options, palladion_report** report,
@@ -216,6 +217,7 @@ typedef struct palladion_time_request {
   size_t n_changes;
   int64_t budget;               /* loop iterations of a program; 0: the default */
   palladion_timeline* timeline; /* filled where there is no error; NULL: not wanted */
+  const char* replay;           /* the schedule of a timed run, which is to be this one; NULL: any */
 } palladion_time_request;
 
 /* How long the kernel takes on the chip of its target (docs/time.md), as JSON; *text (NULL: not wanted) is the same for
@@ -233,6 +235,7 @@ typedef struct palladion_draw_request {
   int check;          /* mark what a check of one schedule finds */
   const palladion_source_line* lines;
   size_t n_lines;
+  const char* const* options; /* as for palladion_run_with: with `replay` that run is drawn; NULL: none */
 } palladion_draw_request;
 
 /* The grid, the operands, and what each program reads, computes and writes (docs/trace.md), as JSON; *page (NULL: not

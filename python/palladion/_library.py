@@ -254,12 +254,13 @@ class Program:
         )
         _expect(error, self._program, "the kernel was refused without a message")
 
-    def run(self, inputs, outputs, budget: int | None = None, legality: str = "on") -> tuple:
+    def run(self, inputs, outputs, budget: int | None = None, legality: str = "on", **options) -> tuple:
         """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, ReportJson).
 
-        The report of a run that did not come to its end has an error, or is marked as interrupted.
+        The report of a run that did not come to its end has an error, or is marked as interrupted. `options` are the
+        rows of emu/front/options/check_options.cc that a run has besides: with `replay` it is that schedule's.
         """
-        given = options_list({"budget": budget, "legality": legality})
+        given = options_list({"budget": budget, "legality": legality, **options})
         return self._called(self._library.palladion_run_with, given, inputs, outputs)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
