@@ -343,12 +343,17 @@ typedef struct palladion_taken palladion_taken;
 
 /* A session is where calls leave their reports. take: the calls since the last time, equal ones folded; NULL where the
  * session is not open. taken_json: {"calls": [{"count": 2, "call": {"grid": [4, 2], "report": {...}}}], "dropped": 0}.
- * taken_report: that of a call, by its number from 0; NULL where there are fewer. pending: calls under way. wait: 0
- * where some still are when the time is over. close: what waits is dropped. */
+ * Beside "call" there is "launched" where a schedule shows a finding of it: text, kernel, target, options and launches,
+ * which with taken_inputs, its inputs before it ran, replay it; *n_inputs is 0 where it has none. They live as long as
+ * `taken`, and those of one session are at most 256 MiB. taken_report: that of a call, by its number from 0; NULL where
+ * there are fewer. pending: calls under way. wait: 0 where some still are when the time is over. close: what waits is
+ * dropped. */
 PALLADION_API int64_t palladion_session_open(void);
 PALLADION_API palladion_taken* palladion_session_take(int64_t session);
 PALLADION_API char* palladion_taken_json(const palladion_taken* taken);
 PALLADION_API palladion_report* palladion_taken_report(const palladion_taken* taken, size_t call);
+PALLADION_API const palladion_array* palladion_taken_inputs(const palladion_taken* taken, size_t call,
+                                                            size_t* n_inputs);
 PALLADION_API int64_t palladion_session_pending(int64_t session);
 PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
 PALLADION_API void palladion_session_close(int64_t session);

@@ -33,7 +33,7 @@ from palladion._abi import (
 from palladion._abi import DEFECT as DEFECT
 from palladion._abi import MALFORMED as MALFORMED
 from palladion._abi import UNSUPPORTED as UNSUPPORTED
-from palladion.base.scalars import dtype_name
+from palladion.base.scalars import dtype_name, numpy_dtype
 
 
 def _take_text(library, pointer: ctypes.c_void_p) -> str:
@@ -349,8 +349,23 @@ def take_session(session: int) -> dict:
         report = ReportJson(entry["call"]["report"])
         report.handle = Handle(library.palladion_taken_report(taken, number))
         entry["call"]["report"] = report
+        if "launched" in entry:
+            entry["launched"]["inputs"] = _taken_inputs(taken, number)
     library.palladion_free_taken(taken)
     return contents
+
+
+def _taken_inputs(taken, number: int) -> list[np.ndarray]:
+    """Copies: what they are of is freed with what was taken."""
+    count = ctypes.c_size_t()
+    arrays = load().palladion_taken_inputs(taken, number, ctypes.byref(count))
+    copies = []
+    for one in (arrays[i] for i in range(count.value)):
+        copy = np.empty(one.shape[: one.rank], numpy_dtype(one.dtype.decode()))
+        if copy.nbytes:
+            ctypes.memmove(copy.ctypes.data, one.data, copy.nbytes)
+        copies.append(copy)
+    return copies
 
 
 def progress() -> list:

@@ -1,4 +1,4 @@
-"""`replay` of run, draw and time: the run that a finding of a check names, and not the
+"""`replay` of run, draw and time, and what a session keeps for it: the run that a finding of a check names, and not the
 one in program order. That this run is the check's: conformance/replay_test.cc, of every case with a finding."""
 
 import json
@@ -13,6 +13,7 @@ from jax.experimental.pallas import mosaic_gpu as plgpu
 
 import palladion
 from browser_pages import browser
+from palladion.bridge import session_report
 
 TARGET = "triton/h100"
 
@@ -30,6 +31,10 @@ def last(x):
         out_specs=pl.BlockSpec((1,), lambda i: (0,)),
         out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
     )(x)
+
+
+def copied(x):
+    return pl.pallas_call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), out_shape=x)(x)
 
 
 def handoff_kernel(x_ref, o_ref, tile, ready):
@@ -131,3 +136,51 @@ def test_draw_replays_the_threads_of_a_block(handed):
     touched = [(p, kind, ref) for p, s in data["replayed"]["schedule"] for kind, ref, _ in programs[p]["s"][s][2]]
     tile = [(kind, ref) for _, kind, ref in touched if ref == "tile"]
     assert tile[0] == (0, "tile"), "the reader comes first"
+
+
+@pytest.mark.parametrize("transport", ["", "callback"])
+def test_a_finding_of_a_session_is_drawn(handed, transport, monkeypatch):
+    monkeypatch.setenv("PALLADION_TRANSPORT", transport)
+    with palladion.emulate("h100", seeds=8, on_defect="collect") as session:
+        copied(TILE)
+        jax.jit(handoff)(TILE).block_until_ready()
+        handoff(TILE)
+    kept = {call.kernel: call.launched for call in session.report.calls}
+    assert kept.pop("handoff_kernel").inputs[0].tolist() == TILE.tolist()
+    assert set(kept.values()) == {None}, "nothing is kept where nothing was found"
+    drawn = palladion.draw_schedule(session.report, finding="RACE_RW")
+    assert drawn.svg() == palladion.draw_schedule(handed, finding="RACE_RW").svg()
+    with pytest.raises(palladion.DefectError) as raised, palladion.emulate("h100", seeds=8):
+        handoff(TILE)
+    assert palladion.draw_schedule(raised.value, finding="RACE_RW").svg() == drawn.svg()
+    assert palladion.draw_schedule(palladion.last_report(), finding="RACE_RW").svg() == drawn.svg()
+
+
+def test_what_a_session_keeps_has_a_limit(monkeypatch):
+    monkeypatch.setattr(session_report, "KEPT_BYTES", TILE.nbytes)
+    with palladion.emulate("h100", seeds=8, on_defect="collect") as session:
+        handoff(TILE)
+        handoff(TILE + 1)
+    first, second = session.report.calls
+    assert first.launched is not None and second.launched is None
+    with pytest.raises(ValueError, match=r"were not kept.*palladion.draw_schedule\(f, \*args"):
+        palladion.draw_schedule(second.findings[0])
+
+
+def test_inputs_are_those_before_outputs_took_their_place():
+    def own(x, o):
+        def body(x_ref, _, o_ref):
+            o_ref[0] = o_ref[0] + x_ref[pl.program_id(0)]
+
+        return pl.pallas_call(
+            body,
+            grid=(4,),
+            out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
+            input_output_aliases={1: 0},
+        )(x, o)
+
+    with palladion.emulate(TARGET, seeds=8, on_defect="collect") as session:
+        jax.jit(own, donate_argnums=1)(X, jnp.full(1, 10.0)).block_until_ready()
+    (call,) = session.report.calls
+    assert call.findings and call.launched.inputs[1].tolist() == [10.0]
+    palladion.draw_schedule(session.report)
