@@ -1,6 +1,7 @@
 // One run under the schedule that a string names, for whatever watches or takes the outputs of a plain run: the agents
-// go in the order in which the check that named the schedule ran them. Based on: the trials of a check (trial_runner.h)
-// without its checkers, so a replay's findings are those of a plain run. Limits: the string's own check has to be told
+// go in the order in which the check that named the schedule ran them. Based on: the trials of a check
+// (trial_runner.h), with its checkers, because what is watched decides what tasks share and which operations a list of
+// moves counts; so its findings are those of that schedule in the check. Limits: the string's own check has to be told
 // the same (fill, proxy, links, bounds): the error says what differs.
 #ifndef PALLADION_EMU_CHECK_REPLAYED_RUN_H_
 #define PALLADION_EMU_CHECK_REPLAYED_RUN_H_
@@ -44,7 +45,7 @@ class ReplayedRun {
   std::optional<PreparedKernel> pipelined_;
   scheduler::Schedule schedule_;
   scheduler::RunLengths lengths_;
-  agents::Way way_ = agents::Way::kInOrder;  // in which the schedule comes to its end
+  std::optional<agents::Way> way_;  // where programs in order come to an end; nullopt: the schedule's own
 };
 
 // RunWatched, or the replayed run where there is one.

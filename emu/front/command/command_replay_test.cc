@@ -79,11 +79,12 @@ TEST_F(ReplayCommandTest, RunWritesTheOutputsOfThatSchedule) {
   const std::string schedule = ScheduleOf(file, "NONDET", {"--no-races"});
   ASSERT_EQ(0u, schedule.find("s2:")) << schedule;
   EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--out", Path("plain")})) << err_;
-  EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--out", Path("replayed"), "--replay", schedule})) << err_;
+  EXPECT_EQ(1, Run({"run", file, "--in", "x=iota", "--out", Path("replayed"), "--replay", schedule})) << err_;
+  EXPECT_NE(std::string::npos, out_.find("error[RACE_WW]")) << out_;  // what that schedule shows
   EXPECT_EQ(3, LastOf("plain"));
   EXPECT_EQ(0, LastOf("replayed"));
   const std::string named = Write("schedule", schedule + "\n");
-  EXPECT_EQ(0, Run({"run", file, "--in", "x=iota", "--stats", "--replay", "@" + named})) << err_;
+  EXPECT_EQ(1, Run({"run", file, "--in", "x=iota", "--stats", "--replay", "@" + named})) << err_;
 }
 
 TEST_F(ReplayCommandTest, RunWhyAndLogAreOfOneRun) {
@@ -102,7 +103,8 @@ TEST_F(ReplayCommandTest, RunWhyAndLogAreOfOneRun) {
   EXPECT_EQ(0, Run({"log", file, "--in", "x=iota"})) << err_;
   const auto reads_first = [&] { return out_.find("read s[") < out_.find("write s["); };
   EXPECT_FALSE(reads_first()) << out_;
-  EXPECT_EQ(0, Run({"log", file, "--in", "x=iota", "--replay", schedule})) << err_;
+  EXPECT_EQ(1, Run({"log", file, "--in", "x=iota", "--replay", schedule})) << err_;
+  EXPECT_NE(std::string::npos, out_.find("# defect UNINIT")) << out_;
   EXPECT_TRUE(reads_first()) << out_;
   EXPECT_NE(std::string::npos, out_.find("\nend ")) << out_;
 }

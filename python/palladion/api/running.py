@@ -348,9 +348,9 @@ def run(
     budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
     legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler"
         makes a defect of what its compiler may refuse, too.
-    replay: the schedule that a finding of `palladion.check` names: the results are those of that run. The kernel and
-        its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` what it was told; the first
-        three go with `replay` alone.
+    replay: the schedule that a finding of `palladion.check` names: the results and findings are those of that run. The
+        kernel and its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` what it was told;
+        the first three go with `replay` alone.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     progress: None shows how far long kernels are on a terminal and in a notebook, a function is called with a
         palladion.progress.Progress.
