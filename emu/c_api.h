@@ -68,7 +68,8 @@ PALLADION_API palladion_code palladion_run(const palladion_program* program, con
                                            palladion_report** report, palladion_error* error);
 
 /* The same with options: texts "name=value", "budget=1000", with NULL behind the last; NULL: none. Names and values are
- * the rows of emu/front/options/check_options.cc that a run has: budget, legality. */
+ * the rows of emu/front/options/check_options.cc that a run has: budget, legality, bounds, and replay, which runs that
+ * schedule; with it fill, proxy and links. */
 PALLADION_API palladion_code palladion_run_with(const palladion_program* program, const palladion_array* inputs,
                                                 size_t n_inputs, palladion_array* outputs, size_t n_outputs,
                                                 const char* const* options, palladion_report** report,
@@ -216,6 +217,7 @@ typedef struct palladion_time_request {
   size_t n_changes;
   int64_t budget;               /* loop iterations of a program; 0: the default */
   palladion_timeline* timeline; /* filled where there is no error; NULL: not wanted */
+  const char* replay;           /* the schedule of a timed run, which is to be this one; NULL: any */
 } palladion_time_request;
 
 /* How long the kernel takes on the chip of its target (docs/time.md), as JSON; *text (NULL: not wanted) is the same for
@@ -233,6 +235,7 @@ typedef struct palladion_draw_request {
   int check;          /* mark what a check of one schedule finds */
   const palladion_source_line* lines;
   size_t n_lines;
+  const char* const* options; /* as for palladion_run_with: with `replay` that run is drawn; NULL: none */
 } palladion_draw_request;
 
 /* The grid, the operands, and what each program reads, computes and writes (docs/trace.md), as JSON; *page (NULL: not
@@ -340,12 +343,17 @@ typedef struct palladion_taken palladion_taken;
 
 /* A session is where calls leave their reports. take: the calls since the last time, equal ones folded; NULL where the
  * session is not open. taken_json: {"calls": [{"count": 2, "call": {"grid": [4, 2], "report": {...}}}], "dropped": 0}.
- * taken_report: that of a call, by its number from 0; NULL where there are fewer. pending: calls under way. wait: 0
- * where some still are when the time is over. close: what waits is dropped. */
+ * Beside "call" there is "launched" where a schedule shows a finding of it: text, kernel, target, options and launches,
+ * which with taken_inputs, its inputs before it ran, replay it; *n_inputs is 0 where it has none. They live as long as
+ * `taken`, and those of one session are at most 256 MiB. taken_report: that of a call, by its number from 0; NULL where
+ * there are fewer. pending: calls under way. wait: 0 where some still are when the time is over. close: what waits is
+ * dropped. */
 PALLADION_API int64_t palladion_session_open(void);
 PALLADION_API palladion_taken* palladion_session_take(int64_t session);
 PALLADION_API char* palladion_taken_json(const palladion_taken* taken);
 PALLADION_API palladion_report* palladion_taken_report(const palladion_taken* taken, size_t call);
+PALLADION_API const palladion_array* palladion_taken_inputs(const palladion_taken* taken, size_t call,
+                                                            size_t* n_inputs);
 PALLADION_API int64_t palladion_session_pending(int64_t session);
 PALLADION_API int palladion_session_wait(int64_t session, int64_t milliseconds);
 PALLADION_API void palladion_session_close(int64_t session);

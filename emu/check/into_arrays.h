@@ -15,6 +15,7 @@ struct CheckCall {
   absl::Span<const ConstArray> inputs;
   absl::Span<const MutableArray> outputs;
   const CheckOptions& options;
+  std::vector<Tensor>* before = nullptr;  // gets the inputs as they were, which outputs may have replaced since
 };
 
 // As Check. `outputs` get those of the first schedule or of the replayed one, or are none. They may be the memory of

@@ -214,7 +214,7 @@ agents::LaunchOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch
 absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                                 const CheckedRun& wanted) const {
   CheckedRun run = wanted;
-  run.way = WayOf(trial.schedule);
+  run.way = launch.way.value_or(WayOf(trial.schedule));
   PALLADION_RETURN_IF_ERROR(RunChecked(launch, lengths, trial, run));
   if (run.way != launch::Way::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock) return absl::OkStatus();
   run.way = launch::WayOf(run.program, {.purpose = launch::Purpose::kSchedule, .stuck = true});
@@ -226,6 +226,7 @@ absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const sched
 absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                                      Trial& trial, const CheckedRun& run) const {
   agents::LaunchOptions options = OptionsOf(launch, trial.schedule);
+  trial.way = run.way;
   options.way = run.way;
   if (run.way == launch::Way::kPrograms) options.order = launch.order;
   options.loop.budget = std::min(options.loop.budget, lengths.most_work);

@@ -1,14 +1,20 @@
 #include "emu/timing/time_kernel.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "emu/check/contracts.h"
+#include "emu/check/replay_origin.h"
+#include "emu/kernel/arrays.h"
+#include "emu/kernel/operand_check.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/timing/gpu_timing.h"
 #include "emu/timing/tpu_timing.h"
 #include "emu/timing/triton_timing.h"
+#include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -55,11 +61,7 @@ absl::Status CheckDrawn(const TimedCall& call) {
                                         cores == 1 ? "" : std::to_string(cores - 1)));
 }
 
-}  // namespace
-
-absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
-  PALLADION_RETURN_IF_ERROR(CheckDrawn(call));
-  PALLADION_RETURN_IF_ERROR(CheckCompiles(call.kernel));
+absl::StatusOr<Timed> TimeOnChip(const TimedCall& call) {
   const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
   switch (call.machine.family()) {
     case machines::Family::kHopper:
@@ -69,6 +71,61 @@ absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
       return TimeOnTpu(call);
   }
   return absl::InternalError(Cat(call.machine.name(), " is of a family without a model of time"));
+}
+
+// The number from 1 of the first move in which they differ; of the same moves 0.
+std::size_t FirstDifference(absl::Span<const scheduler::Move> a, absl::Span<const scheduler::Move> b) {
+  std::size_t i = 0;
+  while (i < a.size() && i < b.size() && a[i] == b[i]) ++i;
+  return i == a.size() && i == b.size() ? 0 : i + 1;
+}
+
+constexpr const char* kInstead = "; a check and a picture of a schedule replay it without a clock";
+
+// A run in time goes on with whoever the chip's times say comes next, and shared units take requests in the order of
+// time. Under another order times would be those of no chip.
+absl::Status ExpectOrderOfTime(const scheduler::Schedule& asked, const std::string& timed) {
+  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule own, scheduler::ParseSchedule(timed));
+  std::string other;
+  if (!asked.moves.has_value()) {
+    other = ": it is no list of moves";
+  } else if (asked.at_once != own.at_once) {
+    other = Cat(": it has ", asked.at_once == 0 ? "all" : Cat(asked.at_once), " clusters of blocks at once, not ",
+                own.at_once);
+  } else if (const std::size_t difference = FirstDifference(*asked.moves, *own.moves); difference > 0) {
+    other = Cat(" from its move ", difference, " on");
+  } else {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      Cat("the chip's times decide what comes next in a timed run, and this schedule is another", other, kInstead));
+}
+
+absl::StatusOr<Timed> TimeReplayed(const TimedCall& call) {
+  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule asked, scheduler::ParseSchedule(call.replay));
+  const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
+  PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
+  PALLADION_RETURN_IF_ERROR(
+      scheduler::ExpectMadeFor(asked, check::OriginOf(call.kernel.state(), inputs, CheckOptions{})));
+  const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
+  if (triton || call.machine.family() == machines::Family::kTpu)
+    return absl::InvalidArgumentError(
+        Cat("only the model of a GPU's threads has a schedule that can be replayed in time; here programs are timed in "
+            "the order of the text",
+            kInstead));
+  TimedCall scheduled = call;
+  scheduled.schedule = true;
+  PALLADION_ASSIGN_OR_RETURN(Timed timed, TimeOnChip(scheduled));
+  PALLADION_RETURN_IF_ERROR(ExpectOrderOfTime(asked, *timed.schedule));
+  return timed;
+}
+
+}  // namespace
+
+absl::StatusOr<Timed> TimeKernel(const TimedCall& call) {
+  PALLADION_RETURN_IF_ERROR(CheckDrawn(call));
+  PALLADION_RETURN_IF_ERROR(CheckCompiles(call.kernel));
+  return call.replay.empty() ? TimeOnChip(call) : TimeReplayed(call);
 }
 
 }  // namespace palladion::timing

@@ -24,6 +24,7 @@ struct TimedCall {
   std::optional<TimelineOptions> timeline;  // wanted
   bool schedule = false;                    // wanted
   bool values = false;                      // computed in any case: for tests of what is left out else
+  std::string replay = {};                  // the schedule that it is to take; "": that of the chip's times
   bool races = false;                       // of a GPU: looked for in that run, so that a timeline says when
 };
 
@@ -41,7 +42,8 @@ struct Timed {
 };
 
 // InvalidArgument: a kernel that cannot be compiled, or is for another family than the machine's; inputs that do not
-// fit. Unimplemented: an operation without a cost, with its line; a family without a model. NotFound: a number that the
+// fit; a schedule to replay that is none, is another kernel's, or is not that of the chip's times: no other has a time.
+// Unimplemented: an operation without a cost, with its line; a family without a model. NotFound: a number that the
 // machine lacks.
 absl::StatusOr<Timed> TimeKernel(const TimedCall& call);
 

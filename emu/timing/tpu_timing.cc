@@ -218,6 +218,9 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   if (!call.timeline.has_value()) return timed;
   timed.timeline = run.TakeTimeline();
   if (timed.timeline.has_value()) return timed;
+  if (timed.report.programs == 0)
+    return absl::InvalidArgumentError(Cat("kernel @", kernel.state().program().kernel_name,
+                                          ": its grid is empty, so no program ran, and there is no timeline to draw"));
   return absl::InvalidArgumentError(Cat("core ", call.timeline->unit, " of ", call.machine.name(),
                                         " has no part in kernel @", kernel.state().program().kernel_name,
                                         ", whose grid has no parallel dimension that the cores share; draw core 0"));

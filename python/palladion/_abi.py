@@ -195,6 +195,7 @@ def _signatures() -> dict:
         "palladion_session_take": (handle, [whole]),
         "palladion_taken_json": (handle, [handle]),
         "palladion_taken_report": (handle, [handle, size]),
+        "palladion_taken_inputs": (ctypes.POINTER(_Array), [handle, size, ctypes.POINTER(size)]),
         "palladion_session_pending": (whole, [whole]),
         "palladion_session_wait": (ctypes.c_int, [whole, whole]),
         "palladion_session_close": (None, [whole]),

@@ -33,7 +33,7 @@ from palladion._abi import (
 from palladion._abi import DEFECT as DEFECT
 from palladion._abi import MALFORMED as MALFORMED
 from palladion._abi import UNSUPPORTED as UNSUPPORTED
-from palladion.base.scalars import dtype_name
+from palladion.base.scalars import dtype_name, numpy_dtype
 
 
 def _take_text(library, pointer: ctypes.c_void_p) -> str:
@@ -254,12 +254,13 @@ class Program:
         )
         _expect(error, self._program, "the kernel was refused without a message")
 
-    def run(self, inputs, outputs, budget: int | None = None, legality: str = "on") -> tuple:
+    def run(self, inputs, outputs, budget: int | None = None, legality: str = "on", **options) -> tuple:
         """Fills `outputs` (C-contiguous arrays of the right shape and type); returns (exit code, ReportJson).
 
-        The report of a run that did not come to its end has an error, or is marked as interrupted.
+        The report of a run that did not come to its end has an error, or is marked as interrupted. `options` are the
+        rows of emu/front/options/check_options.cc that a run has besides: with `replay` it is that schedule's.
         """
-        given = options_list({"budget": budget, "legality": legality})
+        given = options_list({"budget": budget, "legality": legality, **options})
         return self._called(self._library.palladion_run_with, given, inputs, outputs)
 
     def check(self, inputs, outputs=(), **options) -> tuple:
@@ -348,8 +349,23 @@ def take_session(session: int) -> dict:
         report = ReportJson(entry["call"]["report"])
         report.handle = Handle(library.palladion_taken_report(taken, number))
         entry["call"]["report"] = report
+        if "launched" in entry:
+            entry["launched"]["inputs"] = _taken_inputs(taken, number)
     library.palladion_free_taken(taken)
     return contents
+
+
+def _taken_inputs(taken, number: int) -> list[np.ndarray]:
+    """Copies: what they are of is freed with what was taken."""
+    count = ctypes.c_size_t()
+    arrays = load().palladion_taken_inputs(taken, number, ctypes.byref(count))
+    copies = []
+    for one in (arrays[i] for i in range(count.value)):
+        copy = np.empty(one.shape[: one.rank], numpy_dtype(one.dtype.decode()))
+        if copy.nbytes:
+            ctypes.memmove(copy.ctypes.data, one.data, copy.nbytes)
+        copies.append(copy)
+    return copies
 
 
 def progress() -> list:

@@ -289,6 +289,8 @@ def _record(item: pytest.Item, report, plan: _Plan) -> None:
         "calls": as_calls(report.calls),
         "remarks": _remarks(report.calls),
     }
+    for call in report.calls:
+        call.launched = None  # pytest holds reports to its end, and inputs may be large
     if report.elsewhere:
         item.stash[_TEXT] = "\n\n".join(filter(None, (item.stash[_TEXT], *map(str, report.elsewhere))))
     item.stash[_ENTRY] |= {"ran": report.ran, "skipped": False}

@@ -109,12 +109,13 @@ def test_what_cannot_be_drawn_says_why(report):
     copied = pl.pallas_call(lambda x_ref, o_ref: o_ref.__setitem__(..., x_ref[...]), out_shape=X)
     with pytest.raises(ValueError, match="palladion.draw draws a run that is right"):
         palladion.draw_schedule(copied, X, target="v5e")
-    with palladion.emulate("h100", seeds=4, on_defect="collect") as session:
-        handoff(X)
+    finding = next(one for one in report.findings if one.code == "RACE_RW")
+    kept, report.kernels[0].launched = report.kernels[0].launched, None
     with pytest.raises(
         ValueError, match=r'were not kept.*palladion.draw_schedule\(f, \*args, target="mosaic_gpu/h100"'
     ):
-        palladion.draw_schedule(session.report, finding="RACE_RW")
+        palladion.draw_schedule(finding)
+    report.kernels[0].launched = kept
 
 
 def test_the_page_steps_by_keys_and_shows_what_is_collapsed(page, tmp_path):

@@ -160,3 +160,44 @@ def test_an_endless_loop_is_not_a_lock():
     finding = finding_of(report_of(endless, "h100", jnp.ones((128,), jnp.int32), seeds=2, budget=10_000), "DEADLOCK")
     assert "the end of a loop whose iterations change nothing" in finding.message
     assert finding.fix == "let the loop's body change what its condition looks at"
+
+
+def spinning(x):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = jax.lax.while_loop(lambda v: v[0, 0] < 1e9, lambda v: v * 1.0, x_ref[...])
+
+    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+
+BUDGETED = {
+    "run": palladion.run,
+    "check": palladion.check,
+    "time": palladion.time,
+    "draw": palladion.draw,
+    "draw_time": palladion.draw_time,
+    "advise": palladion.advise,
+    "draw_schedule": palladion.draw_schedule,
+}
+
+
+@pytest.mark.parametrize("name", BUDGETED)
+def test_a_spent_budget_is_named_as_the_caller_knows_it(name):
+    try:
+        text = str(BUDGETED[name](spinning, X, target="v5e", budget=100))
+    except (palladion.PalladionError, ValueError) as error:
+        text = str(error)
+    assert "::" not in text and "argument budget" in text, text
+
+
+def test_a_session_names_the_budget_too():
+    with pytest.raises(Exception, match="raise the argument budget") as raised:
+        report_of(spinning, "v5e", X, budget=100, seeds=2)
+    assert "::" not in str(raised.value)
+
+
+def test_a_grid_without_programs_has_no_timeline():
+    def nothing(x):
+        return pl.pallas_call(lambda x_ref, o_ref: None, grid=(0,), out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+    with pytest.raises(palladion.PalladionError, match="its grid is empty, so no program ran"):
+        palladion.draw_time(nothing, X, target="v5e")

@@ -392,7 +392,11 @@ def test_tiles_have_padding():
     "layout, shape, why",
     [
         ("WGMMA", (63, 16), "does not have the layout WGMMA"),
-        ("NONE", (64, 16), "no layout of registers is called 'NONE'"),
+        (
+            "NONE",
+            (64, 16),
+            "no layout of registers is called 'NONE'; there are WGMMA, TCGEN05, .*, and the memories smem",
+        ),
         ("vmem", (8, 128), "tiles of vector memory are a TPU's"),
         ("tmem", (8, 8), "not divisible into tiles"),
         ("smem", (8, 0), "one or two dimensions with 1 to 65536 elements"),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emu/chip/layouts/bank_conflicts.h"
+#include "emu/chip/layouts/layout_names.h"
 #include "emu/chip/layouts/tiles.h"
 #include "emu/chip/layouts/tmem_register_layouts.h"
 #include "emu/chip/machines/chip.h"
@@ -103,7 +104,9 @@ RegisterLayout NamedRegisters(const std::string& name) {
 
 absl::StatusOr<Spread> SpreadNamed(const std::string& name, const Type& type) {
   RegisterLayout layout = NamedRegisters(name);
-  if (!layout.known()) return absl::InvalidArgumentError(Cat("no layout of registers is called '", name, "'"));
+  if (!layout.known())
+    return absl::InvalidArgumentError(Cat("no layout of registers is called '", name, "'; there are ",
+                                          PublicLayoutNames(), ", and the memories smem, vmem and tmem"));
   if (layout.kind == RegisterLayout::Kind::kStrided && layout.vector == 0)
     layout.vector = StridedVector(type).value_or(0);
   const bool has_vectors = layout.kind != RegisterLayout::Kind::kStrided || layout.vector > 0;

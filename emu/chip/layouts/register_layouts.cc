@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "emu/chip/layouts/layout_names.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::layouts {
@@ -349,6 +350,14 @@ bool Fits(const RegisterLayout& layout, const Type& type) {
   if (layout.kind != RegisterLayout::Kind::kStrided) return true;
   if (layout.vector == 0) return StridedVector(type).has_value();
   return NumElements(type.shape) % (layout.vector * kLanesOfGroup) == 0;
+}
+
+std::string PublicLayoutNames() {
+  std::string names;
+  for (const NamedLayout& row : kNamed) {
+    if (row.text[0] != '_') Append(&names, names.empty() ? "" : ", ", row.text);
+  }
+  return names;
 }
 
 }  // namespace palladion::layouts

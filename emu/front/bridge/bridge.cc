@@ -42,6 +42,29 @@ std::string TimeMembers(const PreparedKernel& kernel, absl::Span<const ConstArra
   return Cat(", \"time\": ", timed->json, ", \"time_text\": ", JsonString(timed->text));
 }
 
+// Of a call that can be replayed, beside its report; the inputs are arrays.
+std::string KeptMember(const KeptCall& call) {
+  return Cat(", \"launched\": {\"text\": ", JsonString(call.text), ", \"kernel\": ", JsonString(call.kernel),
+             ", \"target\": ", JsonString(call.target), ", \"options\": ", JsonString(call.options),
+             ", \"launches\": ", call.launches, "}");
+}
+
+bool IsShownBySchedule(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(),
+                     [](const ReportedFinding& finding) { return !finding.replay.empty(); });
+}
+
+// Nothing large where nothing was found.
+KeptCall Kept(const BridgeRequest& request, const Report& report, std::vector<Tensor> before, std::int64_t launches) {
+  if (!IsShownBySchedule(report)) return {};
+  return {std::string(request.text),
+          std::string(request.kernel),
+          std::string(request.target),
+          std::string(request.options),
+          launches,
+          std::move(before)};
+}
+
 // The outputs of a kernel that could not run.
 void Poison(absl::Span<const MutableArray> outputs) {
   constexpr std::byte kOnes{0xff}, kTrue{1};  // NaN, and a bool that XLA takes for one
@@ -96,6 +119,12 @@ std::size_t HashOf(const BridgeRequest& request) {
 }
 
 }  // namespace
+
+std::size_t KeptCall::bytes() const {
+  std::size_t bytes = text.size();
+  for (const Tensor& input : inputs) bytes += input.num_bytes();
+  return bytes;
+}
 
 // Counts a call of a session while it lives.
 class Bridge::PendingCall {
@@ -152,13 +181,15 @@ std::optional<Taken> Bridge::Take(std::int64_t session) {
   Taken taken{.json = "{\"calls\": [", .reports = {}};
   for (const Deposit& deposit : left.deposits) {
     Append(&taken.json, taken.reports.empty() ? "" : ", ", "{\"count\": ", deposit.count, ", \"call\": ", deposit.json,
-           "}");
+           deposit.kept == nullptr ? "" : KeptMember(*deposit.kept), "}");
     taken.reports.push_back(deposit.report);
+    taken.kept.push_back(deposit.kept);
   }
   Append(&taken.json, "], \"dropped\": ", left.dropped, "}");
   left.by_json.clear();
   left.deposits.clear();
   left.dropped = 0;
+  left.kept_bytes = 0;
   return taken;
 }
 
@@ -176,7 +207,7 @@ bool Bridge::Wait(std::int64_t session, std::int64_t milliseconds) {
   });
 }
 
-void Bridge::Leave(std::int64_t session, std::string json, const Report& report) {
+void Bridge::Leave(std::int64_t session, std::string json, const Report& report, KeptCall call) {
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return;
@@ -189,7 +220,11 @@ void Bridge::Leave(std::int64_t session, std::string json, const Report& report)
     ++left.dropped;
     return;
   }
-  left.deposits.push_back({std::move(json), std::make_shared<const Report>(report), 1});
+  left.deposits.push_back({std::move(json), std::make_shared<const Report>(report), 1, nullptr});
+  if (!call.text.empty() && left.kept_bytes + call.bytes() <= kMaxKeptBytes) {
+    left.kept_bytes += call.bytes();
+    left.deposits.back().kept = std::make_shared<const KeptCall>(std::move(call));
+  }
   left.by_json.emplace(left.deposits.back().json, &left.deposits.back());
 }
 
@@ -279,7 +314,8 @@ std::optional<Report> Bridge::RefusedBefore(const Kernel& kernel) {
 absl::Status Bridge::Prepare(const BridgeRequest& request) { return Find(request).status(); }
 
 absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                                   absl::Span<const MutableArray> outputs, const RunOptions& here) const {
+                                   absl::Span<const MutableArray> outputs, const RunOptions& here,
+                                   std::vector<Tensor>* before) const {
   CheckOptions options = kernel.how.options;
   options.run.control = here.control;
   options.run.session = here.session;
@@ -288,7 +324,7 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
     if (report.ok()) report->strict = kernel.how.options.strict;
     return report;
   }
-  return check::CheckInto({kernel.prepared, inputs, outputs, options});
+  return check::CheckInto({kernel.prepared, inputs, outputs, options, before});
 }
 
 // The kernel as so many launches, where they are wanted or where this call takes what the call before it made: f(f(x)).
@@ -360,13 +396,15 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   const absl::StatusOr<std::optional<Row>> row_or = RowOf(request, *kernel, inputs);
   const std::optional<Row> row = row_or.ok() ? *row_or : std::nullopt;
   absl::StatusOr<Report> in_a_row = Report();
+  std::vector<Tensor> before, before_row;
   if (row.has_value()) {
     CheckOptions options = how.options;
     options.run.control = &control;
-    in_a_row = check::CheckInto({row->kernel, inputs, {}, options});
+    in_a_row = check::CheckInto({row->kernel, inputs, {}, options, &before_row});
     if (!how.never_raise) PALLADION_RETURN_IF_ERROR(in_a_row.status());
   }
-  absl::StatusOr<Report> report = Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()});
+  absl::StatusOr<Report> report =
+      Run(**kernel, inputs, outputs, {.control = &control, .session = between.get()}, &before);
   if (report.ok() && !row_or.ok()) SayWhyNotInARow(row_or.status(), *report);
   if (!report.ok()) {
     const Report refused = ErrorReport(report.status(), prepared.name(), prepared.target());
@@ -376,10 +414,13 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
     return absl::OkStatus();
   }
   Remember(request.session, *kernel, outputs);
-  if (!ReplaysRow(**kernel)) Leave(request.session, DepositText(GridOf(prepared), *report, time), *report);
+  if (!ReplaysRow(**kernel))
+    Leave(request.session, DepositText(GridOf(prepared), *report, time), *report,
+          Kept(request, *report, std::move(before), 1));
   absl::Status raised = Raised(how, *report);
   if (row.has_value() && in_a_row.ok()) {
-    Leave(request.session, DepositText(GridOf(prepared), *in_a_row, Cat(", \"launches\": ", row->launches)), *in_a_row);
+    Leave(request.session, DepositText(GridOf(prepared), *in_a_row, Cat(", \"launches\": ", row->launches)), *in_a_row,
+          Kept(request, *in_a_row, std::move(before_row), row->launches));
     raised.Update(Raised(how, *in_a_row, row->launches));
   }
   return raised;

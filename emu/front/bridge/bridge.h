@@ -63,10 +63,19 @@ struct BridgeOptions {
 // InvalidArgument: an option that is not known, or a value that is none.
 absl::StatusOr<BridgeOptions> ParseBridgeOptions(std::string_view text);
 
+// What replays the findings of a checked call.
+struct KeptCall {
+  std::string text, kernel, target, options;  // of its BridgeRequest
+  std::int64_t launches = 1;                  // in a row
+  std::vector<Tensor> inputs;                 // as they were before it ran
+  std::size_t bytes() const;
+};
+
 // What calls left in a session, equal ones folded.
 struct Taken {
   std::string json;                                    // {"calls": [{"count": 2, "call": {...}}], "dropped": 0}
   std::vector<std::shared_ptr<const Report>> reports;  // of the calls
+  std::vector<std::shared_ptr<const KeptCall>> kept;   // nullptr: no schedule shows a finding of it, or it was too much
 };
 
 class Bridge {
@@ -74,6 +83,7 @@ class Bridge {
   static constexpr std::size_t kMaxKernels = 512;                     // prepared, of all sessions together
   static constexpr std::size_t kMaxTextBytes = std::size_t{1} << 28;  // of those
   static constexpr std::size_t kMaxReports = 4096;                    // different ones of one session that wait
+  static constexpr std::size_t kMaxKeptBytes = std::size_t{1} << 28;  // of these, with their inputs
   static constexpr std::int64_t kNoSession = 0;                       // always open: calls outside of any session
 
   Bridge() { sessions_.try_emplace(kNoSession); }
@@ -121,11 +131,13 @@ class Bridge {
     std::string json;
     std::shared_ptr<const Report> report;
     std::int64_t count = 0;
+    std::shared_ptr<const KeptCall> kept;
   };
   struct Session {
     std::list<Deposit> deposits;
     std::unordered_map<std::string_view, Deposit*> by_json;  // of `deposits`
     std::int64_t dropped = 0, pending = 0;
+    std::size_t kept_bytes = 0;  // of `deposits`
     Launched last;
     std::set<std::shared_ptr<const Kernel>> rows;  // that were looked at as two launches in a row
     std::shared_ptr<palladion::Session> between = std::make_shared<palladion::Session>();  // its launches
@@ -134,7 +146,8 @@ class Bridge {
 
   absl::StatusOr<std::shared_ptr<const Kernel>> Find(const BridgeRequest& request);
   absl::StatusOr<Report> Run(const Kernel& kernel, absl::Span<const ConstArray> inputs,
-                             absl::Span<const MutableArray> outputs, const RunOptions& here) const;
+                             absl::Span<const MutableArray> outputs, const RunOptions& here,
+                             std::vector<Tensor>* before) const;
   static std::optional<Report> RefusedBefore(const Kernel& kernel);
   // A schedule that is replayed is one of the launches in a row: what one launch gives is wanted alone.
   static bool ReplaysRow(const Kernel& kernel) {
@@ -147,7 +160,7 @@ class Bridge {
                 absl::Span<const MutableArray> outputs);
   bool IsCancelled(std::int64_t session);
   // `json` has the report and what else is known of the call.
-  void Leave(std::int64_t session, std::string json, const Report& report);
+  void Leave(std::int64_t session, std::string json, const Report& report, KeptCall call = {});
 
   std::mutex kernels_mutex_;
   std::list<std::shared_ptr<const Kernel>> kernels_;  // the one used last is first

@@ -1,7 +1,9 @@
 // The part of the C ABI that calls from compiled programs and their sessions use.
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "emu/c_api.h"
@@ -13,8 +15,14 @@
 #include "semantics/base/status.h"
 #include "semantics/base/target_names.h"
 
+// The arrays of what was kept point into it.
 struct palladion_taken {
+  struct Inputs {
+    std::vector<std::string> dtypes;
+    std::vector<palladion_array> arrays;
+  };
   palladion::bridge::Taken taken;
+  std::vector<Inputs> inputs;  // of the calls
 };
 
 namespace {
@@ -77,8 +85,27 @@ int palladion_session_wait(int64_t session, int64_t milliseconds) {
 }
 
 palladion_taken* palladion_session_take(int64_t session) {
-  std::optional<palladion::bridge::Taken> taken = ProcessBridge().Take(session);
-  return taken.has_value() ? new palladion_taken{*std::move(taken)} : nullptr;
+  std::optional<palladion::bridge::Taken> found = ProcessBridge().Take(session);
+  if (!found.has_value()) return nullptr;
+  auto* const taken = new palladion_taken{*std::move(found), {}};
+  taken->inputs.resize(taken->taken.kept.size());
+  for (std::size_t call = 0; call < taken->inputs.size(); ++call) {
+    if (taken->taken.kept[call] == nullptr) continue;
+    const std::vector<palladion::Tensor>& tensors = taken->taken.kept[call]->inputs;
+    auto& [dtypes, arrays] = taken->inputs[call];
+    for (const palladion::Tensor& tensor : tensors) dtypes.emplace_back(palladion::Name(tensor.dtype()));
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      arrays.push_back({.data = const_cast<std::byte*>(tensors[i].bytes()),  // an input, which is only read
+                        .shape = tensors[i].shape().data(),
+                        .rank = static_cast<int>(tensors[i].shape().size()),
+                        .dtype = dtypes[i].c_str()});
+  }
+  return taken;
+}
+
+const palladion_array* palladion_taken_inputs(const palladion_taken* taken, size_t call, size_t* n_inputs) {
+  *n_inputs = taken == nullptr || call >= taken->inputs.size() ? 0 : taken->inputs[call].arrays.size();
+  return *n_inputs == 0 ? nullptr : taken->inputs[call].arrays.data();
 }
 
 char* palladion_taken_json(const palladion_taken* taken) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "emu/check.h"
 #include "emu/check/into_arrays.h"
+#include "emu/check/replayed_run.h"
 #include "emu/chip/machines/chip.h"
 #include "emu/chip/machines/description.h"
 #include "emu/emulate.h"
@@ -131,12 +132,13 @@ palladion_code palladion_run_with(const palladion_program* program, const pallad
   return Reported(program, {inputs, n_inputs, outputs, n_outputs}, {report, error},
                   [&](absl::Span<const palladion::ConstArray> in, absl::Span<const palladion::MutableArray> out,
                       palladion::RunControl& control) -> absl::StatusOr<palladion::Report> {
-                    PALLADION_ASSIGN_OR_RETURN(palladion::RunOptions options,
+                    PALLADION_ASSIGN_OR_RETURN(palladion::CheckOptions options,
                                                palladion::options::RunOptionsOf(TextsOf(how)));
-                    options.control = &control;
+                    options.run.control = &control;
                     const std::shared_ptr<palladion::Session> session = SessionOfThread();
-                    options.session = session.get();
-                    return palladion::RunInto(program->kernel, in, out, options);
+                    options.run.session = session.get();
+                    if (!options.replay.empty()) return palladion::check::ReplayInto(program->kernel, in, out, options);
+                    return palladion::RunInto(program->kernel, in, out, options.run);
                   });
 }
 

@@ -4,9 +4,11 @@
 #include <vector>
 
 #include "emu/check.h"
+#include "emu/check/replayed_run.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/c_lines.h"
 #include "emu/front/bridge/interrupt.h"
+#include "emu/front/options/check_options.h"
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/tools/debug/recorded_launch.h"
@@ -20,37 +22,54 @@ namespace {
 
 // What a check of one schedule finds, which is no pass; nothing where none is wanted.
 absl::StatusOr<std::optional<Report>> CheckedOnce(const palladion_draw_request& request,
-                                                  absl::Span<const ConstArray> given, const RunOptions& run) {
+                                                  absl::Span<const ConstArray> given, CheckOptions options) {
   if (request.check == 0) return std::nullopt;
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(TextOf(request.text, request.size),
                                                                       {.kernel = std::string(TextOf(request.kernel)),
                                                                        .target = std::string(TextOf(request.target))}));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, kernel::TensorsOf(given));
-  CheckOptions options{.seeds = 1};
-  options.run = run;
+  options.seeds = 1;
   PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, inputs, options));
   if (report.verdict == Verdict::kClean) report.verdict = Verdict::kRan;
   return report;
 }
 
+// Recorders see one run, of `kernel` itself or, replayed, of what stands for it.
+absl::Status Record(const PreparedKernel& kernel, absl::Span<const ConstArray> given, const CheckOptions& options,
+                    const std::optional<check::ReplayedRun>& replayed, absl::Span<run::Watcher* const> recorders) {
+  if (!replayed.has_value()) return debug::RecordLaunch(kernel, given, options.run, recorders);
+  return replayed->Run({.run = options.run, .observers = {recorders.begin(), recorders.end()}}).status();
+}
+
 absl::StatusOr<std::string> DrawnData(const palladion_draw_request& request, const palladion_array* arrays,
                                       std::size_t n) {
-  PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, PrepareText(TextOf(request.text, request.size),
-                                                                      {.kernel = std::string(TextOf(request.kernel)),
-                                                                       .target = std::string(TextOf(request.target)),
-                                                                       .observable = true}));
+  PALLADION_ASSIGN_OR_RETURN(const PreparedKernel plain, PrepareText(TextOf(request.text, request.size),
+                                                                     {.kernel = std::string(TextOf(request.kernel)),
+                                                                      .target = std::string(TextOf(request.target)),
+                                                                      .observable = true}));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
   InterruptibleRun interruptible;
-  const RunOptions run = interruptible.Options(request.budget);
+  PALLADION_ASSIGN_OR_RETURN(CheckOptions options, options::RunOptionsOf(TextsOf(request.options)));
+  const bool padded_bounds = options.run.padded_bounds;
+  options.run = interruptible.Options(request.budget);
+  options.run.padded_bounds = padded_bounds;
+  std::vector<Tensor> inputs;
+  std::optional<check::ReplayedRun> replayed;
+  if (!options.replay.empty()) {
+    PALLADION_ASSIGN_OR_RETURN(inputs, kernel::TensorsOf(given));
+    PALLADION_ASSIGN_OR_RETURN(replayed, check::ReplayedRun::Of(plain, inputs, options));
+  }
+  const PreparedKernel& kernel = replayed.has_value() ? replayed->kernel() : plain;
   debug::TraceRecorder trace(kernel.state(), {});
   debug::StepRecorder steps(kernel.state(), {.elements = request.values != 0 ? debug::kPageElements : 0});
   const std::vector<run::Watcher*> recorders = {&trace, &steps};
-  PALLADION_RETURN_IF_ERROR(debug::RecordLaunch(kernel, given, run, recorders));
-  PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, CheckedOnce(request, given, run));
+  PALLADION_RETURN_IF_ERROR(Record(kernel, given, options, replayed, recorders));
+  PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, CheckedOnce(request, given, options));
   SourceLines lines(request.lines, request.n_lines);
   return debug::TraceData({.trace = trace,
                            .kernel = kernel.state(),
                            .steps = &steps,
+                           .replayed = replayed.has_value(),
                            .report = report ? &*report : nullptr,
                            .source_line = [&](const std::string& file, int line) { return lines.Line(file, line); }});
 }

@@ -24,10 +24,13 @@ absl::StatusOr<TimeReport> TimedBy(const palladion_time_request& request, const 
                                                                        .target = std::string(TextOf(request.target)),
                                                                        .observable = true}));
   PALLADION_ASSIGN_OR_RETURN(const std::vector<ConstArray> given, ConstArrays(arrays, n));
+  if (request.replay != nullptr && *request.replay == '\0')
+    return absl::InvalidArgumentError("replay needs the schedule of a timed run; found ''");
   InterruptibleRun interruptible;
   const RunOptions run = interruptible.Options(request.budget);
   TimeWanted wanted{.changes = {request.changes, request.changes + request.n_changes},
-                    .kernel_text = TextOf(request.text, request.size)};
+                    .kernel_text = TextOf(request.text, request.size),
+                    .replay = std::string(TextOf(request.replay))};
   if (request.timeline != nullptr) {
     wanted.compare = TextOf(request.timeline->compare);
     wanted.timeline = timing::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
@@ -63,6 +66,8 @@ absl::StatusOr<TimeReport> AdviceOfRequest(const palladion_advise_request* reque
   if (request == nullptr) return absl::InvalidArgumentError("no request");
   if (request->time.timeline != nullptr)
     return absl::InvalidArgumentError("palladion_advise draws no timeline; palladion_time does");
+  if (request->time.replay != nullptr)
+    return absl::InvalidArgumentError("palladion_advise replays no schedule; palladion_time does");
   const AdviceWanted advice{.seeds = request->seeds, .what_ifs = request->what_ifs != 0};
   return TimedBy(request->time, arrays, n,
                  [&](const PreparedKernel& kernel, absl::Span<const ConstArray> given, const TimeWanted& wanted,

@@ -26,10 +26,12 @@ absl::StatusOr<TimeReport> TimeOfArrays(const PreparedKernel& kernel, absl::Span
     PALLADION_ASSIGN_OR_RETURN(compared, timing::DataOfPage(wanted.compare));
   }
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, kernel::TensorsOf(arrays));
-  PALLADION_ASSIGN_OR_RETURN(
-      const timing::Timed timed,
-      timing::TimeKernel(
-          {.kernel = kernel, .inputs = inputs, .machine = machine, .run = run, .timeline = wanted.timeline}));
+  PALLADION_ASSIGN_OR_RETURN(const timing::Timed timed, timing::TimeKernel({.kernel = kernel,
+                                                                            .inputs = inputs,
+                                                                            .machine = machine,
+                                                                            .run = run,
+                                                                            .timeline = wanted.timeline,
+                                                                            .replay = wanted.replay}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   const Module& module = kernel.state().module();
   SourceFiles sources;

@@ -25,6 +25,7 @@ struct TimeWanted {
   std::optional<timing::TimelineOptions> timeline = {};
   std::string_view kernel_text = {};  // for the timeline
   std::string compare = {};           // a page that the timeline's stands beside; "": none
+  std::string replay = {};            // of timing::TimedCall
 };
 
 // `kernel` is observable, and its target names a chip. Errors as timing::TimeKernel's, and how the run ended.

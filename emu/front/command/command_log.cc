@@ -10,6 +10,7 @@
 
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_replay.h"
 #include "emu/front/command/output_file.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/watch/program_filter.h"
@@ -37,13 +38,14 @@ absl::StatusOr<debug::InstructionLog> ReadLogFile(const std::string& path) {
 struct LogTo {
   const Console& console;
   std::ostream& log;
+  const check::ReplayedRun* replayed;  // nullptr: a plain run
 };
 
 absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                  agents::LaunchOptions options, const LogTo& to) {
   Attended attended(to.console, kernel.name());
   options.run.control = attended.control();
-  return debug::WriteLog(kernel, inputs, options, to.log);
+  return debug::WriteLog(kernel, inputs, options, to.log, to.replayed);
 }
 
 }  // namespace
@@ -51,21 +53,23 @@ absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const 
 absl::StatusOr<ExitCode> CommandLog(const CommandLine& line, const Console& console) {
   std::ostream& out = console.out;
   PALLADION_ASSIGN_OR_RETURN(const KernelFile kernel_file, LoadKernel(line, true));
-  const PreparedKernel& kernel = kernel_file.kernel;
   agents::LaunchOptions options;
-  PALLADION_ASSIGN_OR_RETURN(options.run.loop_budget, PositiveFlag(line, "budget", options.run.loop_budget));
-  options.run.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(options.run, RunOptionsOf(line));
   if (line.Has("program")) {
     PALLADION_ASSIGN_OR_RETURN(options.only_program, watch::ParseProgram(line.Flag("program")));
   }
-  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel));
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel_file.kernel));
+  PALLADION_ASSIGN_OR_RETURN(const auto replayed, ReplayedRunOf(line, console, kernel_file.kernel, inputs));
+  const PreparedKernel& kernel = replayed.has_value() ? replayed->kernel() : kernel_file.kernel;
   std::optional<OutputFile> file;
   if (line.Has("output")) {
     PALLADION_ASSIGN_OR_RETURN(OutputFile opened, OutputFile::Open(line, "output"));
     file.emplace(std::move(opened));
   }
-  PALLADION_ASSIGN_OR_RETURN(const RunResult result,
-                             Attend(kernel, inputs, options, {console, file.has_value() ? file->stream() : out}));
+  PALLADION_ASSIGN_OR_RETURN(const RunResult result, Attend(kernel, inputs, options,
+                                                            {.console = console,
+                                                             .log = file.has_value() ? file->stream() : out,
+                                                             .replayed = replayed.has_value() ? &*replayed : nullptr}));
   if (file.has_value()) {
     PALLADION_RETURN_IF_ERROR(file->Commit());
     out << "wrote " << line.Flag("output") << "\n";

@@ -3,10 +3,11 @@
 #include <memory>
 #include <optional>
 
-#include "emu/check/plain_run.h"
 #include "emu/check/refusal.h"
+#include "emu/check/replayed_run.h"
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_replay.h"
 #include "emu/front/command/output_directory.h"
 #include "emu/front/reports/fidelity_text.h"
 #include "emu/run/agents/host_memory.h"
@@ -143,10 +144,11 @@ absl::Status WriteOutputs(OutputDirectory& output, const PreparedKernel& kernel,
 }
 
 absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                 agents::LaunchOptions options, const Console& console) {
+                                 agents::LaunchOptions options, const Console& console,
+                                 const std::optional<check::ReplayedRun>& replayed) {
   Attended attended(console, kernel.name());
   options.run.control = attended.control();
-  return check::RunWatched(kernel, inputs, options);
+  return check::RunOrReplay(kernel, inputs, options, replayed.has_value() ? &*replayed : nullptr);
 }
 
 }  // namespace
@@ -154,25 +156,23 @@ absl::StatusOr<RunResult> Attend(const PreparedKernel& kernel, absl::Span<const 
 absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& console) {
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   agents::LaunchOptions options;
-  CheckOptions given;
-  PALLADION_RETURN_IF_ERROR(SetOptions(line, {"budget", "bounds", "legality"}, given));
-  options.run = given.run;
-  options.run.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(options.run, RunOptionsOf(line));
   absl::StatusOr<KernelFile> loaded = LoadKernel(line, Observed::IsWanted(line));
   const bool judged = options.run.legality != LegalityMode::kOff;
   if (!loaded.ok()) return judged ? Refused(line, loaded.status(), console) : loaded.status();
   const KernelFile file = *std::move(loaded);
-  const PreparedKernel& kernel = file.kernel;
   if (line.Flag("out").empty() && (line.Has("out") || !Observed::IsWanted(line)))
     return absl::InvalidArgumentError(
         "--out DIR says where the outputs go; found none (only with --stats, --trap or --dump can it be left out)");
-  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(kernel.state(), agents::HostMemoryLimit()));
-  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, kernel));
+  PALLADION_RETURN_IF_ERROR(agents::CheckMemory(file.kernel.state(), agents::HostMemoryLimit()));
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
+  PALLADION_ASSIGN_OR_RETURN(const auto replayed, ReplayedRunOf(line, console, file.kernel, inputs));
+  const PreparedKernel& kernel = replayed.has_value() ? replayed->kernel() : file.kernel;
   Observed observed;
   PALLADION_RETURN_IF_ERROR(observed.Open(line, kernel.state()));
   PALLADION_ASSIGN_OR_RETURN(std::optional<OutputDirectory> output, OpenOutput(line, kernel));
   observed.Attach(options, output ? &*output : nullptr);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console, replayed));
   PALLADION_RETURN_IF_ERROR(observed.status());
   const absl::Status end = launch::EndOf(result.report);  // findings before it are reported all the same
   if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));

@@ -7,6 +7,7 @@
 
 #include "emu/check.h"
 #include "emu/front/command/attended.h"
+#include "emu/front/command/command_replay.h"
 #include "emu/front/command/output_file.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/tools/schedule/failing_run.h"
@@ -30,16 +31,16 @@ absl::StatusOr<CheckOptions> OptionsOf(const CommandLine& line) {
   if (!line.Has("replay")) return options;
   if (line.Has("seeds"))
     return absl::InvalidArgumentError("--replay runs one schedule, so --seeds does not go with it");
-  PALLADION_ASSIGN_OR_RETURN(options.replay, ReplayOf(line.Flag("replay")));
-  if (options.replay.empty())
-    return absl::InvalidArgumentError("--replay needs the schedule that a report names; found ''");
+  PALLADION_ASSIGN_OR_RETURN(options.replay, ScheduleOf(line));
   return options;
 }
 
 }  // namespace
 
 bool AsksForSchedule(const CommandLine& line) {
-  return line.Flag("view") == "schedule" || line.Has("replay") || line.Has("svg") || line.Has("finding");
+  const bool replays_programs = line.Flag("view") == "programs" && line.Has("replay");
+  return line.Flag("view") == "schedule" || line.Has("svg") || line.Has("finding") ||
+         (line.Has("replay") && !replays_programs);
 }
 
 absl::StatusOr<ExitCode> TraceSchedule(const CommandLine& line, const Console& console) {

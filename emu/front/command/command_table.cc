@@ -32,6 +32,10 @@ constexpr Option kBudget = {"budget", "N",
                             "several times](spec/control.md), and the most programs of the grid (default 2^27). A "
                             "kernel that does not end is an error with the loop's line, within about a minute by "
                             "default."};
+constexpr Option kReplay = {
+    "replay", "SCHEDULE",
+    "The run of this schedule, as of `check`, and not that of program order. `--fill`, `--proxy`, `--links` and "
+    "`--bounds` are those of the check that named it."};
 constexpr Option kFidelity = {
     "fidelity", "", "[How faithful](reports.md#fidelity) the run is to its target, as a table behind the report."};
 constexpr Option kFormat = {"format", "text|json", "For people, or for programs."};
@@ -48,6 +52,10 @@ const Option kRun[] = {
     kBudget,
     FlagOf("bounds"),
     FlagOf("legality"),
+    kReplay,
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
     kFidelity,
     {"format", "text|json", "The report for people, or [one line of JSON](reports.md#json)."},
     {"stats", "",
@@ -124,7 +132,10 @@ const Option kTrace[] = {
      "What is drawn: [what happened when](timeline.md) on a chip, the grid and what each program touches, or [the "
      "schedule that shows a finding](schedule-pictures.md); `auto` is the first for kernels whose chip has a model of "
      "time, and the last with `--replay`, `--svg` or `--finding`."},
-    {"replay", "SCHEDULE", "The schedule to draw, as of `check`; without it, that of the worst finding of a check."},
+    {"replay", "SCHEDULE",
+     "The schedule to draw, as of `check`; without it, that of the worst finding of a check. With `--view programs` "
+     "the "
+     "programs of that run, whose page steps through their instructions in the order of the schedule."},
     {"finding", "CODE", "Which finding of the schedule is drawn, such as `RACE_RW`; without it, the worst."},
     {"seeds", "N", "Of a schedule, without `--replay`: how many the check tries (default 64)."},
     FlagOf("fill"),
@@ -139,21 +150,31 @@ const Option kTrace[] = {
     {"no-check", "", "Leaves out the findings of a check."},
 };
 
-constexpr Option kWhy[] = {
+const Option kWhy[] = {
     kIn,
     kKernel,
     kTarget,
     kBudget,
+    kReplay,
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
+    FlagOf("bounds"),
     {"element", "OUTPUT[I,J]",
      "The element: an output by its name in the text or the user's own, and an index from 0."},
     {"depth", "N", "How many steps back (default 12)."},
 };
 
-constexpr Option kLog[] = {
+const Option kLog[] = {
     kIn,
     kKernel,
     kTarget,
     kBudget,
+    kReplay,
+    FlagOf("fill"),
+    FlagOf("proxy"),
+    FlagOf("links"),
+    FlagOf("bounds"),
     {"output", "FILE", "Where the log goes; without it, to the standard output.", 'o'},
     {"program", "I,J", "Only this program of the grid. What other programs would have left in memory is missing."},
 };
@@ -273,6 +294,9 @@ constexpr Option kTime[] = {
     {"core", "N",
      "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "
      "has a parallel dimension."},
+    {"replay", "SCHEDULE",
+     "A schedule that `--schedule` wrote: the same run, or an error. What the chip's times decide has [one "
+     "order](time.md#a-timed-run-replays), so any other schedule is refused."},
     {"schedule", "FILE",
      "Writes the schedule of the timed run to FILE; `palladion check --replay @FILE` [replays "
      "it](time.md#a-timed-run-replays)."},

@@ -14,6 +14,7 @@
 #include "emu/chip/machines/keys.h"
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_replay.h"
 #include "emu/front/command/command_timeline.h"
 #include "emu/front/command/output_file.h"
 #include "emu/kernel/prepared_kernel.h"
@@ -149,9 +150,11 @@ class TimeOutput {
 absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& console) {
   PALLADION_ASSIGN_OR_RETURN(const std::string format, ChoiceFlag(line, "format"));
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t lines, PositiveFlag(line, "lines", 12));
-  RunOptions options;
-  PALLADION_ASSIGN_OR_RETURN(options.loop_budget, PositiveFlag(line, "budget", options.loop_budget));
-  options.budget_name = kBudgetFlag;
+  PALLADION_ASSIGN_OR_RETURN(RunOptions options, RunOptionsOf(line));
+  std::string replay;
+  if (line.Has("replay")) {
+    PALLADION_ASSIGN_OR_RETURN(replay, ScheduleOf(line));
+  }
   PALLADION_ASSIGN_OR_RETURN(const std::string compared, ComparedPage(line));  // which --page may replace
   PALLADION_ASSIGN_OR_RETURN(auto files, OpenFiles(line));
   PALLADION_ASSIGN_OR_RETURN(KernelFile file, LoadKernel(line, /*observable=*/true));
@@ -171,7 +174,8 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
                                                                             .machine = machine,
                                                                             .run = options,
                                                                             .timeline = drawn,
-                                                                            .schedule = line.Has("schedule")}));
+                                                                            .schedule = line.Has("schedule"),
+                                                                            .replay = replay}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   PALLADION_RETURN_IF_ERROR(CheckOutputs(line, machine, timed));
   TimeOutput output(line, console, {file, timed, compared});

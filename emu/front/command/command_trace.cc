@@ -10,6 +10,7 @@
 #include "emu/check.h"
 #include "emu/front/command/attended.h"
 #include "emu/front/command/command_common.h"
+#include "emu/front/command/command_replay.h"
 #include "emu/front/command/command_schedule.h"
 #include "emu/front/command/command_timeline.h"
 #include "emu/front/command/output_file.h"
@@ -59,12 +60,16 @@ class Tracing {
 
   absl::StatusOr<ExitCode> Trace() {
     for (const char* flag : {"seeds", "fill", "proxy", "links", "bounds"}) {
-      if (line_.Has(flag))
+      if (line_.Has(flag) && (flag == std::string_view("seeds") || !line_.Has("replay")))
         return absl::InvalidArgumentError(Cat("--", flag, " is of the check whose schedule --view schedule draws"));
     }
     PALLADION_ASSIGN_OR_RETURN(Files files, OpenFiles(line_));
-    PALLADION_ASSIGN_OR_RETURN(options_.run.loop_budget, PositiveFlag(line_, "budget", options_.run.loop_budget));
     options_.run.budget_name = kBudgetFlag;
+    PALLADION_RETURN_IF_ERROR(SetOptions(line_, kReadings, options_));
+    PALLADION_ASSIGN_OR_RETURN(options_.run.loop_budget, PositiveFlag(line_, "budget", options_.run.loop_budget));
+    if (line_.Has("replay")) {
+      PALLADION_ASSIGN_OR_RETURN(options_.replay, ScheduleOf(line_));
+    }
     PALLADION_ASSIGN_OR_RETURN(events_, PositiveFlag(line_, "events", 200000));
     PALLADION_ASSIGN_OR_RETURN(const std::string view, ChoiceFlag(line_, "view"));
     PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line_));
@@ -137,19 +142,23 @@ class Tracing {
   }
 
   absl::StatusOr<ExitCode> DrawPrograms(const KernelFile& file, Files& files) {
+    // The page steps through instructions, which run by themselves in an observable kernel only.
+    PALLADION_ASSIGN_OR_RETURN(const KernelFile loaded, LoadKernel(line_, /*observable=*/line_.Has("page")));
+    PALLADION_ASSIGN_OR_RETURN(const auto replayed, ReplayedRunOf(line_, console_, loaded.kernel, inputs_));
+    const PreparedKernel& recorded = replayed.has_value() ? replayed->kernel() : loaded.kernel;
     std::optional<Attended> attended(std::in_place, console_, file.kernel.name());
     options_.run.control = attended->control();
     debug::TraceLimits limits;
     limits.events = static_cast<std::size_t>(events_);
     limits.accesses = limits.flows = 2 * limits.events;
-    // The page steps through instructions, which run by themselves in an observable kernel only.
-    PALLADION_ASSIGN_OR_RETURN(const KernelFile recorded, LoadKernel(line_, /*observable=*/line_.Has("page")));
-    const kernel::PreparedKernelState& state = recorded.kernel.state();
+    const kernel::PreparedKernelState& state = recorded.state();
     debug::TraceRecorder recorder(state, limits);
     debug::StepRecorder steps(state, {.elements = line_.Has("values") ? debug::kPageElements : 0});
     std::vector<run::Watcher*> recorders = {&recorder};
     if (line_.Has("page")) recorders.push_back(&steps);
-    PALLADION_RETURN_IF_ERROR(debug::RecordLaunch(recorded.kernel, kernel::ArraysOf(inputs_), options_.run, recorders));
+    PALLADION_RETURN_IF_ERROR(replayed.has_value()
+                                  ? replayed->Run({.run = options_.run, .observers = recorders}).status()
+                                  : debug::RecordLaunch(recorded, kernel::ArraysOf(inputs_), options_.run, recorders));
     PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> report, Checked(file));
     attended.reset();
     if (line_.Has("out")) PALLADION_RETURN_IF_ERROR(Write(files, "out", debug::TraceJson(recorder, state)));
@@ -159,6 +168,7 @@ class Tracing {
           .trace = recorder,
           .kernel = state,
           .steps = &steps,
+          .replayed = replayed.has_value(),
           .report = report ? &*report : nullptr,
           .source_line = [&](const std::string& path, int number) { return sources.Line(path, number); }};
       PALLADION_RETURN_IF_ERROR(Write(files, "page", debug::TracePage(debug::TraceData(contents))));

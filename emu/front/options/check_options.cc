@@ -98,11 +98,11 @@ constexpr CheckOption kTable[] = {
      SetSeeds, std::numeric_limits<std::int64_t>::max(), "a check that runs nothing is no pass"},
     {"exhaustive", "exhaustive", kSwitch, "", "0", kFlag | kKeyword, "Every schedule, where they are few.",
      SetSwitch<&CheckOptions::exhaustive>},
-    {"replay", "replay", kText, "SCHEDULE", "", kFlag | kKeyword,
+    {"replay", "replay", kText, "SCHEDULE", "", kFlag | kKeyword | kOfRuns,
      "One schedule, [as a finding names it](schedules.md#schedule-strings). Where it does not apply any more, the "
      "message says what has changed.",
      SetReplay},
-    {"fill", "fill", kText, "FILL", "nan", kFlag | kKeyword | kReplays,
+    {"fill", "fill", kText, "FILL", "nan", kFlag | kKeyword | kOfReplays | kReplays,
      "What unwritten memory holds: `nan` (the default), `zero`, `random:SEED` or `intmax`.", SetFill},
     {"races", "races", kSwitch, "", "1", kKeyword | kReplays, "Whether accesses without an order are looked for.",
      SetSwitch<&CheckOptions::races>},
@@ -113,14 +113,14 @@ constexpr CheckOption kTable[] = {
      "Whether what an operation's documentation asks of its values is checked.", SetSwitch<&CheckOptions::contracts>},
     {"strict", "strict", kSwitch, "", "0", kFlag | kKeyword | kReplays, "Warnings fail the check too.",
      SetSwitch<&CheckOptions::strict>},
-    {"proxy", "proxy", kChoice, "pallas|strict|lax", "pallas", kFlag | kKeyword | kReplays,
+    {"proxy", "proxy", kChoice, "pallas|strict|lax", "pallas", kFlag | kKeyword | kOfReplays | kReplays,
      "On a GPU, where asynchronous accesses of shared memory need a fence ([memory model](memory-model.md)).",
      SetChoice<&CheckOptions::proxy, ProxyRuleFromName>},
-    {"links", "links", kChoice, "unordered|ordered", "unordered", kFlag | kKeyword | kReplays,
+    {"links", "links", kChoice, "unordered|ordered", "unordered", kFlag | kKeyword | kOfReplays | kReplays,
      "Whether copies from one TPU device to another land in the order in which they were started "
      "([devices](spec/tpu-copies.md#devices)). `unordered` is the default.",
      SetChoice<&CheckOptions::links, LinkOrderFromName>},
-    {"bounds", "bounds", kChoice, "logical|padded", "logical", kFlag | kKeyword | kReplays,
+    {"bounds", "bounds", kChoice, "logical|padded", "logical", kFlag | kKeyword | kOfRuns | kReplays,
      "On a TPU, which accesses are out of bounds: those beyond an array's shape, or (`padded`) only those beyond the "
      "tiles that hold it, as `buffer_bounds` in JAX. What is read between the two is undefined, what is stored there "
      "is lost.",
@@ -178,24 +178,33 @@ std::optional<std::string> Wanted(const CheckOption& option, std::string_view va
 std::string NamesOn(unsigned surfaces) {
   std::string names;
   for (const CheckOption& option : kTable) {
-    if ((option.surfaces & surfaces) == surfaces) Append(&names, names.empty() ? "" : ", ", option.name);
+    if ((option.surfaces & surfaces) != 0) Append(&names, names.empty() ? "" : ", ", option.name);
   }
   return names;
 }
 
+constexpr unsigned kEverySurface = ~0U;
+
+// `surfaces`: an option is on one of these. Those of replays alone need one.
 absl::StatusOr<CheckOptions> OptionsOf(absl::Span<const std::string_view> named, unsigned surfaces,
                                        std::string_view what) {
   CheckOptions options;
   options.run.budget_name = "the argument budget";
+  std::string_view of_replays;
   for (const std::string_view pair : named) {
     const std::size_t equals = std::min(pair.find('='), pair.size());
     const std::string_view name = pair.substr(0, equals);
     const CheckOption* const option = FindCheckOption(name);
-    if (option == nullptr || (option->surfaces & surfaces) != surfaces) {
+    if (option == nullptr || (surfaces != kEverySurface && (option->surfaces & surfaces) == 0))
       return absl::InvalidArgumentError(Cat(what, " has no option '", name, "'; it has ", NamesOn(surfaces)));
-    }
+    if (surfaces != kEverySurface && option->on(kOfReplays)) of_replays = name;
+    if (name == "replay" && equals + 1 >= pair.size())
+      return absl::InvalidArgumentError("replay needs the schedule that a report names; found ''");
     PALLADION_RETURN_IF_ERROR(Set(*option, pair.substr(std::min(equals + 1, pair.size())), name, options));
   }
+  if (!of_replays.empty() && options.replay.empty())
+    return absl::InvalidArgumentError(
+        Cat(of_replays, " says how the check ran whose schedule is replayed: it goes with replay"));
   return options;
 }
 
@@ -229,12 +238,11 @@ absl::Status Set(const CheckOption& option, std::string_view value, std::string_
 }
 
 absl::StatusOr<CheckOptions> CheckOptionsOf(absl::Span<const std::string_view> named) {
-  return OptionsOf(named, 0, "a check");
+  return OptionsOf(named, kEverySurface, "a check");
 }
 
-absl::StatusOr<RunOptions> RunOptionsOf(absl::Span<const std::string_view> named) {
-  PALLADION_ASSIGN_OR_RETURN(const CheckOptions options, OptionsOf(named, kOfRuns, "a run"));
-  return options.run;
+absl::StatusOr<CheckOptions> RunOptionsOf(absl::Span<const std::string_view> named) {
+  return OptionsOf(named, kOfRuns | kOfReplays, "a run");
 }
 
 }  // namespace palladion::options

@@ -31,10 +31,11 @@ std::string_view Name(ValueKind kind);  // "switch", "number", "seconds", "choic
 
 // The interfaces that offer an option: a sum of these. The C ABI has them all.
 enum Surface : unsigned {
-  kFlag = 1,     // of `palladion check`
-  kKeyword = 2,  // of palladion.check, palladion.emulate and palladion.Task
-  kOfRuns = 4,   // of a plain run, too
-  kReplays = 8,  // a schedule replays only with the value that it was found with
+  kFlag = 1,        // of `palladion check`
+  kKeyword = 2,     // of palladion.check, palladion.emulate and palladion.Task
+  kOfRuns = 4,      // of a plain run, too
+  kReplays = 8,     // a schedule replays only with the value that it was found with
+  kOfReplays = 16,  // of a plain run only where that is a replay
 };
 
 struct CheckOption {
@@ -62,7 +63,8 @@ absl::Status Set(const CheckOption& option, std::string_view value, std::string_
 // The options of a list of "name=value", which name the budget as an argument. InvalidArgument: no such option, or a
 // value that is none.
 absl::StatusOr<CheckOptions> CheckOptionsOf(absl::Span<const std::string_view> named);
-absl::StatusOr<RunOptions> RunOptionsOf(absl::Span<const std::string_view> named);
+// With CheckOptions::replay a plain run is that of this schedule.
+absl::StatusOr<CheckOptions> RunOptionsOf(absl::Span<const std::string_view> named);
 
 }  // namespace palladion::options
 

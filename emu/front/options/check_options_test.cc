@@ -98,11 +98,17 @@ TEST(CheckOptionTable, ChoicesAreTheNamesOfWhatTheyStandFor) {
   }
 }
 
-TEST(CheckOptionTable, ARunHasTwo) {
+TEST(CheckOptionTable, ARunHasFewerAndThoseOfAReplayWithIt) {
   const std::string_view both[] = {"budget=9", "legality=off"}, check[] = {"seeds=2"};
-  EXPECT_EQ(9, RunOptionsOf(both)->loop_budget);
-  EXPECT_EQ(LegalityMode::kOff, RunOptionsOf(both)->legality);
-  EXPECT_EQ("a run has no option 'seeds'; it has budget, legality", RunOptionsOf(check).status().message());
+  EXPECT_EQ(9, RunOptionsOf(both)->run.loop_budget);
+  EXPECT_EQ(LegalityMode::kOff, RunOptionsOf(both)->run.legality);
+  EXPECT_EQ("a run has no option 'seeds'; it has replay, fill, proxy, links, bounds, budget, legality",
+            RunOptionsOf(check).status().message());
+  const std::string_view alone[] = {"links=ordered"}, with[] = {"links=ordered", "replay=s2"};
+  EXPECT_EQ("links says how the check ran whose schedule is replayed: it goes with replay",
+            RunOptionsOf(alone).status().message());
+  EXPECT_EQ("s2", RunOptionsOf(with)->replay);
+  EXPECT_EQ(LinkOrder::kOrdered, CheckOptionsOf(alone)->links);  // of a check it says something by itself
 }
 
 }  // namespace

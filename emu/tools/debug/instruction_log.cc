@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "emu/check/plain_run.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/watch/access_text.h"
@@ -171,12 +170,13 @@ class LogWriter final : public run::Watcher {
 }  // namespace
 
 absl::StatusOr<RunResult> WriteLog(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
-                                   const agents::LaunchOptions& options, std::ostream& out) {
+                                   const agents::LaunchOptions& options, std::ostream& out,
+                                   const check::ReplayedRun* replayed) {
   LogWriter writer(kernel.state(), out);
   agents::LaunchOptions launch = options;
   launch.observers.push_back(&writer);
   writer.Header(inputs);
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, check::RunWatched(kernel, inputs, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, check::RunOrReplay(kernel, inputs, launch, replayed));
   writer.End(result.report);
   return result;
 }

@@ -36,6 +36,7 @@ StepRecorder::Place StepRecorder::Add(const std::vector<std::int64_t>& program, 
     return {};
   }
   ++steps_;
+  step.at = begun_steps_++;
   std::vector<RecordedStep>& steps = programs_[program];
   steps.push_back(std::move(step));
   return {&steps, steps.size() - 1};

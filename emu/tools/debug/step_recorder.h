@@ -1,8 +1,8 @@
 // Records what each program of a launch does, instruction by instruction in the order of the text: what it read and
 // wrote, and on request the first elements of what it computed. For the page that steps through a program
-// (trace_page.h); the kernel must be observable (PrepareOptions). The steps of an agent are kept together, so the order
-// between agents is not shown. What it leaves out: steps past the limit, which are counted, and whether an element is
-// defined: an undefined float is shown as the NaN that it holds.
+// (trace_page.h); the kernel must be observable (PrepareOptions). The steps of an agent are kept together, each with
+// its place in the order in which the steps of all agents began. What it leaves out: steps past the limit, which are
+// counted, and whether an element is defined: an undefined float is shown as the NaN that it holds.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_STEP_RECORDER_H_
 #define PALLADION_EMU_TOOLS_DEBUG_STEP_RECORDER_H_
 
@@ -43,6 +43,7 @@ struct RecordedStep {
   bool by_engine = false;
   LocId loc;
   int text_line = 0;
+  std::int64_t at = 0;  // it began before those of all agents with a larger number
   std::vector<StepAccess> accesses;
   std::vector<ShownValue> values;
 };
@@ -102,7 +103,7 @@ class StepRecorder final : public run::Watcher {
   watch::AgentStates<Agent> agents_;
   Place block_;  // the copy of a block that is complete at once
   std::size_t steps_ = 0, elements_ = 0;
-  std::int64_t dropped_ = 0;
+  std::int64_t dropped_ = 0, begun_steps_ = 0;
 };
 
 }  // namespace palladion::debug

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,12 +53,15 @@ class PageData {
     const Program& program = kernel_.program();
     std::string json =
         Cat("{\"kernel\":", JsonString(program.kernel_name), ",\"target\":", JsonString(ToString(program.target)),
-            ",\"order\":\"program order\",\"grid\":", Grid(), ",\"axes\":", Texts(Axes()), ",\"operands\":[");
+            ",\"order\":", contents_.replayed ? "\"a schedule, replayed\"" : "\"program order\"", ",\"grid\":", Grid(),
+            ",\"axes\":", Texts(Axes()), ",\"operands\":[");
     for (std::size_t i = 0; i < program.operand_infos.size(); ++i) AppendOperand(i, &json);
     const std::size_t ran = NoneRan() ? 0 : trace_.programs().size(), shown = std::min(ran, kPagePrograms);
     json += "],\"programs\":[";
     for (std::size_t p = 0; p < shown; ++p) AppendProgram(p, &json);
-    Append(&json, "],\"dropped\":", trace_.dropped() + static_cast<std::int64_t>(ran - shown),
+    json += "]";
+    if (contents_.replayed) AppendSchedule(shown, &json);
+    Append(&json, ",\"dropped\":", trace_.dropped() + static_cast<std::int64_t>(ran - shown),
            ",\"left\":", contents_.steps == nullptr ? 0 : contents_.steps->dropped(), ",\"instrs\":[",
            absl::StrJoin(instrs_, ","), "],\"locs\":[");
     std::vector<UserPlace> places;
@@ -144,6 +148,22 @@ class PageData {
       *json += "]";
     }
     *json += "}";
+  }
+
+  // The steps of all programs that are shown in the order in which they began, each as its program and its number
+  // there.
+  void AppendSchedule(std::size_t shown, std::string* json) const {
+    std::vector<std::tuple<std::int64_t, std::size_t, std::size_t>> order;
+    for (std::size_t p = 0; p < shown; ++p) {
+      const std::vector<RecordedStep>* steps =
+          contents_.steps == nullptr ? nullptr : contents_.steps->StepsOf(trace_.programs()[p].index);
+      for (std::size_t s = 0; steps != nullptr && s < steps->size(); ++s) order.emplace_back((*steps)[s].at, p, s);
+    }
+    std::sort(order.begin(), order.end());
+    *json += ",\"schedule\":[";
+    for (std::size_t i = 0; i < order.size(); ++i)
+      Append(json, i == 0 ? "" : ",", "[", std::get<1>(order[i]), ",", std::get<2>(order[i]), "]");
+    *json += "]";
   }
 
   std::int64_t InstrNumber(const RecordedStep& step) {

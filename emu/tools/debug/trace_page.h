@@ -24,6 +24,7 @@ struct PageContents {
   const TraceRecorder& trace;
   const kernel::PreparedKernelState& kernel;
   const StepRecorder* steps = nullptr;  // nullptr: the instructions are not shown
+  bool replayed = false;                // the run was that of a schedule: its steps are put in their order, too
   const Report* report = nullptr;       // of a check of the same kernel and inputs; nullptr: nothing was looked for
   // Of the user's files; may be empty.
   std::function<std::optional<std::string>(const std::string& file, int line)> source_line = {};

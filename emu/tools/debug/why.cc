@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "emu/check/plain_run.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/watch/element_sources.h"
 #include "emu/tools/debug/element_query.h"
@@ -109,7 +108,7 @@ absl::StatusOr<Explainer::Recording> Explainer::Record(RecordId only) const {
   Recording recording{.what = std::make_shared<Provenance>(state_, options_.value_bytes, only), .outputs = {}};
   Provenance& provenance = *recording.what;
   const agents::LaunchOptions launch{.run = options_.run, .observers = {&provenance}};
-  PALLADION_ASSIGN_OR_RETURN(RunResult result, check::RunWatched(prepared_, inputs_, launch));
+  PALLADION_ASSIGN_OR_RETURN(RunResult result, check::RunOrReplay(prepared_, inputs_, launch, options_.replayed));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(result.report));
   recording.outputs = std::move(result.outputs);
   return recording;

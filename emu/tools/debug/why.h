@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/check/replayed_run.h"
 #include "emu/emulate.h"
 
 namespace palladion::debug {
@@ -19,6 +20,7 @@ struct WhyOptions {
   std::size_t lines = 2000;                          // of the answer
   std::size_t value_bytes = std::size_t{512} << 20;  // of recorded values that are held at one time
   RunOptions run;
+  const check::ReplayedRun* replayed = nullptr;  // the run that is explained, of this kernel; nullptr: a plain one
 };
 
 // `element` is OUTPUT[I,J]: an output by its name in the text or the user's own, and an index; without brackets where

@@ -96,16 +96,11 @@ bool MayMeet(std::string_view a, std::string_view b) {
   return true;
 }
 
-// Does the text say so of elements that the side is about? "reads x[0:8]; writes y[0:8]"
-bool SaysSo(const std::string& text, const ReportedAccess& side) {
-  const std::string access = Cat(" ", Does(side.kind), " ", side.object, "[");
-  const std::string words = Cat(" ", text);
-  for (std::size_t at = words.find(access); at != std::string::npos; at = words.find(access, at + 1)) {
-    const std::size_t begin = at + access.size() - 1, end = words.find(']', begin);
-    if (end == std::string::npos || MayMeet(std::string_view(words).substr(begin, end + 1 - begin), side.box))
-      return true;
-  }
-  return false;
+// Does the operation do that to elements that the side is about?
+bool Did(const Op& op, const ReportedAccess& side) {
+  return std::any_of(op.accesses.begin(), op.accesses.end(), [&](const OpAccess& access) {
+    return access.kind == side.kind && access.object == side.object && MayMeet(access.box, side.box);
+  });
 }
 
 // Where a side of a finding is among the operations of its run.
@@ -153,14 +148,28 @@ class Sides {
     if (known >= 1 && run_.actors[op.actor].name != WithoutLane(side.agent)) return false;
     if (known < 2) return true;
     if (known == 2) return side.object.empty() || op.objects.find(side.object) != std::string::npos;
-    return SaysSo(op.text, side);
+    return Did(op, side);
   }
 
  private:
   const Recording& run_;
 };
 
+// What was before the run, as the kernel before this one is, has no operation in it: it gets one before all others.
+void AddBefore(const std::optional<ReportedAccess>& side, Recording* run) {
+  const auto is = [&](const Actor& actor) { return actor.name == WithoutLane(side->agent); };
+  if (!side.has_value() || side->text_line != 0 || side->agent.empty() || side->kind == AccessKind::kAlloc) return;
+  if (std::any_of(run->actors.begin(), run->actors.end(), is)) return;
+  run->actors.push_back({.id = {}, .name = side->agent, .issuer = {}, .operations = 1});
+  run->PutFirst({.actor = run->actors.size() - 1,
+                 .kind = OpKind::kAccess,
+                 .text = Cat(Does(side->kind), " ", side->object, side->box),
+                 .objects = side->object,
+                 .accesses = {{side->kind, side->object, side->box}}});
+}
+
 void FindSides(FailingRun* run, const ScheduleRecorder::Sought& sought) {
+  AddBefore(run->finding.first, &run->recording);
   const Sides sides(run->recording);
   std::int64_t came = -1;
   for (const Recording::Found& found : run->recording.found) {

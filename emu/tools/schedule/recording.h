@@ -45,6 +45,12 @@ struct Actor {
   bool is_operation() const { return issuer.valid(); }
 };
 
+// What an operation did to memory, as FindingAccess has it.
+struct OpAccess {
+  AccessKind kind = AccessKind::kRead;
+  std::string object, box;  // "[0:8]"; "[...]": a list of places
+};
+
 struct Op {
   std::size_t actor = 0;  // of Recording::actors
   OpKind kind = OpKind::kAccess;
@@ -52,7 +58,8 @@ struct Op {
   std::string objects;  // the refs, barriers and semaphores that it is about, with spaces between
   LocId loc;
   int text_line = 0;
-  bool blocked = false;  // a wait for something that came after the agent's operation before
+  bool blocked = false;                 // a wait for something that came after the agent's operation before
+  std::vector<OpAccess> accesses = {};  // a finding's side is found by these; the text is for readers
 };
 
 struct Edge {
@@ -74,6 +81,9 @@ struct Recording {
   std::vector<Found> found;
   // Of programs without a model of threads, those that the finding is not about: only counted.
   std::int64_t other_actors = 0, other_operations = 0;
+
+  // The operation becomes the first of all.
+  void PutFirst(Op op);
 
   std::int64_t end() const { return forgotten + static_cast<std::int64_t>(ops.size()); }
   bool Has(std::int64_t number) const { return number >= forgotten && number < end(); }

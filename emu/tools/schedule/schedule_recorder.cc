@@ -16,6 +16,7 @@ namespace {
 constexpr std::int64_t kRecordedAfter = 400;  // operations after the finding that is sought
 constexpr std::size_t kFewActors = 256;       // that are all recorded
 constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMostAccesses = 64;   // of one operation
 constexpr std::size_t kMostReleases = 256;  // of one object: older ones no wait is for any more
 
 }  // namespace
@@ -40,6 +41,16 @@ std::string_view Name(OpKind kind) {
 std::string_view Name(EdgeKind kind) {
   constexpr std::string_view kNames[] = {"sync", "issue", "spawn"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+void Recording::PutFirst(Op op) {
+  ops.insert(ops.begin(), std::move(op));
+  if (forgotten > 0) {
+    --forgotten;
+    return;
+  }
+  for (Edge& edge : edges) ++edge.from, ++edge.to;
+  for (Found& one : found) one.op += one.op < 0 ? 0 : 1;
 }
 
 bool ScheduleRecorder::Sought::Is(const Finding& finding) const {
@@ -160,6 +171,13 @@ void ScheduleRecorder::Say(Op& op, std::string_view text, std::string_view objec
   if (!object.empty()) Append(&op.objects, op.objects.empty() ? "" : " ", object);
 }
 
+void ScheduleRecorder::Note(Op& op, OpAccess access) {
+  const bool known = std::any_of(op.accesses.begin(), op.accesses.end(), [&](const OpAccess& one) {
+    return one.kind == access.kind && one.object == access.object && one.box == access.box;
+  });
+  if (!known && op.accesses.size() < kMostAccesses) op.accesses.push_back(std::move(access));
+}
+
 void ScheduleRecorder::Connect(std::int64_t from, std::int64_t to, EdgeKind kind) {
   if (from < 0 || from == to) return;
   recording_.edges.push_back({from, to, kind});
@@ -174,6 +192,7 @@ void ScheduleRecorder::Touched(const Who& who, AccessKind kind, BufferId buffer,
   const std::string name(memory_->NameOf(buffer));
   const std::int64_t number = OpOf(who, who.of_engine() ? OpKind::kPhase : OpKind::kAccess, CodeSite::Of(site));
   Say(At(number), Cat(Does(kind), " ", name, box), name);
+  Note(At(number), {kind, name, std::string(box)});
 }
 
 void ScheduleRecorder::Box(const Who& who, AccessKind kind, const BoxAccess& access,
@@ -191,6 +210,7 @@ void ScheduleRecorder::Free(const Who& who, BufferId buffer) {
   const std::string name(memory_->NameOf(buffer));
   const std::int64_t number = OpOf(who, OpKind::kMemory, {});
   Say(At(number), Cat("leaves the scope of ", name), name);
+  Note(At(number), {AccessKind::kFree, name, ""});
 }
 
 // ---- asynchronous operations

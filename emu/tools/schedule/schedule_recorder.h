@@ -91,6 +91,7 @@ class ScheduleRecorder final : public run::Watcher {
   std::int64_t OpOf(const Who& who, OpKind kind, const CodeSite& site);
   Op& At(std::int64_t number) { return ops_[static_cast<std::size_t>(number - forgotten_)]; }
   static void Say(Op& op, std::string_view text, std::string_view object);
+  static void Note(Op& op, OpAccess access);
   void Connect(std::int64_t from, std::int64_t to, EdgeKind kind);
   void ForgetOldest();
   void NoteFindings();

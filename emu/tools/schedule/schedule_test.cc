@@ -113,6 +113,27 @@ kernel @k {
 }
 )";
 
+// The kernel before may still write what the first load reads.
+constexpr const char* kDependent = R"(pkir 1;
+kernel @k {
+  backend mosaic_gpu;
+  in %x: i32[128] space gmem;
+  out %o: i32[128] space gmem;
+  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
+  body @k (%xr: ref<gmem,i32[128]> as "x_ref", %or: ref<gmem,i32[128]> as "o_ref") {
+    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[128]> as "s") {
+      %v = get(%xr) : i32[128];
+      _ = swap(%s, %v) : i32[128];
+      griddepcontrol_wait();
+      %w = get(%xr) : i32[128];
+      _ = swap(%or, %w) : i32[128];
+      return;
+    };
+    return;
+  }
+}
+)";
+
 class ScheduleTest : public CommandTest {
  protected:
   void Draw(const std::string& text, const std::string& code, const PictureOptions& options = {},
@@ -206,6 +227,35 @@ TEST_F(ScheduleTest, ACopyThatIsNotAwaited) {
   ASSERT_EQ(picture_.red.size(), 1u);
   EXPECT_EQ(static_cast<int>(picture_.red[0].from), std::min(writes, read));
   EXPECT_EQ(static_cast<int>(picture_.red[0].to), std::max(writes, read));
+}
+
+TEST_F(ScheduleTest, WhatWasBeforeTheRunComesFirst) {
+  Draw(kDependent, "RACE_RW");
+  const int before = RowOf("the kernel before this one", "writes x_ref[0:128]");
+  const int read = RowOf("the block", "reads x_ref[0:128]");
+  ASSERT_EQ(before, 0) << Text();
+  ASSERT_GT(read, before) << Text();
+  ASSERT_EQ(picture_.red.size(), 1u) << Text();
+  EXPECT_EQ(static_cast<int>(picture_.red[0].from), before);
+  EXPECT_EQ(static_cast<int>(picture_.red[0].to), read);
+  EXPECT_EQ(picture_.lines[picture_.rows[static_cast<std::size_t>(read)].line].text, "%v = get(%xr) : i32[128];");
+}
+
+TEST_F(ScheduleTest, AnOperationThatIsPutFirstKeepsTheNumbersOfOthersRight) {
+  Recording run;
+  run.ops = {{.kind = OpKind::kAccess, .text = "last"}};
+  run.edges = {{.from = 0, .to = 0}};
+  run.found = {{.finding = {}, .op = 0}, {.finding = {}, .op = -1}};
+  run.PutFirst({.kind = OpKind::kAccess, .text = "before"});
+  EXPECT_EQ(run[0].text, "before");
+  EXPECT_EQ(run[1].text, "last");
+  EXPECT_EQ(run.edges[0].from, 1);
+  EXPECT_EQ(run.found[0].op, 1);
+  EXPECT_EQ(run.found[1].op, -1);
+  run.forgotten = 7;  // there is a number for it already
+  run.PutFirst({.kind = OpKind::kAccess, .text = "earlier"});
+  EXPECT_EQ(run[6].text, "earlier");
+  EXPECT_EQ(run.edges[0].from, 1);
 }
 
 TEST_F(ScheduleTest, ADeadlockIsACircleOfWaits) {

@@ -15,7 +15,7 @@ from typing import Any
 from palladion import _library
 from palladion.api import kernel_texts, running
 from palladion.api.timing import time
-from palladion.base.check_options import whole
+from palladion.base.check_options import choice, whole
 from palladion.base.scalars import NUMPY_NAMES, dtype_name
 from palladion.jax import probes, tensors
 from palladion.report.pictures.layout import layout_svg, layout_text
@@ -39,6 +39,7 @@ class Request(ctypes.Structure):
         ("check", ctypes.c_int),
         ("lines", ctypes.POINTER(_library._SourceLine)),
         ("n_lines", ctypes.c_size_t),
+        ("options", ctypes.POINTER(ctypes.c_char_p)),
     ]
 
 
@@ -52,6 +53,11 @@ def draw(
     values: bool = False,
     check: bool = True,
     budget: int | None = None,
+    replay: str | None = None,
+    fill: str | None = None,
+    proxy: str | None = None,
+    links: str | None = None,
+    bounds: str = "logical",
 ) -> Picture:
     """The kernels that `f(*args)` calls, as a picture: the grid, the blocks of each operand with their index maps, and
     what one program reads, computes and writes, instruction by instruction, beside the source.
@@ -62,11 +68,15 @@ def draw(
 
     values: shows the first elements of what each instruction computes.
     check: the picture says what a check of one schedule finds, and the page marks it.
+    replay: the schedule that a finding of `palladion.check` names, and with it `fill`, `proxy`, `links` and `bounds`,
+        as for `palladion.run`: that run is drawn, its instructions in the order in which the programs' began; the page
+        steps through them in that order. Of several kernels `kernel` says whose schedule it is.
 
     ValueError: no such kernel or program.
     PalladionError: the library refuses a kernel.
     """
-    calls = _Calls(kernel, values, check, whole("budget", budget))
+    given = {"replay": replay, "fill": fill, "proxy": proxy, "links": links, "bounds": choice("bounds", bounds)}
+    calls = _Calls(kernel, values, check, whole("budget", budget), given)
     args, _ = tensors.as_arrays(args)
     if (source := kernel_texts.source_of(f)) is not None:
         calls.add(source[1], probes.given(target), kernel_texts.arrays_of(args), kernel)
@@ -196,8 +206,9 @@ def _type_name(dtype: Any) -> str:
 class _Calls:
     """What was drawn, in the order of the calls."""
 
-    def __init__(self, kernel: str | None, values: bool, check: bool, budget: int | None):
+    def __init__(self, kernel: str | None, values: bool, check: bool, budget: int | None, options: dict):
         self.kernel, self.values, self.check, self.budget = kernel, values, check, budget
+        self.options = _library.options_list(options)
         self.names: list[str] = []  # of all kernels that ran
         self._drawn: dict[str, tuple[dict, str]] = {}  # of each text, its first call
         self._counts: collections.Counter[str] = collections.Counter()
@@ -214,7 +225,9 @@ class _Calls:
         encoded, lines = text.encode(), cell_lines(re.findall(r'^file #\S+ = "(.*)";$', text, re.MULTILINE))
         listed = _library.source_lines(lines)
         names = (kernel and kernel.encode(), target and target.encode())
-        request = Request(encoded, len(encoded), *names, self.budget or 0, self.values, self.check, listed, len(lines))
+        options = ctypes.cast(self.options, ctypes.POINTER(ctypes.c_char_p))
+        how = (self.budget or 0, self.values, self.check, listed, len(lines), options)
+        request = Request(encoded, len(encoded), *names, *how)
         self._drawn[text] = _library.answer("palladion_draw", request, inputs)
 
     def pictures(self, program: int | tuple[int, ...] | None) -> list[Picture]:

@@ -68,6 +68,7 @@ class _Session:
         self.budget = how.budget
         self.launches = how.launches
         self.legality = how.legality
+        self.replayed = how.replayed or {}
         self.program = program  # (text, target) -> what runs it
         self.runs = []
         self.error = None
@@ -126,7 +127,8 @@ class _KernelCall:
             between(self.session.between if self.counts else self.session.between_silent)
             replays_a_row = self.devices and self.session.launches > 1 and "replay" in (self.session.check or ())
             if self.session.check is None or not self.counts or replays_a_row:
-                code, report = self.program.run(inputs, outputs, self.session.budget, self.session.legality)
+                plain = self.session.budget, self.session.legality
+                code, report = self.program.run(inputs, outputs, *plain, **self.session.replayed)
             else:
                 code, report = self.program.check(inputs, outputs, **self.session.check)
                 self.launched = self._launched(report, inputs)
@@ -219,6 +221,7 @@ class How:
     progress: object = False
     launches: int = 1  # in a row, of kernels that several devices run together
     legality: str = "on"  # of a plain run
+    replayed: dict | None = None  # of a plain run: the schedule, and what its check was told
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
@@ -307,6 +310,8 @@ def _report_left_over(session):
 def _report_of(runs) -> SessionReport:
     report = SessionReport()
     report.add({"dropped": 0, "calls": [{"count": 1, "call": {"grid": (), "report": one.report}} for one in runs]})
+    for call, one in zip(report.calls, runs):
+        call.launched = one.launched
     return report
 
 
@@ -329,6 +334,11 @@ def run(
     target: str | None = None,
     budget: int | None = None,
     legality: str = "on",
+    replay: str | None = None,
+    fill: str | None = None,
+    proxy: str | None = None,
+    links: str | None = None,
+    bounds: str = "logical",
     progress: bool | Callable[[progress_line.Progress], object] | None = None,
 ) -> Any:
     """`f(*args)` with its kernels in Palladion. A kernel with a defect gives a PalladionWarning and its results.
@@ -338,6 +348,10 @@ def run(
     budget: iterations of all loops of one program together (docs/spec/control.md); None: less than a minute of them.
     legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler"
         makes a defect of what its compiler may refuse, too.
+    replay: the schedule that a finding of `palladion.check` names: the results and findings are those of that run. The
+        kernel and its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` what it was told;
+        the first three go with `replay` alone.
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     progress: None shows how far long kernels are on a terminal and in a notebook, a function is called with a
         palladion.progress.Progress.
 
@@ -345,8 +359,12 @@ def run(
     results are then its tensors, too.
     """
     args, tensors_of = tensors.as_arrays(args)
+    given = {"replay": replay, "fill": fill, "proxy": proxy, "links": links}
     how = How(
-        budget=whole("budget", budget), progress=progress_line.checked(progress), legality=choice("legality", legality)
+        budget=whole("budget", budget),
+        progress=progress_line.checked(progress),
+        legality=choice("legality", legality),
+        replayed={**given, "bounds": choice("bounds", bounds)},
     )
     execution = execute(f, args, target, how=how)
     _warn(execution)

@@ -52,12 +52,12 @@ def draw_schedule(
     """The run that shows a finding, as a picture: agents as lanes, what each did in which order, what waited for what,
     and the edge that is missing in red.
 
-    found: a finding, or a report or a DefectError of `palladion.check`, whose worst finding is drawn, or that with the
-        code `finding` ("RACE_RW"). Or a function (a kernel text, or the path of one), which is checked first: `args`
-        and `options` are those of `palladion.check`, `replay` among them.
+    found: a finding, or a report or a DefectError, of `palladion.check` or of a session (`palladion.emulate`): its
+        worst finding is drawn, or that with the code `finding` ("RACE_RW"). Or a function (a kernel text, or the path
+        of one), which is checked first: `args` and `options` are those of `palladion.check`, `replay` among them.
 
-    ValueError: nothing was found, or no schedule shows it. The finding of a session (`palladion.emulate`) has no
-        inputs: the message says how to draw it.
+    ValueError: nothing was found, no schedule shows it, or its inputs were too large to be kept: the message says how
+        to draw it then.
     """
     if not isinstance(found, (Finding, DefectError, *_REPORTS)):
         found = checking.check(found, *args, **options)
@@ -93,8 +93,8 @@ def _drawn(finding: Finding) -> Picture:
     kept = finding.call and finding.call.launched
     if kept is None:
         raise ValueError(
-            f"the kernel and the inputs of this {finding.code} were not kept: reports of palladion.check keep up to "
-            f"256 MiB of them, sessions none; draw it from the function: palladion.draw_schedule(f, *args, "
+            f"the kernel and the inputs of this {finding.code} were not kept: a report keeps up to 256 MiB of them, "
+            f"and none of another process; draw it from the function: palladion.draw_schedule(f, *args, "
             f'target="{getattr(finding.call, "target", "")}", replay="{finding.replay}")'
         )
     return Picture(**_answer(kept, finding))

@@ -29,6 +29,7 @@ class Request(ctypes.Structure):
         ("n_changes", ctypes.c_size_t),
         ("budget", ctypes.c_int64),
         ("timeline", ctypes.POINTER(Timeline)),
+        ("replay", ctypes.c_char_p),
     ]
 
 

@@ -49,6 +49,7 @@ def time(
     compare: str | None = None,
     kernel: str | None = None,
     results: bool = True,
+    replay: str | None = None,
 ) -> TimeReport:
     """How long each kernel that `f(*args)` calls takes on the chip that `target` names;
     as for `palladion.run`, a chip is needed.
@@ -61,6 +62,8 @@ def time(
     results: False where only times are wanted: `results` is then None, and where `f` runs one kernel its values are not
         computed, so `palladion.last_report()` has none of its findings. Of several kernels they are computed, since one
         may decide by what another gives.
+    replay: a schedule that `palladion time --schedule` wrote: the timed run is that one, or a PalladionError says where
+        it is another. The chip's times decide the order of a timed run (docs/time.md), so no other schedule has a time.
 
     `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
     returned by such an `f`.
@@ -73,14 +76,14 @@ def time(
     drawn = _drawn(timeline, compare)
     if (source := kernel_texts.source_of(f)) is not None:
         request = request_of(source[1], probes.given(target), texts, whole("budget", budget), drawn)
-        request.kernel = kernel and kernel.encode()
+        request.kernel, request.replay = kernel and kernel.encode(), _encoded(replay)
         return TimeReport([_timed(request, kernel_texts.arrays_of(args))], None)
     kernel_texts.expect_function(kernel)
     how = running.How(budget=whole("budget", budget))
 
     def executed(kind):
         timed.clear()
-        wanted = _Wanted(texts, drawn)
+        wanted = _Wanted(texts, drawn, replay)
         return running.execute(
             f, args, probes.given(target), how=how, program=lambda text, chip: kind(text, chip, wanted, timed)
         )
@@ -98,6 +101,7 @@ def time(
 class _Wanted:
     changes: list[str]
     timeline: Timeline | None
+    replay: str | None
 
 
 class _TimedProgram(_library.Program):
@@ -109,11 +113,16 @@ class _TimedProgram(_library.Program):
 
     def run(self, inputs, outputs, budget=None, *how) -> tuple:
         request = request_of(self._text, self._target, self._wanted.changes, budget, self._wanted.timeline)
+        request.replay = _encoded(self._wanted.replay)
         self._timed.append(_timed(request, inputs))
         return self._run(inputs, outputs, budget, *how)
 
     def _run(self, *call) -> tuple:
         return super().run(*call)
+
+
+def _encoded(replay: str | None) -> bytes | None:
+    return None if replay is None else replay.encode("utf-8", "replace")
 
 
 class _SeveralKernels(Exception):

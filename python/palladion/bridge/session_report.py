@@ -9,7 +9,16 @@ from palladion.bridge.elsewhere import REFUSED, Elsewhere
 from palladion.bridge.jax_params import RACE_CODES
 from palladion.report import report_html
 from palladion.report.rendering import many, render
-from palladion.report.reports import VERDICTS, DefectError, Finding, KernelReport, call_around, of_kernel
+from palladion.report.reports import (
+    KEPT_BYTES,
+    VERDICTS,
+    DefectError,
+    Finding,
+    KernelReport,
+    Launched,
+    call_around,
+    of_kernel,
+)
 
 
 class SessionReport:
@@ -27,6 +36,7 @@ class SessionReport:
         self._replay = replay
         self.elsewhere = []
         self._refused = set()
+        self._kept_bytes = 0
 
     def add_elsewhere(self, notes: list) -> None:
         """What `elsewhere.take` gives."""
@@ -64,7 +74,19 @@ class SessionReport:
             call = KernelReport(report, (before, after))
             call.count, call.grid = entry["count"], tuple(entry["call"]["grid"])
             call.add_time(entry["call"])
+            if "launched" in entry:
+                self._keep(call, entry["launched"])
             self.calls.append(call)
+
+    def _keep(self, call: KernelReport, launched: dict) -> None:
+        """What replays its findings, while the inputs of all calls are not too much."""
+        size = sum(one.nbytes for one in launched["inputs"])
+        if self._kept_bytes + size > KEPT_BYTES:
+            return
+        self._kept_bytes += size
+        options = dict(one.split("=", 1) for one in launched["options"].split(";") if one)
+        names = launched["kernel"] or None, launched["target"] or None
+        call.launched = Launched(launched["text"], *names, launched["launches"], launched["inputs"], options)
 
     @property
     def count(self) -> int:

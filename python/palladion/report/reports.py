@@ -120,7 +120,7 @@ class KernelReport(Fields):
 
     @property
     def launched(self) -> "Launched | None":
-        """What was checked, where it was kept: of `palladion.check`, for a kernel with a finding."""
+        """What was checked, where it was kept: for a kernel with a finding."""
         return self._launched
 
     @launched.setter

@@ -177,8 +177,20 @@ function drawSource() {
     return rows;
   }));
 }
+// Of a run under a schedule the instructions of all programs are one list, in the order in which they began.
+const schedule = data.schedule || null;
+const scheduledAt = new Map((schedule || []).map((place, n) => [place.join("."), n]));
+function moveStep(by) {
+  if (!schedule) return showStep(step + by);
+  const own = schedule.findIndex(place => place[0] === current);  // where nothing is chosen: the program's first
+  const to = step < 0 ? Math.max(0, own) : Math.min(Math.max(0, scheduledAt.get(current + "." + step) + by), schedule.length - 1);
+  if (!schedule.length) return;
+  if (schedule[to][0] !== current) show(schedule[to][0]);
+  showStep(schedule[to][1]);
+}
 function showStep(i) {
   step = Math.min(Math.max(-1, i), stepsOf(current).length - 1);
+  if (schedule) byId("step-at").textContent = (step < 0 ? schedule.length + " instructions" : "instruction " + (scheduledAt.get(current + "." + step) + 1) + " of " + schedule.length) + " in the order of the schedule: keys , and .";
   drawSteps();
   drawSource();
   operands.forEach((operand, k) => operand.card && drawOperand(k));

@@ -66,7 +66,8 @@ def _indices(sizes: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def draw_grid(canvas: Canvas, data: dict, number: int, top: float) -> float:
-    canvas.heading(MARGIN, top, "grid, in program order")
+    order = "the order of the schedule" if "schedule" in data else "program order"
+    canvas.heading(MARGIN, top, f"grid, in {order}")
     layout = GridLayout.of(data["grid"])
     if not data["programs"]:
         canvas.text(MARGIN, top + 24, "it has no programs", size=12, fill="soft")

@@ -17,10 +17,14 @@ def draw_instructions(canvas: Canvas, data: dict, program: dict, top: float):
         canvas.heading(left, top + 8, "source")
         canvas.text(left + 60, top + 8, file.rpartition("/")[2], size=10.5, fill="soft", mono=True)
         _source(canvas, data, (program, lines), (left, top + 28, half - 30))
-    if steps:
-        at = left + half
+    at = left + half
+    place = (at, top + 28, WIDTH - MARGIN - at)
+    if "schedule" in data:
+        canvas.heading(at, top + 8, "the run, in the order of the schedule")
+        _run(canvas, data, program, place)
+    elif steps:
         canvas.heading(at, top + 8, f"what {program['n']} does")
-        _steps(canvas, data, steps, (at, top + 28, WIDTH - MARGIN - at))
+        _steps(canvas, data, steps, place)
 
 
 def _shown_lines(data: dict, program: dict) -> list[tuple[str, int, str]]:
@@ -64,12 +68,39 @@ def _source(canvas: Canvas, data: dict, what: tuple, place: tuple):
 
 def _shown_steps(data: dict, program: dict) -> list:
     """What touches memory, and what computes arrays; scalars are left out."""
-    shown = []
-    for step in program.get("s", []):
-        name, _, _, made, _ = data["instrs"][step[0]]
-        if step[2] or (made and not made.endswith("[]")):
-            shown.append((name, step))
-    return shown
+    return [(data["instrs"][step[0]][0], step) for step in program.get("s", []) if _is_shown(data, step)]
+
+
+def _is_shown(data: dict, step: list) -> bool:
+    made = data["instrs"][step[0]][3]
+    return bool(step[2] or (made and not made.endswith("[]")))
+
+
+def scheduled_steps(data: dict) -> list[tuple[int, list]]:
+    """(program, step) of a replayed run in the order in which they began; what touches memory alone."""
+    placed = [(number, data["programs"][number]["s"][step]) for number, step in data["schedule"]]
+    return [(number, step) for number, step in placed if step[2]]
+
+
+def _run(canvas: Canvas, data: dict, program: dict, place: tuple):
+    """Where there is no room for all: from a little before the program that is shown begins."""
+    x, y, width = place
+    steps = scheduled_steps(data)
+    own = [at for at, (number, _) in enumerate(steps) if data["programs"][number] is program]
+    first = max(0, min((own or [0])[0] - _MOST_ROWS // 4, len(steps) - _MOST_ROWS))
+    shown = steps[first : first + _MOST_ROWS]
+    left_out = len(steps) - len(shown)
+    for number, step in shown:
+        mine = data["programs"][number] is program
+        who = data["programs"][number]["n"]
+        canvas.text(x, y, who, size=11, bold=mine, fill="ink" if mine else "soft", width=112)
+        for kind, words in step_texts(data, step)[:1]:
+            colour = {"reads": "read", "writes": "write"}.get(kind, "atomic")
+            canvas.text(x + 118, y, kind, size=11, fill=colour, bold=True)
+            canvas.text(x + 168, y, words, size=11, mono=True, fill="ink" if mine else "soft", width=width - 168)
+        y += 17
+    if left_out:
+        canvas.text(x, y, f"and {left_out} more instructions (the page has all)", size=11, fill="soft")
 
 
 def step_texts(data: dict, step: list) -> list[tuple[str, str]]:
