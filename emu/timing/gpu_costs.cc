@@ -15,6 +15,15 @@ using machines::Cycles;
 scheduler::Ticks TicksOf(Cycles cycles) { return {std::llround(cycles.value() * kTicksOfCycle)}; }
 Cycles CyclesOf(scheduler::Ticks ticks) { return Cycles(static_cast<double>(ticks.value) / kTicksOfCycle); }
 
+namespace {
+
+// The larger or the smaller of two floats, an instruction of the integer pipes (`alu.interval`).
+bool TakesLarger(const OpRow& row) {
+  return row.name == "max" || row.name == "min" || row.name == "reduce_max" || row.name == "reduce_min";
+}
+
+}  // namespace
+
 absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type) {
   switch (row.unit) {
     case Unit::kNone:
@@ -24,7 +33,7 @@ absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type) {
     case Unit::kVector:
     case Unit::kDivision:
       if (row.flow == Flow::kConvert) return Pipe::kConvert;
-      return IsFloat(type) ? Pipe::kFp32 : Pipe::kAlu;
+      return IsFloat(type) && !TakesLarger(row) ? Pipe::kFp32 : Pipe::kAlu;
     case Unit::kTranscendental:
       return Pipe::kTranscendental;
     case Unit::kMatrix:

@@ -33,7 +33,7 @@ TEST(GpuPlan, EachOperationOfAThreadTakesItsTime) {
   EXPECT_NEAR(More(load + "      %w = exp2(%v) : f32[64,32];\n").value(), loaded + burst(Pipe::kTranscendental, 2048),
               0.01);
   EXPECT_NEAR(More(load + "      %w = reduce_max{axes=[1]}(%v) : f32[64];\n").value(),
-              loaded + burst(Pipe::kFp32, 2048) + burst(Pipe::kShuffle, 512), 0.01);
+              loaded + burst(Pipe::kAlu, 2048) + burst(Pipe::kShuffle, 512), 0.01);
   EXPECT_NEAR(More(load + "      _ = swap(%a, %v) : f32[64,32];\n").value(), loaded + 64, 0.01);
   EXPECT_NEAR(More("      %g = get(%xr) : f32[64,32];\n").value(), (Cycles(64) + costs.l2_latency).value(), 10);
 }

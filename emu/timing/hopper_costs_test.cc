@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string_view>
+
 #include "emu/timing/h100_test_util.h"
 #include "semantics/registry/op_row.h"
 
@@ -55,6 +58,17 @@ TEST(HopperCosts, AShortRowTakesAsLongAsAWholeOne) {
   EXPECT_EQ(EngineTime(costs, 64, Bytes(128)), Cycles(64));
   EXPECT_EQ(EngineTime(costs, 64, Bytes(32)), Cycles(64));
   EXPECT_EQ(EngineTime(costs, 64, Bytes(256)), Cycles(128));
+}
+
+// FlashGPU-Sim and QuickRunCUDA: FMNMX is an instruction of the integer pipes, which are half as wide.
+TEST(HopperCosts, TheLargerOfTwoFloatsTakesTheIntegerPipes) {
+  std::map<std::string_view, Pipe> pipes;
+  for (const OpRow& row : AllOps()) {
+    const absl::StatusOr<Pipe> pipe = PipeOf(row, DType::kF32);
+    if (pipe.ok()) pipes[row.name] = *pipe;
+  }
+  for (const char* name : {"max", "min", "reduce_max", "reduce_min"}) EXPECT_EQ(pipes.at(name), Pipe::kAlu) << name;
+  for (const char* name : {"add", "mul", "reduce_sum"}) EXPECT_EQ(pipes.at(name), Pipe::kFp32) << name;
 }
 
 // Every operation on values has a pipe or an error that names it; nothing is free but what has no unit.
