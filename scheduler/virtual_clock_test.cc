@@ -228,6 +228,30 @@ TEST(VirtualClock, AServerServesOneAfterAnother) {
   EXPECT_EQ(scenario.pipe.busy(), Ticks{24});
 }
 
+// What waits keeps the time at which it came, and nothing holds back one that has left.
+TEST(VirtualClock, SaysSinceWhenThePresentAgentsAsk) {
+  VirtualClock clock;
+  const AgentOrdinal first{0}, second{1};
+  clock.Enter(first, /*spawned=*/false);
+  clock.Enter(second, /*spawned=*/false);
+  const auto goes = [&](AgentOrdinal agent, std::int64_t time) {
+    clock.Resume(agent);
+    clock.Spend({time});
+    clock.Ask(agent);
+  };
+  goes(first, 5);
+  EXPECT_EQ(clock.asked_first(), Ticks{0});
+  goes(second, 9);
+  EXPECT_EQ(clock.asked_first(), Ticks{5});
+  clock.Begin(first);
+  goes(first, 20);
+  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  clock.EndWait(second);  // that began at 5, before it came
+  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  clock.Leave(second);
+  EXPECT_EQ(clock.asked_first(), Ticks{25});
+}
+
 TEST(Server, GivesWhatIsFreeInBetween) {
   Server server;
   EXPECT_EQ(server.Serve({10}, {5}), Ticks{15});
