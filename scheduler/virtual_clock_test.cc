@@ -246,7 +246,8 @@ TEST(VirtualClock, SaysSinceWhenThePresentAgentsAsk) {
   clock.Begin(first);
   goes(first, 20);
   EXPECT_EQ(clock.asked_first(), Ticks{9});
-  clock.EndWait(second);  // that began at 5, before it came
+  clock.Begin(first);
+  clock.EndWait(second);  // only at 25 can it go
   EXPECT_EQ(clock.asked_first(), Ticks{9});
   clock.Leave(second);
   EXPECT_EQ(clock.asked_first(), Ticks{25});
