@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace palladion::scheduler {
@@ -22,6 +23,12 @@ void VirtualClock::KeepAppointment(Agent& at) {
 }
 
 Ticks VirtualClock::Of(AgentOrdinal agent) const { return agents_.at(agent.value).time; }
+
+Ticks VirtualClock::asked_first() const {
+  Ticks first{std::numeric_limits<std::int64_t>::max()};
+  for (const auto& [id, agent] : agents_) first = std::min(first, agent.asked);
+  return first;
+}
 
 void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
   const Ticks time = spawned ? now() : entry_;
@@ -112,33 +119,48 @@ Ticks Server::Serve(Ticks at, Ticks time, std::vector<Piece>* pieces) {
   return end;
 }
 
-// Pieces that touch are one, so a busy server has few of them.
+// Pieces that touch are one, so a busy server has few of them: what it gets fills the gaps from `at` on, and joins all
+// pieces between them.
 Ticks Server::Take(Ticks at, Ticks time, std::vector<Piece>* pieces) {
-  auto next = taken_.upper_bound(at);  // the first that begins later
-  if (next != taken_.begin() && std::prev(next)->second >= at) {
-    --next;  // it is busy at `at`, or just was
-  } else {
-    next = taken_.emplace_hint(next, at, at);
+  if (past_ == taken_.size()) {
+    taken_.clear();
+    past_ = 0;
   }
+  const auto later = std::upper_bound(taken_.begin() + static_cast<std::ptrdiff_t>(past_), taken_.end(), at,
+                                      [](Ticks from, const Piece& piece) { return from < piece.begin; });
+  auto first = static_cast<std::size_t>(later - taken_.begin()), follows = first;
+  Piece whole{at, at};
+  if (first > past_ && taken_[first - 1].end >= at) whole = taken_[--first];  // it is busy at `at`, or just was
+  Ticks last;
   for (;;) {
-    const auto follows = std::next(next);
-    const Ticks room = follows == taken_.end() ? time : std::min(time, follows->first - next->second);
-    if (pieces != nullptr && room.value > 0) pieces->push_back({next->second, next->second + room});
-    next->second = next->second + room;
+    const bool more = follows < taken_.size();
+    const Ticks room = more ? std::min(time, taken_[follows].begin - whole.end) : time;
+    if (pieces != nullptr && room.value > 0) pieces->push_back({whole.end, whole.end + room});
+    last = whole.end = whole.end + room;
     time = time - room;
-    if (follows != taken_.end() && follows->first == next->second) {
-      const Ticks reached = next->second;
-      next->second = follows->second;
-      taken_.erase(follows);
-      if (time.value == 0) return reached;
-    } else if (time.value == 0) {
-      return next->second;
-    }
+    if (more && taken_[follows].begin == whole.end) whole.end = taken_[follows++].end;
+    if (time.value == 0) break;
   }
+  if (first == follows) {
+    Insert(first, whole);
+  } else {
+    taken_[first] = whole;
+    const auto joined = taken_.begin() + static_cast<std::ptrdiff_t>(first) + 1;
+    taken_.erase(joined, taken_.begin() + static_cast<std::ptrdiff_t>(follows));
+  }
+  return last;
 }
 
-void Server::Forget(Ticks before) {
-  for (auto at = taken_.begin(); at != taken_.end() && at->second < before;) at = taken_.erase(at);
+void Server::Insert(std::size_t at, const Piece& piece) {
+  if (past_ > 0 && at == past_) {  // in the place of one that is forgotten
+    taken_[--past_] = piece;
+    return;
+  }
+  if (past_ > taken_.size() / 2) {
+    taken_.erase(taken_.begin(), taken_.begin() + static_cast<std::ptrdiff_t>(past_));
+    at -= std::exchange(past_, 0);
+  }
+  taken_.insert(taken_.begin() + static_cast<std::ptrdiff_t>(at), piece);
 }
 
 namespace {

@@ -11,7 +11,6 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -78,6 +77,7 @@ class VirtualClock {
   void AppointNext(std::vector<Ticks> times, std::int32_t what) { next_ = {std::move(times), what}; }
   void NextEnters(Ticks time) { entry_ = time; }  // agents of the source, from here on: there was no room before
   Ticks Of(AgentOrdinal agent) const;             // when its next operation can begin
+  Ticks asked_first() const;                      // the earliest that a present agent has come to an operation
   Ticks end() const { return end_; }              // of the last that has ended
 
   // ---- Of the run loop.
@@ -148,11 +148,16 @@ class Server {
   };
   Asked TakeAsked() { return std::exchange(asked_, Asked{}); }
   // There are no requests for an earlier time any more.
-  void Forget(Ticks before);
+  void Forget(Ticks before) {
+    while (past_ < taken_.size() && taken_[past_].end < before) ++past_;
+  }
 
  private:
   Ticks Take(Ticks at, Ticks time, std::vector<Piece>* pieces);
-  std::map<Ticks, Ticks> taken_;  // begin to end; two of them never touch
+  void Insert(std::size_t at, const Piece& piece);
+  // Oldest first; two of them never touch. Most requests are for the end of it, which is why it is a vector.
+  std::vector<Piece> taken_;
+  std::size_t past_ = 0;  // so many of the first are forgotten
   Ticks busy_;
   Asked asked_;
 };

@@ -228,6 +228,31 @@ TEST(VirtualClock, AServerServesOneAfterAnother) {
   EXPECT_EQ(scenario.pipe.busy(), Ticks{24});
 }
 
+// What waits keeps the time at which it came, and nothing holds back one that has left.
+TEST(VirtualClock, SaysSinceWhenThePresentAgentsAsk) {
+  VirtualClock clock;
+  const AgentOrdinal first{0}, second{1};
+  clock.Enter(first, /*spawned=*/false);
+  clock.Enter(second, /*spawned=*/false);
+  const auto goes = [&](AgentOrdinal agent, std::int64_t time) {
+    clock.Resume(agent);
+    clock.Spend({time});
+    clock.Ask(agent);
+  };
+  goes(first, 5);
+  EXPECT_EQ(clock.asked_first(), Ticks{0});
+  goes(second, 9);
+  EXPECT_EQ(clock.asked_first(), Ticks{5});
+  clock.Begin(first);
+  goes(first, 20);
+  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  clock.Begin(first);
+  clock.EndWait(second);  // only at 25 can it go
+  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  clock.Leave(second);
+  EXPECT_EQ(clock.asked_first(), Ticks{25});
+}
+
 TEST(Server, GivesWhatIsFreeInBetween) {
   Server server;
   EXPECT_EQ(server.Serve({10}, {5}), Ticks{15});
@@ -269,25 +294,50 @@ std::vector<std::int64_t> TicksOf(const std::vector<Server::Piece>& pieces) {
   return ticks;
 }
 
-// Each tick of a plain array is free or taken: what a Server says, tick by tick, over many random requests.
-TEST(Server, IsTheSameAsTickByTick) {
-  Server server;
-  std::vector<bool> taken(100000);
-  std::uint32_t random = 1;
-  for (int i = 0; i < 3000; ++i) {
-    random = random * 1664525 + 1013904223;
-    const std::int64_t at = static_cast<std::int64_t>(random >> 18), time = static_cast<std::int64_t>(random >> 4) % 7;
+// A server beside a plain array, each tick of which is free or taken.
+class TickByTick {
+ public:
+  void Serve(std::int64_t at, std::int64_t time) {
     std::int64_t end = at;
     std::vector<std::int64_t> got;
     for (std::int64_t left = time; left > 0; ++end) {
-      if (taken[static_cast<std::size_t>(end)]) continue;
-      taken[static_cast<std::size_t>(end)] = true;
+      if (taken_[static_cast<std::size_t>(end)]) continue;
+      taken_[static_cast<std::size_t>(end)] = true;
       got.push_back(end);
       --left;
     }
     std::vector<Server::Piece> pieces;
-    ASSERT_EQ(server.Serve({at}, {time}, &pieces), Ticks{end}) << "request " << i << " of " << time << " at " << at;
-    ASSERT_EQ(got, TicksOf(pieces)) << "request " << i;
+    ASSERT_EQ(server.Serve({at}, {time}, &pieces), Ticks{end}) << time << " at " << at;
+    ASSERT_EQ(got, TicksOf(pieces)) << time << " at " << at;
+  }
+  // Below 2^18.
+  std::uint32_t Random() {
+    random_ = random_ * 1664525 + 1013904223;
+    return random_ >> 14;
+  }
+  Server server;
+
+ private:
+  std::vector<bool> taken_ = std::vector<bool>(400000);
+  std::uint32_t random_ = 1;
+};
+
+TEST(Server, IsTheSameAsTickByTick) {
+  TickByTick both;
+  for (int i = 0; i < 3000 && !HasFatalFailure(); ++i) {
+    const std::int64_t at = both.Random() >> 4;
+    both.Serve(at, both.Random() % 7);
+  }
+}
+
+// All that is forgotten has ended before each later request.
+TEST(Server, ForgetsWhatNoRequestCanMeet) {
+  TickByTick both;
+  std::int64_t past = 0;
+  for (int i = 0; i < 20000 && !HasFatalFailure(); ++i) {
+    past += both.Random() % 32;
+    if (both.Random() % 3 == 0) both.server.Forget({past});
+    both.Serve(past + both.Random() % 256, both.Random() % 24);
   }
 }
 

@@ -26,6 +26,7 @@ constexpr std::string_view kTensorCores = "tensor cores", kPort = "shared memory
 }  // namespace
 
 Ticks GpuChip::Serve(const Sm& sm, std::string_view unit, scheduler::Server& server, Ticks at, Ticks time) {
+  server.Forget(past_.products);
   if (&sm != watched_) return server.Serve(at, time);
   pieces_.clear();
   const Ticks end = server.Serve(at, time, &pieces_);
@@ -42,6 +43,7 @@ Ticks GpuChip::Multiply(absl::Span<const std::int64_t> sms, Ticks at, const Tens
     // time keep it, and later ones find what is left.
     const Ticks begin = std::max(at, end - pipe);
     Serve(At(sm), kPort, At(sm).port, begin, operands);
+    At(sm).reads.Forget(past_.products);
     over = std::max({over, end, At(sm).reads.Serve(begin, operands)});
   }
   return over + TicksOf(work.drain);
@@ -61,6 +63,7 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
   Traffic& traffic = TrafficOf(box.array);
   traffic.read += static_cast<std::int64_t>(BytesOf(found.merged + found.hit + found.missed).value());
   traffic.missed += static_cast<std::int64_t>(from_dram.value());
+  ForgetMemory();
   const Ticks given =
       std::max(l2_.Serve(at, TicksOf(from_l2 / costs_.l2)), dram_.Serve(at, TicksOf(from_dram / costs_.dram)));
   if (found.missed > 0) cache_.Arrived(given + (way.far - way.near));
@@ -72,6 +75,7 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
 Ticks GpuChip::Write(Ticks at, const GlobalBox& box, Ticks* taken) {
   const L2Cache::Found found = cache_.Store(box, at);
   const Bytes all = BytesOf(found.hit);
+  ForgetMemory();
   l2_bytes_ += static_cast<std::int64_t>(all.value());
   TrafficOf(box.array).written += static_cast<std::int64_t>(all.value());
   *taken = std::max(*taken, l2_.Serve(at, TicksOf(all / costs_.l2)));
@@ -159,18 +163,9 @@ Ticks GpuChip::TakeThrough(Ticks at, const GlobalBox& box) {
   return std::max(taken, through);
 }
 
-void GpuChip::Forget(Ticks before) {
-  for (Sm& sm : sms_) {
-    for (scheduler::Server* server :
-         {&sm.tensor, &sm.reads, &sm.port, &sm.engine, &sm.landing, &sm.tensor_loads, &sm.tensor_stores})
-      server->Forget(before);
-    for (Quadrant& quadrant : sm.quadrants) {
-      quadrant.issue.Forget(before);
-      for (scheduler::Server& pipe : quadrant.pipes) pipe.Forget(before);
-    }
-  }
-  l2_.Forget(before);
-  dram_.Forget(before);
+void GpuChip::ForgetMemory() {
+  l2_.Forget(past_.memory);
+  dram_.Forget(past_.memory);
 }
 
 std::int64_t GpuChip::least_dram_bytes() const {
@@ -184,6 +179,8 @@ Ticks GpuChip::Compute(std::int64_t sm, Ticks at, const Burst& burst, std::int64
   std::vector<Quadrant>& quadrants = At(sm).quadrants;
   const Sm* const drawn = &At(sm);
   const auto serve = [&](Quadrant& it) {
+    it.issue.Forget(past_.registers);
+    it.pipes[number].Forget(past_.registers);
     if (drawn == watched_ && &it == &quadrants.front()) {
       over = std::max({over, Serve(*drawn, "issue slots", it.issue, at, issue),
                        Serve(*drawn, kPipeNames[number], it.pipes[number], at, pipe)});

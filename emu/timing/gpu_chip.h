@@ -61,8 +61,12 @@ class GpuChip {
   scheduler::Ticks TakeThrough(scheduler::Ticks at, const GlobalBox& box);  // of a store: DRAM has it, too
   scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);         // the same, of a store
 
-  // There are no requests for an earlier time any more.
-  void Forget(scheduler::Ticks before);
+  // There are no requests for an earlier time any more: of operations in registers, of L2 and DRAM, and of what else
+  // copies and products use, which are requested for when their thread came to them.
+  struct Past {
+    scheduler::Ticks registers, memory, products;
+  };
+  void Forget(const Past& past) { past_ = past; }
 
   // Hears when units of one SM are busy; of its quadrants the first one's.
   using UnitWatcher = std::function<void(std::string_view unit, const scheduler::Server::Piece& piece)>;
@@ -124,12 +128,14 @@ class GpuChip {
   machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
   // When DRAM has it.
   scheduler::Ticks Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);
+  void ForgetMemory();
   Traffic& TrafficOf(std::int64_t array);
   Sm& At(std::int64_t sm) { return sms_[static_cast<std::size_t>(sm)]; }
 
   const GpuCosts costs_;
   std::vector<Sm> sms_;
   scheduler::Server l2_, dram_;
+  Past past_;
   L2Cache cache_;
   std::vector<Traffic> traffic_;  // by array
   std::int64_t l2_bytes_ = 0, dram_bytes_ = 0;

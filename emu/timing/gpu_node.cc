@@ -65,9 +65,9 @@ GpuChip::Asked GpuNode::TakeAsked(SmPlace me) {
   return asked;
 }
 
-void GpuNode::Forget(Ticks before) {
-  for (GpuChip& one : chips_) one.Forget(before);
-  if (links_.has_value()) links_->Forget(before);
+void GpuNode::Forget(const GpuChip::Past& past) {
+  for (GpuChip& one : chips_) one.Forget(past);
+  if (links_.has_value()) links_->Forget(past.memory);
 }
 
 }  // namespace palladion::timing

@@ -47,7 +47,7 @@ class GpuNode {
 
   GpuChip::Use use() const;  // of all chips together
   GpuChip::Asked TakeAsked(SmPlace me);
-  void Forget(scheduler::Ticks before);
+  void Forget(const GpuChip::Past& past);
 
  private:
   std::vector<GpuChip> chips_;  // by device

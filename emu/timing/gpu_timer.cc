@@ -128,16 +128,18 @@ void GpuTimer::EndThread(const Frame& frame) {
 // ---- what it does
 
 void GpuTimer::Before(const Step& step, Frame& frame) {
-  constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
+  constexpr std::int64_t kForgetEvery = 8192, kShowEvery = 64;
   Thread& thread = ThreadOf(frame);
-  node_.TakeAsked(thread.at);  // by others
   now_ = {.thread = &thread, .plan = plans_.OfStep(step)};
+  const bool requests =
+      now_.plan != kNoPlan && (step.kind != StepKind::kMark || plans_[now_.plan].work == GpuWork::kRegisters);
+  if (requests) node_.TakeAsked(thread.at);  // by others
   if (timeline_.has_value() && steps_ % kShowEvery == 0)
     timeline_->Use(node_, shown_device_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
-    // The request for a product may date from when its thread came to it, so the past is kept for a while.
-    const Ticks past = TicksOf(machines::Cycles(1e6));
-    if (clock_.operation_began() > past) node_.Forget(clock_.operation_began() - past);
+    // Operations begin in the order of time. The request for a product dates from when its thread came to it.
+    const Ticks began = clock_.operation_began();
+    node_.Forget({.registers = began, .memory = began, .products = std::min(began, clock_.asked_first())});
   }
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();

@@ -112,8 +112,9 @@ void TritonTimer::Before(const Step& step, Frame& frame) {
   block_ = &BlockOf(frame);
   now_ = of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())];
   if (++steps_ % kForgetEvery == 0) {
-    const Ticks past = TicksOf(Cycles(1e6));  // the requests of loads are in iterations that are over
-    if (clock_.operation_began() > past) chip_.Forget(clock_.operation_began() - past);
+    // The requests of loads are in iterations that are over.
+    const Ticks began = clock_.operation_began(), long_ago = began - TicksOf(Cycles(1e6));
+    chip_.Forget({.registers = began, .memory = long_ago, .products = long_ago});
   }
   if (step.kind == StepKind::kMark || now_ == kNone) return;
   clock_.CallRunning(now_);
