@@ -53,6 +53,15 @@ def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
     assert judge.judge_file(course.load("scale-rows"), path).right
 
 
+@pytest.mark.parametrize("written", ["x_ref + 1", "jax.numpy.exp(x_ref)", "x_ref.sum()"])
+def test_a_ref_in_place_of_its_array_is_named(tmp_path, written):
+    text = (course.FOLDER / "add-one" / SOLUTION).read_text(encoding="utf-8")
+    path = tmp_path / "add-one.py"
+    path.write_text(text.replace("x_ref[...] + 1", written))
+    judgement = judge.judge_file(course.load("add-one"), path)
+    assert judgement.code == "RAISES" and "x_ref[...] is the array that is in it" in judgement.line
+
+
 @pytest.mark.parametrize("name", course.names())
 def test_an_exercise_is_whole(name):
     exercise = course.load(name)

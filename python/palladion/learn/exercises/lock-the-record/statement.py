@@ -20,7 +20,7 @@ EXERCISE = Statement(
     hints=(
         "Two programs look, both see 0, both write 1, and both are inside.",
         "plgpu.atomic_xchg(lock_ref, (), 1) writes 1 and returns what was there: 0 for one program alone.",
-        "plgpu.atomic_add would count up with each look: where others wait for long, that never ends.",
+        "With plgpu.atomic_add each look would change the lock: the check takes such a wait for a LIVELOCK.",
         "Giving it back has to be atomic too: a plain write is not ordered with the next program's exchange.",
     ),
 )
