@@ -5,10 +5,13 @@ learner begins with does not pass.
 import pathlib
 import re
 
+import jax
+import numpy as np
 import pytest
 
 from palladion.learn import course, judge
 from palladion.learn.statement import EXERCISE, KINDS, SOLUTION
+from palladion.learn.work import work_of
 
 FILES = [
     (name, path.name, code)
@@ -51,6 +54,20 @@ def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
         )
     )
     assert judge.judge_file(course.load("scale-rows"), path).right
+
+
+@pytest.mark.parametrize(
+    ("beside", "names"),
+    [
+        (lambda x: jax.new_ref(x)[...], []),
+        (lambda x: jax.new_ref(x)[0:2], ["get"]),
+        (lambda x: jax.lax.reshape(x, (2, 4)), []),
+        (lambda x: jax.lax.reshape(x, (2, 4), dimensions=(1, 0)), ["reshape"]),
+        (lambda x: jax.lax.scan(lambda total, one: (total + one, None), 0.0, x.reshape(-1))[0], ["scan"]),
+    ],
+)
+def test_what_jax_does_beside_a_kernel(beside, names):
+    assert [one.primitive.name for one in work_of(beside, np.ones((4, 2), np.float32)).beside] == names
 
 
 @pytest.mark.parametrize("written", ["x_ref + 1", "jax.numpy.exp(x_ref)", "x_ref.sum()"])

@@ -26,7 +26,7 @@ _CALLS = {
     "shard_map",
 }
 # They give an array another shape, or are how a call of a kernel hands its arrays over.
-_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "get", "new_ref", "reshape", "squeeze"}
+_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "new_ref", "squeeze"}
 
 
 @dataclasses.dataclass
@@ -47,10 +47,19 @@ def _add(jaxpr, work, in_kernel) -> None:
         name, inner = equation.primitive.name, _inner(equation)
         if in_kernel:
             _add_inside(equation, work)
-        elif name not in _NO_WORK | _CALLS | _KERNELS and _has_arrays(equation):
+        elif not _is_no_work(equation) and _has_arrays(equation):
             work.beside.append(equation)
         for one in inner:
             _add(one, work, in_kernel or name in _KERNELS)
+
+
+def _is_no_work(equation) -> bool:
+    name, params = equation.primitive.name, equation.params
+    if name == "get":  # of all of a ref; with indices it is a gather
+        return params["tree"].num_leaves == 0 and params["tree"].num_nodes <= 1
+    if name == "reshape":  # with dimensions it is a transposition too
+        return params["dimensions"] is None
+    return name in _NO_WORK | _CALLS | _KERNELS
 
 
 def _add_inside(equation, work) -> None:
