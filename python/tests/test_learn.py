@@ -56,6 +56,19 @@ def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
     assert judge.judge_file(course.load("scale-rows"), path).right
 
 
+def test_a_learner_is_not_told_of_the_budget(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_STEPS", 5000)
+    text = (course.FOLDER / "lock-the-record" / SOLUTION).read_text(encoding="utf-8")
+    path = tmp_path / "lock-the-record.py"
+    path.write_text(
+        text.replace("held == 1", "held != 0").replace(
+            "plgpu.atomic_xchg(lock_ref, (), 1)", "plgpu.atomic_add(lock_ref, (), 1)"
+        )
+    )
+    judgement = judge.judge_file(course.load("lock-the-record"), path)
+    assert judgement.code == "LIVELOCK" and judgement.line.endswith("their loops change something for ever")
+
+
 @pytest.mark.parametrize(
     ("beside", "names"),
     [

@@ -30,6 +30,7 @@ from palladion.report.short_errors import given_function
 
 _COUNTED = ("defect", "warning")
 _TYPES = {"int64": "int32", "float64": "float32"}  # NumPy's sums and means of an int32 are wider than JAX's
+_OF_THE_BUDGET = ", or the budget is too small: raise the argument budget"  # a learner has none to raise
 _STEPS = 1 << 20  # of one program; the largest solution takes a few thousand, and a loop without an end a second
 
 
@@ -154,7 +155,8 @@ class _Judged:
 
     def _mistake(self, finding) -> Wrong:
         where, other = self._places(finding)
-        line = finding.message + (f" (the other access is in line {other.line})" if other else "")
+        message = finding.message.removesuffix(_OF_THE_BUDGET)
+        line = message + (f" (the other access is in line {other.line})" if other else "")
         return Wrong(finding.code, line, where or _of_function(self.f))
 
     def _places(self, finding) -> tuple[Where | None, Where | None]:
@@ -172,7 +174,7 @@ class _Judged:
         of = "result" if found.result == 0 else f"result {found.result}"
         message = (
             f"{of}{list(found.index)} is {found.found} and should be {found.expected}; "
-            f"{found.count} elements differ, for inputs {shapes}"
+            f"{many(found.count, 'element')} differ{'s' if found.count == 1 else ''}, for inputs {shapes}"
         )
         return Wrong("VALUES", message, _of_function(self.f))
 
