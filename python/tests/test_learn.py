@@ -5,10 +5,13 @@ learner begins with does not pass.
 import pathlib
 import re
 
+import jax
+import numpy as np
 import pytest
 
 from palladion.learn import course, judge
 from palladion.learn.statement import EXERCISE, KINDS, SOLUTION
+from palladion.learn.work import work_of
 
 FILES = [
     (name, path.name, code)
@@ -51,6 +54,42 @@ def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
         )
     )
     assert judge.judge_file(course.load("scale-rows"), path).right
+
+
+def test_a_learner_is_not_told_of_the_budget(tmp_path, monkeypatch):
+    monkeypatch.setattr(judge, "_STEPS", 5000)
+    text = (course.FOLDER / "lock-the-record" / SOLUTION).read_text(encoding="utf-8")
+    path = tmp_path / "lock-the-record.py"
+    path.write_text(
+        text.replace("held == 1", "held != 0").replace(
+            "plgpu.atomic_xchg(lock_ref, (), 1)", "plgpu.atomic_add(lock_ref, (), 1)"
+        )
+    )
+    judgement = judge.judge_file(course.load("lock-the-record"), path)
+    assert judgement.code == "LIVELOCK" and judgement.line.endswith("their loops change something for ever")
+
+
+@pytest.mark.parametrize(
+    ("beside", "names"),
+    [
+        (lambda x: jax.new_ref(x)[...], []),
+        (lambda x: jax.new_ref(x)[0:2], ["get"]),
+        (lambda x: jax.lax.reshape(x, (2, 4)), []),
+        (lambda x: jax.lax.reshape(x, (2, 4), dimensions=(1, 0)), ["reshape"]),
+        (lambda x: jax.lax.scan(lambda total, one: (total + one, None), 0.0, x.reshape(-1))[0], ["scan"]),
+    ],
+)
+def test_what_jax_does_beside_a_kernel(beside, names):
+    assert [one.primitive.name for one in work_of(beside, np.ones((4, 2), np.float32)).beside] == names
+
+
+@pytest.mark.parametrize("written", ["x_ref + 1", "jax.numpy.exp(x_ref)", "x_ref.sum()"])
+def test_a_ref_in_place_of_its_array_is_named(tmp_path, written):
+    text = (course.FOLDER / "add-one" / SOLUTION).read_text(encoding="utf-8")
+    path = tmp_path / "add-one.py"
+    path.write_text(text.replace("x_ref[...] + 1", written))
+    judgement = judge.judge_file(course.load("add-one"), path)
+    assert judgement.code == "RAISES" and "x_ref[...] is the array that is in it" in judgement.line
 
 
 @pytest.mark.parametrize("name", course.names())

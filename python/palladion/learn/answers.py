@@ -28,6 +28,8 @@ from palladion.report.short_errors import is_mistake_of_ours
 
 # What JAX calls the function that it was given by us, and not by the learner.
 _TRACED = re.compile(r"function <lambda> at \S*interception\.py:\d+")
+# JAX's words where a ref stands for the array that is in it.
+_OF_A_REF = re.compile(r"'AbstractRef' object has no|requires ndarray or scalar arguments, got \S+ '\S+Tracer'")
 SECONDS = 60  # of one answer; the slowest solution takes a tenth
 
 
@@ -121,6 +123,8 @@ def _wrong(error: BaseException, path: os.PathLike | str | None, where: Where | 
     if isinstance(error, NotImplementedError) and is_learners(last.filename, path):  # JAX has it for other things
         return Wrong("UNFINISHED", str(error) or "is not written yet", where)
     words = _TRACED.sub("the function", _first_line(error))
+    if _OF_A_REF.search(words):
+        words += " (a ref is memory: x_ref[...] is the array that is in it)"
     return Wrong("RAISES", f"{type(error).__name__}: {words}", where)
 
 

@@ -24,12 +24,13 @@ from palladion.learn import answers
 from palladion.learn.answers import Where, Wrong
 from palladion.learn.judgement import Judgement
 from palladion.learn.statement import Exercise
-from palladion.learn.work import place_of, work_of
+from palladion.learn.work import Work, place_of, work_of
 from palladion.report.rendering import many
 from palladion.report.short_errors import given_function
 
 _COUNTED = ("defect", "warning")
 _TYPES = {"int64": "int32", "float64": "float32"}  # NumPy's sums and means of an int32 are wider than JAX's
+_OF_THE_BUDGET = ", or the budget is too small: raise the argument budget"  # a learner has none to raise
 _STEPS = 1 << 20  # of one program; the largest solution takes a few thousand, and a loop without an end a second
 
 
@@ -71,15 +72,16 @@ class _Judged:
             if (finding := self._first_mistake(report)) is not None:
                 return _wrong(self.exercise, self._mistake(finding), report, finding)
             if report.difference is not None:
-                return _wrong(self.exercise, self._difference(report, args), report)
+                return _wrong(self.exercise, self._difference(report.difference, args), report)
             self._room(args)
             notes += [finding for finding in report.mistakes if finding.code not in {note.code for note in notes}]
-        self._expect_work_in_kernels(calls[0])
+        work = self._expect_work_in_kernels(calls[0])
         praise = f"right on {many(len(calls), 'input')} under {many(schedules, 'schedule')}"
         if statement.faster is not None:
             praise += f", and {self._time(statement.timed() if statement.timed else calls[0])}"
         if statement.fewer_bytes is not None:
             praise += f", and {self._traffic(calls[0])}"
+        self._expect_operations(work)
         return Judgement(self.exercise, "", praise, None, notes=tuple(notes))
 
     def _check(self, args):
@@ -95,7 +97,7 @@ class _Judged:
                 launches=statement.launches,
                 progress=_silent,
             )
-        self._compare(report, args)
+        report.difference = self._compared(report.results, args)
         return report
 
     def _program(self, args, f=None) -> Callable | str:
@@ -105,13 +107,14 @@ class _Judged:
             return f
         return export(*_in_a_ring(f, args), target=self.exercise.statement.target)
 
-    def _compare(self, report, args):
+    def _compared(self, results, args):
+        """The first difference from the reference; None where there is none."""
         statement = self.exercise.statement
         expected = statement.reference(*args)
-        results = report.results if not statement.ring or len(report.results) > 1 else report.results[0]
+        results = results if not statement.ring or len(results) > 1 else results[0]
         self._expect_types(results, expected)
         try:
-            report.difference = first_difference(results, expected, statement.rtol, statement.atol)
+            return first_difference(results, expected, statement.rtol, statement.atol)
         except ValueError as error:  # of another shape
             raise Wrong("VALUES", str(error), _of_function(self.f)) from None
 
@@ -123,7 +126,7 @@ class _Judged:
                 message = f"the result has the type {a.dtype.name}, and should have {wanted}"
                 raise Wrong("VALUES", message, _of_function(self.f))
 
-    def _expect_work_in_kernels(self, args) -> None:
+    def _expect_work_in_kernels(self, args) -> Work:
         statement = self.exercise.statement
         with answers.errors_of(self.path, _of_function(self.f)):
             work = work_of(*(_in_a_ring(self.f, args) if statement.ring else (self.f, *args)))
@@ -131,10 +134,17 @@ class _Judged:
             first = work.beside[0]
             message = f"right, but {first.primitive.name} is done by JAX, and not by a kernel: move it into one"
             raise Wrong("BESIDE", message, place_of(first, self.path) or _of_function(self.f))
+        return work
+
+    def _expect_operations(self, work) -> None:
+        statement = self.exercise.statement
         for operation, name in statement.needs.items():
             if operation not in work.inside:
                 message = f"right, but without {name}, which this exercise is about"
                 raise Wrong("WITHOUT", message, _of_function(self.f))
+        if statement.multiplies and (others := work.multiplied - {statement.multiplies}):
+            message = f"right, but it multiplies {min(others)}; {statement.multiplies} is asked for"
+            raise Wrong("WITHOUT", message, _of_function(self.f))
 
     def _first_mistake(self, report):
         found = [finding for finding in report.mistakes if finding.severity in _COUNTED]
@@ -145,7 +155,8 @@ class _Judged:
 
     def _mistake(self, finding) -> Wrong:
         where, other = self._places(finding)
-        line = finding.message + (f" (the other access is in line {other.line})" if other else "")
+        message = finding.message.removesuffix(_OF_THE_BUDGET)
+        line = message + (f" (the other access is in line {other.line})" if other else "")
         return Wrong(finding.code, line, where or _of_function(self.f))
 
     def _places(self, finding) -> tuple[Where | None, Where | None]:
@@ -158,13 +169,12 @@ class _Judged:
     def _own_frame(self, frames):
         return next((frame for frame in frames if answers.is_learners(frame.file, self.path)), None)
 
-    def _difference(self, report, args) -> Wrong:
-        found = report.difference
+    def _difference(self, found, args) -> Wrong:
         shapes = ", ".join(f"{value.dtype}{list(value.shape)}" for value in args)
         of = "result" if found.result == 0 else f"result {found.result}"
         message = (
             f"{of}{list(found.index)} is {found.found} and should be {found.expected}; "
-            f"{found.count} elements differ, for inputs {shapes}"
+            f"{many(found.count, 'element')} differ{'s' if found.count == 1 else ''}, for inputs {shapes}"
         )
         return Wrong("VALUES", message, _of_function(self.f))
 
@@ -202,7 +212,11 @@ class _Judged:
 
     def _time(self, args) -> str:
         statement = self.exercise.statement
-        taken, before = (report.seconds for report in self._times(args))
+        reports = self._times(args)
+        if statement.timed is not None:  # other arrays than those that were checked
+            if (difference := self._compared(reports[0].results, args)) is not None:
+                raise self._difference(difference, args)
+        taken, before = (report.seconds for report in reports)
         times, budget = before / taken, before / statement.faster
         if taken > budget:
             raise Wrong(

@@ -41,7 +41,8 @@ class Statement:
     `ring`: an answer is what each of several devices runs on its part of the arrays, along the axis "ring" of a mesh;
     arrays and results then have a dimension of devices in front.
 
-    `needs`: operations of kernels that an answer may not do without, as its jaxpr and as the learner calls them.
+    `needs`: operations of kernels that an answer may not do without, as its jaxpr (or work.py) and as the learner
+    calls them. `multiplies`: the type that the operands of all products of arrays have to have.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Statement:
     launches: int = 1
     ring: bool = False
     needs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    multiplies: str = ""
     rtol: float | None = None
     atol: float | None = None
 

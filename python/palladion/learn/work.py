@@ -14,14 +14,26 @@ import numpy as np
 from palladion.learn.answers import Where, is_learners
 
 _KERNELS = {"pallas_call", "mpmd_map", "core_map"}
+# They only hold other operations. A loop or a scatter holds some too, of numbers, and does work with arrays.
+_CALLS = {
+    "closed_call",
+    "custom_jvp_call",
+    "custom_vjp_call",
+    "custom_vmap_call",
+    "jit",
+    "pjit",
+    "run_state",
+    "shard_map",
+}
 # They give an array another shape, or are how a call of a kernel hands its arrays over.
-_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "get", "new_ref", "reshape", "squeeze"}
+_NO_WORK = {"axis_index", "broadcast_in_dim", "empty", "empty_ref", "freeze", "new_ref", "squeeze"}
 
 
 @dataclasses.dataclass
 class Work:
     inside: set[str] = dataclasses.field(default_factory=set)  # operations of the kernels
     beside: list[Any] = dataclasses.field(default_factory=list)  # equations with arrays, outside of them
+    multiplied: set[str] = dataclasses.field(default_factory=set)  # types of the operands of products of arrays
 
 
 def work_of(f: Callable, *args: Any) -> Work:
@@ -34,11 +46,32 @@ def _add(jaxpr, work, in_kernel) -> None:
     for equation in jaxpr.eqns:
         name, inner = equation.primitive.name, _inner(equation)
         if in_kernel:
-            work.inside.add(name)
-        elif not inner and name not in _NO_WORK and _has_arrays(equation):
+            _add_inside(equation, work)
+        elif not _is_no_work(equation) and _has_arrays(equation):
             work.beside.append(equation)
         for one in inner:
             _add(one, work, in_kernel or name in _KERNELS)
+
+
+def _is_no_work(equation) -> bool:
+    name, params = equation.primitive.name, equation.params
+    if name == "get":  # of all of a ref; with indices it is a gather
+        return params["tree"].num_leaves == 0 and params["tree"].num_nodes <= 1
+    if name == "reshape":  # with dimensions it is a transposition too
+        return params["dimensions"] is None
+    return name in _NO_WORK | _CALLS | _KERNELS
+
+
+def _add_inside(equation, work) -> None:
+    """Two names are not JAX's: what is asked for is an argument of an operation, or part of a reference."""
+    name = equation.primitive.name
+    work.inside.add(name)
+    if name == "copy_gmem_to_smem" and equation.params.get("collective_axes"):
+        work.inside.add("collective_copy")
+    if "ClusterRefTransform" in str(equation.params.get("tree")):
+        work.inside.add("cluster_ref")
+    if name == "dot_general":
+        work.multiplied |= {one.aval.dtype.name for one in equation.invars[:2]}
 
 
 def _inner(equation) -> list:

@@ -2,7 +2,7 @@
 
 Each program sees 16 numbers of `x`, each from 0 to 7, and all of `counts_ref`, which all programs share. Complete the
 kernel. An atomic operation of jax.experimental.pallas.triton takes a ref, a tuple of indices and a value; an index and
-a value may be arrays.
+a value may be arrays, of the same shape.
 """
 
 import jax

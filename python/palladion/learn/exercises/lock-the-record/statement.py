@@ -16,9 +16,11 @@ EXERCISE = Statement(
         (random((count * 16,), count, np.int32), np.zeros((), np.int32), random((2,), 1, np.int32)) for count in (3, 5)
     ],
     reference=updated,
+    needs={"while": "a loop that asks for the lock"},
     hints=(
         "Two programs look, both see 0, both write 1, and both are inside.",
         "plgpu.atomic_xchg(lock_ref, (), 1) writes 1 and returns what was there: 0 for one program alone.",
+        "With plgpu.atomic_add each look would change the lock: the check takes such a wait for a LIVELOCK.",
         "Giving it back has to be atomic too: a plain write is not ordered with the next program's exchange.",
     ),
 )

@@ -9,6 +9,7 @@ EXERCISE = Statement(
     inputs=lambda: [(random((steps * 32, 64), steps),) for steps in (4, 1)],
     reference=lambda x: np.stack([x, x * 2]),
     fewer_bytes=1.9,
+    needs={"collective_copy": "a copy with collective_axes"},
     seeds=8,
     hints=(
         "All blocks of the axis call the collective copy, with the same rows.",

@@ -1,14 +1,15 @@
 import numpy as np
 from palladion.learn.statement import Statement, random
 
+# The last one has more steps than shared memory has room for slots of that width: nobody gets by without a wait.
 EXERCISE = Statement(
     title="Free here, and not there",
     kind="mend",
     target="h100",
     function="add_number",
-    inputs=lambda: [(random((steps * 16, 64), steps),) for steps in (5, 2)],
+    inputs=lambda: [(random((steps * 16, columns), steps),) for steps, columns in ((5, 64), (2, 64), (16, 256))],
     reference=lambda x: np.stack([x, x + 1]),
-    needs={"copy_gmem_to_smem": "plgpu.copy_gmem_to_smem"},
+    needs={"collective_copy": "a copy with collective_axes"},
     seeds=8,
     hints=(
         "Block 0 is done with a slot. Does it know how far block 1 is?",

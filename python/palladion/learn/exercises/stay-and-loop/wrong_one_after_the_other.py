@@ -1,6 +1,7 @@
-"""OUT_MISSING: a turn goes on by one tile, where all blocks together have taken eight."""
+"""RACE_WW: a turn goes on by one tile, where all blocks together have taken eight."""
 
 import jax
+import jax.numpy as jnp
 from jax.experimental import pallas as pl
 from jax.experimental.pallas import mosaic_gpu as plgpu
 
@@ -10,7 +11,7 @@ BLOCKS, ROWS = 8, 16
 def square(x):
     tiles = x.shape[0] // ROWS
 
-    def kernel(x_ref, o_ref):
+    def kernel(x_ref, o_ref, taken_ref):
         block = jax.lax.axis_index("block")
 
         @pl.loop(0, pl.cdiv(tiles, BLOCKS))
@@ -21,10 +22,11 @@ def square(x):
             def _():
                 rows = pl.ds(tile * ROWS, ROWS)
                 o_ref[rows, :] = x_ref[rows, :] * x_ref[rows, :]
+                taken_ref[tile] = block
 
     return plgpu.kernel(
         kernel,
-        out_type=jax.ShapeDtypeStruct(x.shape, x.dtype),
+        out_type=[jax.ShapeDtypeStruct(x.shape, x.dtype), jax.ShapeDtypeStruct((tiles,), jnp.int32)],
         grid=(BLOCKS,),
         grid_names=("block",),
     )(x)

@@ -1,13 +1,25 @@
 import numpy as np
 from palladion.learn.statement import Statement, random
 
+PROGRAMS = 4
+
+
+def doubled(x: np.ndarray, counter: np.ndarray, rows: np.ndarray) -> list[np.ndarray]:
+    done = rows.copy()
+    done[counter[0] : counter[0] + PROGRAMS] = x[counter[0] : counter[0] + PROGRAMS] * 2
+    return [counter + PROGRAMS, done]
+
+
 EXERCISE = Statement(
     title="The order of coming",
     kind="mend",
     target="triton/h100",
     function="double",
-    inputs=lambda: [(random((rows, 16), rows), np.zeros(1, np.int32)) for rows in (4, 8)],
-    reference=lambda x, counter: [counter + x.shape[0], x * 2],
+    inputs=lambda: [
+        (random((rows, 16), rows), np.full(1, first, np.int32), random((rows, 16), 1))
+        for rows, first in ((4, 0), (8, 3))
+    ],
+    reference=doubled,
     needs={"atomic_rmw": "plgpu.atomic_add"},
     hints=(
         "Program 3 may come first. Which row does it read then, and which row does it write?",

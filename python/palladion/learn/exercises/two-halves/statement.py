@@ -11,7 +11,7 @@ EXERCISE = Statement(
     rtol=1e-4,
     atol=1e-3,
     seeds=1,
-    needs={"convert_element_type": "a conversion to bfloat16"},
+    multiplies="bfloat16",
     hints=(
         "What is left is a difference of float32: x - high.astype(jnp.float32).",
         "Three products: high by high, high by low, low by high. Why not the fourth?",

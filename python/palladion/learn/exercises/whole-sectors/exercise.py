@@ -1,8 +1,8 @@
 """Make it 1.5 times faster: the kernel reads one column of `x` after the other, and memory gives more than that.
 
 Memory is read in sectors of 32 bytes that lie one behind the other: eight numbers of float32 in a row. A block of one
-column needs a sector for each number. print(palladion.time(double, x, target="triton/h100")) has the bytes of both
-arrays.
+column needs a sector for each number. The rows of `x` are a multiple of 1024, and its columns one of 32.
+print(palladion.time(double, x, target="triton/h100")) has the bytes of both arrays.
 """
 
 import jax
