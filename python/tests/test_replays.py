@@ -118,12 +118,12 @@ document.body.dataset.result = JSON.stringify([seen, byId("step-at").textContent
     page = tmp_path / "page.html"
     page.write_text(picture.html().replace("</body>", script), encoding="utf-8")
     dom = browser(page, "--dump-dom").stdout
-    seen, told = json.loads(
+    seen, shown = json.loads(
         ElementTree.fromstring(f'<a b="{dom.split("data-result=")[1].split(chr(34))[1]}"/>').get("b")
     )
     order = [f"{data['programs'][p]['i'][0]}.{s}" for p, s in data["schedule"]]
     assert seen == [f"{order[0].split('.')[0]}.-1", *order, order[-2]]
-    assert told.startswith(f"instruction {len(order) - 1} of {len(order)} in the order of the schedule")
+    assert shown.startswith(f"instruction {len(order) - 1} of {len(order)} in the order of the schedule")
 
 
 def test_draw_replays_the_threads_of_a_block(handed):
