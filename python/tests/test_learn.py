@@ -56,7 +56,7 @@ def test_a_jit_and_other_shapes_beside_a_kernel_are_no_work(tmp_path):
     assert judge.judge_file(course.load("scale-rows"), path).right
 
 
-def test_a_learner_is_not_told_of_the_budget(tmp_path, monkeypatch):
+def test_no_message_to_a_learner_names_the_budget(tmp_path, monkeypatch):
     monkeypatch.setattr(judge, "_STEPS", 5000)
     text = (course.FOLDER / "lock-the-record" / SOLUTION).read_text(encoding="utf-8")
     path = tmp_path / "lock-the-record.py"
