@@ -1,7 +1,7 @@
 import numpy as np
 from palladion.learn.statement import Statement, random
 
-# The last one has more steps than shared memory has room for slots of that width: nobody gets by without a wait.
+# The last one has more steps than shared memory has room for slots of that width: no answer does without a wait.
 EXERCISE = Statement(
     title="Free here, and not there",
     kind="mend",
