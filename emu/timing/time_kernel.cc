@@ -82,8 +82,8 @@ std::size_t FirstDifference(absl::Span<const scheduler::Move> a, absl::Span<cons
 
 constexpr const char* kInstead = "; a check and a picture of a schedule replay it without a clock";
 
-// A run in time goes on with whoever the chip's times say comes next, and shared units take requests in the order of
-// time. Under another order times would be those of no chip.
+// A run in time goes on with the thread that comes next by the times of the chip, and shared units take requests in the
+// order of time. Under another order times would be those of no chip.
 absl::Status ExpectOrderOfTime(const scheduler::Schedule& asked, const std::string& timed) {
   PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule own, scheduler::ParseSchedule(timed));
   std::string other;

@@ -221,7 +221,7 @@ class How:
     progress: object = False
     launches: int = 1  # in a row, of kernels that several devices run together
     legality: str = "on"  # of a plain run
-    replayed: dict | None = None  # of a plain run: the schedule, and what its check was told
+    replayed: dict | None = None  # of a plain run: the schedule, and its check's options
 
 
 def execute(f, args, target=None, out=None, repeats=1, how=None, program=None) -> Execution:
@@ -349,7 +349,7 @@ def run(
     legality: "off" leaves out what the target refuses, which is else a defect (docs/spec/contracts.md); "compiler"
         makes a defect of what its compiler may refuse, too.
     replay: the schedule that a finding of `palladion.check` names: the results and findings are those of that run. The
-        kernel and its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` what it was told;
+        kernel and its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` its options;
         the first three go with `replay` alone.
     bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
     progress: None shows how far long kernels are on a terminal and in a notebook, a function is called with a
