@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "scheduler/policies/policies.h"
+#include "scheduler/policies/portfolio.h"
 #include "scheduler/scenario_test_util.h"
 
 namespace palladion::scheduler::test {
@@ -297,6 +298,20 @@ TEST(RunLoop, NoPolicyLetsASpinLoopStarveTheHolder) {
     const LoopResult result = RunWith(spin, policies[i](), {.budget = 100000});
     EXPECT_EQ(result.outcome, Outcome::kFinished) << "policy " << i;
     EXPECT_EQ(spin.counter.value(), 5) << "policy " << i;
+  }
+}
+
+// Those that spin write to what they look at, so no two of their operations are independent, however low the priority
+// of the holder's next one is.
+TEST(RunLoop, NoSeedLetsSpinningAgentsStarveTheHolder) {
+  for (const PolicyRow& row : AllPolicies()) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+      SpinLock spin(5);
+      const LoopResult result =
+          RunWith(spin, MakePolicy(row.kind, seed, {.steps = 20, .operations = {4, 4, 4, 4, 4}, .work = 20}),
+                  {.budget = std::int64_t{1} << 21});
+      ASSERT_EQ(result.outcome, Outcome::kFinished) << row.name << " " << seed;
+    }
   }
 }
 

@@ -1,5 +1,9 @@
 // Partial order sampling. Operations that conflict with nothing are free to be reordered without any effect on the
-// chances of those that do, so it needs no knowledge of how long a run is.
+// chances of those that do, so it needs no knowledge of how long a run is. It is fair: agents that write what the
+// others of them look at draw again at each operation, so they would keep one whose low priority stays from going on,
+// and with it the lock that they wait for; after kFair operations all draw again.
+#include <cstdint>
+
 #include "scheduler/policies/policies.h"
 #include "scheduler/policies/random.h"
 #include "scheduler/policies/slot_table.h"
@@ -7,15 +11,22 @@
 namespace palladion::scheduler {
 namespace {
 
+constexpr std::int64_t kFair = std::int64_t{1} << 16;
+
+constexpr auto kNone = [] { return std::uint64_t{0}; };
+
 class Pos final : public Policy {
  public:
   explicit Pos(std::uint64_t seed) : random_(seed) {}
 
   const Candidate& Choose(const Choice& choice) override {
+    if (++chosen_ % kFair == 0) {
+      for (const Candidate& candidate : choice.candidates) priorities_.Of(candidate, kNone) = 0;
+    }
     const Candidate* best = nullptr;
     std::uint64_t best_priority = 0;
     for (const Candidate& candidate : choice.candidates) {
-      std::uint64_t& priority = priorities_.Of(candidate, [] { return std::uint64_t{0}; });
+      std::uint64_t& priority = priorities_.Of(candidate, kNone);
       if (priority == 0) priority = random_.Next() | 1;
       if (priority > best_priority) best = &candidate, best_priority = priority;
     }
@@ -31,6 +42,7 @@ class Pos final : public Policy {
 
  private:
   Random random_;
+  std::int64_t chosen_ = 0;
   SlotTable<std::uint64_t> priorities_;  // 0: to be drawn
 };
 
