@@ -154,7 +154,7 @@ TEST_F(CheckCommandTest, WhatNeverRanIsSaid) {
       "k.pkir", VectorKernel("%p = program_id{axis=0}() : i32[];\n%c = eq(%p, 9:i32) : bool[];\ncond(%c) { return; "
                              "} {\n  _ = swap(%orf.at[0], %p) : i32[];\n  return;\n} #l;"));
   Run({"check", file, "--in", "x=iota"});
-  EXPECT_TRUE(Holds(out_, "\n  never ran: body of when at k.py:7:3 in k\n")) << out_;
+  EXPECT_TRUE(Holds(out_, "\n  did not run in program order: body of when at k.py:7:3 in k\n")) << out_;
   Run({"check", file, "--in", "x=iota", "--format", "json"});
   EXPECT_TRUE(
       Holds(out_, "\"never_ran\": [{\"what\": \"body of when\", \"source\": \"k.py:7:3 in k\", \"text_line\": 11,"))

@@ -96,7 +96,8 @@ class JUnitWriter {
     for (const ReportedRemark& remark : report_.remarks)
       Append(&text, "\nremark: ", LineOf(remark, {.kernel_path = path_}));
     for (const CheckTally& check : report_.checks) Append(&text, "\n", Name(check.kind), ": ", check.times, " times");
-    for (const NeverRan& part : report_.never_ran) Append(&text, "\nnever ran: ", part.what, " ", part.source);
+    for (const NeverRan& part : report_.never_ran)
+      Append(&text, "\ndid not run in program order: ", part.what, " ", part.source);
     for (const std::string& unused : report_.unused_suppressions) Append(&text, "\nunused suppression: ", unused);
     for (const std::string& line : report_.printed) Append(&text, "\nprinted: ", line);
     return xml + Cat("      <system-out>", Xml(text), "</system-out>\n    </testcase>\n");

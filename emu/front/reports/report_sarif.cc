@@ -128,7 +128,8 @@ class SarifWriter {
     for (const ReportedRemark& remark : report.remarks)
       Notification("note", Cat(whose, LineOf(remark, {.kernel_path = test.name.empty() ? test.path : ""})));
     for (const NeverRan& part : report.never_ran)
-      Notification("note", Cat(whose, "never ran: ", part.what, part.source.empty() ? "" : " at ", part.source));
+      Notification("note", Cat(whose, "did not run in program order: ", part.what, part.source.empty() ? "" : " at ",
+                               part.source));
     for (const std::string& unused : report.unused_suppressions)
       Notification("warning", Cat(whose, "unused suppression: ", unused));
   }

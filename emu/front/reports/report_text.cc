@@ -261,9 +261,9 @@ class TextReport {
       }
     }
     for (std::size_t i = 0; i < std::min(lines.size(), kMaxNeverRan); ++i)
-      Line("  ", Styled(Style::kWarning, "never ran"), lines[i]);
+      Line("  ", Styled(Style::kWarning, "did not run in program order"), lines[i]);
     if (lines.size() > kMaxNeverRan)
-      Line("  and ", lines.size() - kMaxNeverRan, " more that never ran; ",
+      Line("  and ", lines.size() - kMaxNeverRan, " more that did not run in program order; ",
            options_.python ? "never_ran of each kernel" : "--format=json", " has them all");
   }
 

@@ -112,7 +112,7 @@ suppressed[OUT_MISSING]: output 'o'[7] is never written
 verdict: defect: 2 defects, 1 note, 1 suppressed
   kernel @k on triton/h100: 4 programs, 64 schedules tried
   64 schedules were tried.
-  never ran: body of when at k.pkir:3
+  did not run in program order: body of when at k.pkir:3
   unused suppression: s.txt:3: SHIFT a.py
 )",
       ToText(RaceReport(), Options()));
