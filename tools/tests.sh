@@ -59,14 +59,14 @@ run_python_tests() {
   if timed "building release" build_or_record release palladion palladion_shared conformance_run; then
     # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
     # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
-    # hundred random pipelines one hundred: the same programs in another version's interpreter.
+    # hundred random pipelines one hundred: the same programs in another version's interpreter. Keys need a browser.
     local ignored=() file
     for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
       reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
       ignored+=("--ignore=python/tests/test_$file.py")
     done
     timed "Python tests" python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
-      -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150))'
+      -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150)) and not keys_step_through_the_schedule'
   fi
   report_results
 }

@@ -89,7 +89,9 @@ def test_a_ref_in_place_of_its_array_is_named(tmp_path, written):
     path = tmp_path / "add-one.py"
     path.write_text(text.replace("x_ref[...] + 1", written))
     judgement = judge.judge_file(course.load("add-one"), path)
-    assert judgement.code == "RAISES" and "x_ref[...] is the array that is in it" in judgement.line
+    # JAX 0.12 says as much of exp by itself.
+    hint = r"x_ref\[\.\.\.\] is the array that is in it|read its value with `ref\[\.\.\.\]`"
+    assert judgement.code == "RAISES" and re.search(hint, judgement.line)
 
 
 @pytest.mark.parametrize("name", course.names())

@@ -107,6 +107,11 @@ def test_draw_puts_the_instructions_in_the_order_of_the_schedule(reverse, tmp_pa
     data = json.loads(re.search(r'id="data">(.*?)</script>', picture.html(), re.DOTALL)[1])
     programs = [data["programs"][p]["i"][0] for p, _ in data["schedule"]]
     assert programs == sorted(programs, reverse=True) and len(set(programs)) == 4
+
+
+def test_keys_step_through_the_schedule(reverse, tmp_path):
+    picture = palladion.draw(last, X, target=TARGET, replay=reverse)
+    data = json.loads(re.search(r'id="data">(.*?)</script>', picture.html(), re.DOTALL)[1])
     script = """<script>
 const key = name => document.dispatchEvent(new KeyboardEvent("keydown", {key: name, bubbles: true}));
 const seen = [], at = () => programs[current].i[0] + "." + step;
