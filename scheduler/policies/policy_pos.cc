@@ -1,7 +1,9 @@
 // Partial order sampling. Operations that conflict with nothing are free to be reordered without any effect on the
-// chances of those that do, so it needs no knowledge of how long a run is. It is fair: agents that write what the
-// others of them look at draw again at each operation, so they would keep one whose low priority stays from going on,
-// and with it the lock that they wait for; after kFair operations all draw again.
+// chances of those that do, so it needs no knowledge of how long a run is.
+//
+// Alone it is not fair: agents that spin with an operation that writes conflict with each other, so they draw a new
+// priority each time, while the holder of the lock keeps its low one and never goes on. So all draw anew after every
+// kFair operations, more than a run without such loops usually has.
 #include <cstdint>
 
 #include "scheduler/policies/policies.h"
