@@ -301,8 +301,8 @@ TEST(RunLoop, NoPolicyLetsASpinLoopStarveTheHolder) {
   }
 }
 
-// Those that spin write to what they look at, so no two of their operations are independent, however low the priority
-// of the holder's next one is.
+// Every attempt to take the lock conflicts with the other attempts. A policy that redraws after a conflict must not
+// forget the holder, whose next operation conflicts with none of them.
 TEST(RunLoop, NoSeedLetsSpinningAgentsStarveTheHolder) {
   for (const PolicyRow& row : AllPolicies()) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
