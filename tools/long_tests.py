@@ -63,7 +63,9 @@ PARTS = (
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
     Part("mutants", "which tests notice a broken place", "200 places", ("mutants",)),
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
+    Part("debian", "both builds and all tests of the release on Debian 13", "all tests", ("test-debian", "13")),
     Part("notebooks", "the course's notebooks in Jupyter's kernel", "15 chapters", ("site", "--notebooks")),
+    Part("golden", "what JAX's lowerings refuse, asked again", "all kernels", ("golden",)),
     Part("exhaustive", "functions and conversions over every input of a type", "all inputs", ("exhaustive",)),
 )
 

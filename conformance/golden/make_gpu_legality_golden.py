@@ -358,6 +358,7 @@ def cases():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(__file__).with_name("gpu_legality.txt.gz"))
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="one of N of them")
     parser.add_argument("--why", action="store_true", help="print JAX's message of each refusal")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
