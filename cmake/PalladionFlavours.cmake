@@ -88,7 +88,7 @@ function(palladion_fuzzers)
         set(words -dict=${ARG_DICT})
       endif()
       palladion_add_to_tests(${name})
-      add_test(NAME fuzz.${name} COMMAND ${name} ${words} -runs=10000 -seed=1 -max_len=8192 -timeout=25 -rss_limit_mb=1024
+      add_test(NAME fuzz.${name} COMMAND ${name} ${words} -runs=5000 -seed=1 -max_len=8192 -timeout=25 -rss_limit_mb=1024
         -print_final_stats=1 ${PROJECT_BINARY_DIR}/fuzz/corpus/${name} ${ARG_SEEDS}
         WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
       set_tests_properties(fuzz.${name} PROPERTIES LABELS whole_program)

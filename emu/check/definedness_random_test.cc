@@ -14,6 +14,7 @@
 #include "emu/run/launch/run.h"
 #include "emu/testing/random_evaluator_test_util.h"
 #include "emu/testing/random_program_test_util.h"
+#include "semantics/base/sanitized_test_util.h"
 
 namespace palladion::check {
 namespace {
@@ -106,18 +107,18 @@ void Check(std::uint64_t seed, int width, Tally& tally) {
 
 TEST(RandomDefinedness, IsWhatANaiveEvaluationCarriesAlong) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 600 && !HasFatalFailure(); ++seed) Check(seed, 4, tally);
-  EXPECT_GT(tally.some, 100);
-  EXPECT_GT(tally.none, 100);
-  EXPECT_GT(tally.changed, 100);
+  for (int seed = 0; seed < Rounds(600) && !HasFatalFailure(); ++seed) Check(seed, 4, tally);
+  EXPECT_GT(tally.some, Rounds(100));
+  EXPECT_GT(tally.none, Rounds(100));
+  EXPECT_GT(tally.changed, Rounds(100));
 }
 
 // So wide that elementwise operations go strip by strip.
 TEST(RandomDefinedness, OfWideValues) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 30 && !HasFatalFailure(); ++seed) Check(seed, 5000, tally);
-  EXPECT_GT(tally.some, 100);
-  EXPECT_GT(tally.none, 100);
+  for (int seed = 0; seed < Rounds(30) && !HasFatalFailure(); ++seed) Check(seed, 5000, tally);
+  EXPECT_GT(tally.some, Rounds(100));
+  EXPECT_GT(tally.none, Rounds(100));
 }
 
 // ---- the bytes of an output
@@ -231,7 +232,7 @@ class OutputProgram {
 
 TEST(RandomDefinedness, TheBytesOfAnOutput) {
   int own = 0, made = 0, moved_back = 0;
-  for (std::uint64_t seed = 0; seed < 400; ++seed) {
+  for (int seed = 0; seed < Rounds(400); ++seed) {
     const OutputProgram program(seed);
     for (const char* target : {"generic", "triton/h100", "mosaic_gpu/h100", "mosaic_tpu/v5e"}) {
       const TrackedRun run = RunTracked(program.text(), target);
@@ -255,9 +256,9 @@ TEST(RandomDefinedness, TheBytesOfAnOutput) {
       made += any_made;
     }
   }
-  EXPECT_GT(own, 100);
-  EXPECT_GT(made, 50);
-  EXPECT_GT(moved_back, 100);
+  EXPECT_GT(own, Rounds(100));
+  EXPECT_GT(made, Rounds(50));
+  EXPECT_GT(moved_back, Rounds(100));
 }
 
 }  // namespace

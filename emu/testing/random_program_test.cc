@@ -13,6 +13,7 @@
 #include "emu/emulate.h"
 #include "emu/testing/random_evaluator_test_util.h"
 #include "emu/testing/random_program_test_util.h"
+#include "semantics/base/sanitized_test_util.h"
 
 namespace palladion {
 namespace {
@@ -53,18 +54,18 @@ void Check(std::uint64_t seed, int width, bool observable = false) {
 }
 
 TEST(RandomPrograms, GiveWhatANaiveEvaluationGives) {
-  for (std::uint64_t seed = 0; seed < 1500 && !HasFatalFailure(); ++seed) Check(seed, 4);
+  for (int seed = 0; seed < Rounds(1500) && !HasFatalFailure(); ++seed) Check(seed, 4);
 }
 
 // So wide that elementwise operations go strip by strip.
 TEST(RandomPrograms, OfWideValues) {
-  for (std::uint64_t seed = 0; seed < 100 && !HasFatalFailure(); ++seed) Check(seed, 5000);
+  for (int seed = 0; seed < Rounds(100) && !HasFatalFailure(); ++seed) Check(seed, 5000);
 }
 
 // Every instruction by itself, nothing folded, fused or borrowed: the same.
 TEST(RandomPrograms, AreTheSameWhenObservable) {
-  for (std::uint64_t seed = 0; seed < 300 && !HasFatalFailure(); ++seed) Check(seed, 4, true);
-  for (std::uint64_t seed = 0; seed < 30 && !HasFatalFailure(); ++seed) Check(seed, 5000, true);
+  for (int seed = 0; seed < Rounds(300) && !HasFatalFailure(); ++seed) Check(seed, 4, true);
+  for (int seed = 0; seed < Rounds(30) && !HasFatalFailure(); ++seed) Check(seed, 5000, true);
 }
 
 }  // namespace
