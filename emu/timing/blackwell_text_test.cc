@@ -6,6 +6,7 @@
 #include <string>
 
 #include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/time_kernel.h"
 
 namespace palladion::timing::test {
 namespace {

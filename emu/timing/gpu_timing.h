@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "emu/run/launch/run.h"
-#include "emu/timing/time_kernel.h"
+#include "emu/timing/timed_call.h"
 
 namespace palladion::timing {
 

@@ -13,6 +13,7 @@
 #include "emu/run/launch/run.h"
 #include "emu/timing/gpu_kernels_test_util.h"
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/time_kernel.h"
 #include "scheduler/policies/policies.h"
 
 namespace palladion::timing::test {

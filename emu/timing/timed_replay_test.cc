@@ -8,6 +8,7 @@
 
 #include "emu/check.h"
 #include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/time_kernel.h"
 
 namespace palladion::timing::test {
 namespace {

@@ -3,7 +3,7 @@
 #define PALLADION_EMU_TIMING_TPU_TIMING_H_
 
 #include "absl/status/statusor.h"
-#include "emu/timing/time_kernel.h"
+#include "emu/timing/timed_call.h"
 
 namespace palladion::timing {
 

@@ -7,7 +7,7 @@
 
 #include "emu/run/agents/launch_options.h"
 #include "emu/run/launch/elided_program.h"
-#include "emu/timing/time_kernel.h"
+#include "emu/timing/timed_call.h"
 
 namespace palladion::timing {
 
