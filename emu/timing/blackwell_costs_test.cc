@@ -9,6 +9,7 @@
 
 #include "emu/timing/b200_test_util.h"
 #include "emu/timing/gpu_chip.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing::test {
 namespace {

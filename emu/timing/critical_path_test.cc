@@ -11,6 +11,7 @@
 
 #include "emu/timing/gpu_kernels_test_util.h"
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing::test {
 namespace {

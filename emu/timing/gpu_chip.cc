@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "emu/timing/ticks.h"
+
 namespace palladion::timing {
 
 using machines::Bytes;

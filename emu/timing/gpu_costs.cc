@@ -12,9 +12,6 @@ using machines::Bytes;
 using machines::Count;
 using machines::Cycles;
 
-scheduler::Ticks TicksOf(Cycles cycles) { return {std::llround(cycles.value() * kTicksOfCycle)}; }
-Cycles CyclesOf(scheduler::Ticks ticks) { return Cycles(static_cast<double>(ticks.value) / kTicksOfCycle); }
-
 namespace {
 
 // The larger or the smaller of two floats, an instruction of the integer pipes (`alu.interval`).

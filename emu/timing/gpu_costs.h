@@ -13,16 +13,10 @@
 #include "absl/status/statusor.h"
 #include "emu/chip/machines/amount.h"
 #include "emu/timing/registers.h"
-#include "scheduler/virtual_clock.h"
 #include "semantics/base/dtype.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::timing {
-
-// The clock's ticks are thousandths of a cycle: published intervals have a decimal.
-inline constexpr double kTicksOfCycle = 1000;
-scheduler::Ticks TicksOf(machines::Cycles cycles);  // the nearest
-machines::Cycles CyclesOf(scheduler::Ticks ticks);
 
 // The numbers of a chip, which its description has (machine_costs.h).
 struct GpuCosts {

@@ -8,6 +8,7 @@
 
 #include "emu/timing/gpu_kernels_test_util.h"
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/time_kernel.h"
 
 namespace palladion::timing::test {

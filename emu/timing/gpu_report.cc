@@ -11,6 +11,7 @@
 #include "emu/run/watch/observed.h"
 #include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/line_places.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/agent_name.h"
 #include "semantics/base/cat.h"
 #include "semantics/registry/op_row.h"

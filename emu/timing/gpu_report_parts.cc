@@ -7,6 +7,7 @@
 
 #include "emu/run/launch/launch.h"
 #include "emu/run/watch/observed.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::timing {

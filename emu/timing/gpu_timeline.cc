@@ -6,6 +6,7 @@
 
 #include "emu/run/watch/access_text.h"
 #include "emu/run/watch/observed.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/thread_mesh.h"
 

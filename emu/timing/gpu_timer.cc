@@ -6,6 +6,8 @@
 
 #include "emu/run/threads/thread_machine.h"
 #include "emu/run/watch/observed.h"
+#include "emu/timing/stall_causes.h"
+#include "emu/timing/ticks.h"
 #include "memory_model/sets/region.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"

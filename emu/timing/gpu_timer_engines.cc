@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "emu/timing/gpu_timer.h"
+#include "emu/timing/stall_causes.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing {
 

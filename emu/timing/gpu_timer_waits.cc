@@ -3,6 +3,8 @@
 
 #include "emu/run/threads/thread_machine.h"
 #include "emu/timing/gpu_timer.h"
+#include "emu/timing/stall_causes.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing {
 

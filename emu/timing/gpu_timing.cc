@@ -21,6 +21,7 @@
 #include "emu/timing/gpu_timer.h"
 #include "emu/timing/machine_costs.h"
 #include "emu/timing/sm_blocks.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/without_values.h"
 #include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"

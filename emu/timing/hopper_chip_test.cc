@@ -6,6 +6,7 @@
 
 #include "emu/timing/h100_test_util.h"
 #include "emu/timing/hopper_chip_test_util.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing::test {
 namespace {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "emu/timing/h100_test_util.h"
 #include "emu/timing/matmul_test_util.h"
+#include "emu/timing/ticks.h"
 
 namespace palladion::timing::test {
 

@@ -1,7 +1,5 @@
-// Stall classes of a GPU's threads: each wait gets a class when it ends, by what ended it; stalls inside an operation
-// of the thread itself (a busy unit, the latency of a memory) by the units of its SM. Based on: the plans of the two
-// instructions (gpu_plan.h) and the servers that the operation used. Limits: where several units delayed an operation,
-// the longest delay counts for all.
+// Stall classes of a GPU's threads, with their names in reports. Which class a wait gets when it ends is for the timers
+// to say: stall_causes.h, triton_timer.h.
 #ifndef PALLADION_EMU_TIMING_STALLS_H_
 #define PALLADION_EMU_TIMING_STALLS_H_
 
@@ -10,8 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "emu/timing/gpu_chip.h"
-#include "emu/timing/gpu_plan.h"
+#include "scheduler/virtual_clock.h"
 
 namespace palladion::timing {
 
@@ -45,20 +42,6 @@ using StallTimes = std::array<scheduler::Ticks, kStalls>;  // by Stall
 
 // The number that stands for it in CriticalPath, where 0 is work.
 constexpr std::uint8_t HowOf(Stall stall) { return static_cast<std::uint8_t>(1 + static_cast<int>(stall)); }
-
-// What `ended` is to those whose wait it ends by itself; kOther: that depends on what they wait at.
-Stall StallOf(const GpuPlan& ended);
-// Of a wait at `waiting` that something of class `ended` has ended.
-Stall StallAt(const GpuPlan& waiting, Stall ended);
-
-// What an operation of `plan` that took `all` consists of, in this order.
-struct Parts {
-  Stall busy_unit = Stall::kOther;  // that others kept busy
-  scheduler::Ticks queued, worked;
-  Stall memory = Stall::kOther;  // whose latency is long
-  scheduler::Ticks under_way;
-};
-Parts PartsOf(const GpuPlan& plan, scheduler::Ticks all, const GpuChip::Asked& asked);
 
 }  // namespace palladion::timing
 

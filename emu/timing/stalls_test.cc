@@ -7,6 +7,7 @@
 
 #include "emu/timing/gpu_kernels_test_util.h"
 #include "emu/timing/h100_test_util.h"
+#include "emu/timing/stall_causes.h"
 
 namespace palladion::timing::test {
 namespace {

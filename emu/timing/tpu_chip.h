@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "emu/timing/critical_path.h"
-#include "emu/timing/hopper_costs.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/tpu_costs.h"
 #include "scheduler/virtual_clock.h"
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emu/timing/ticks.h"
 #include "emu/timing/tpu_timing_test_util.h"
 
 namespace palladion::timing {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "emu/chip/machines/description.h"
-#include "emu/timing/hopper_costs.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/tpu_chip.h"
 #include "emu/timing/tpu_costs.h"
 #include "semantics/base/cat.h"

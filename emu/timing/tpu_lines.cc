@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <functional>
 
+#include "emu/timing/ticks.h"
+
 namespace palladion::timing {
 
 using machines::Cycles;

@@ -9,6 +9,7 @@
 #include "emu/check/legality/call_place.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/line_places.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/block_pipeline.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emu/timing/hopper_costs.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::timing {

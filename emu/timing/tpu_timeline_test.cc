@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "emu/timing/hopper_costs.h"
 #include "emu/timing/tpu_timing_test_util.h"
 
 namespace palladion::timing {

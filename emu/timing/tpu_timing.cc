@@ -10,6 +10,7 @@
 #include "emu/check/plain_run.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/launch/launch.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/tpu_costs.h"
 #include "emu/timing/tpu_run.h"
 #include "emu/timing/without_values.h"

@@ -6,6 +6,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "emu/timing/fused_products.h"
 #include "emu/timing/placed_steps.h"
+#include "emu/timing/ticks.h"
 #include "semantics/base/status.h"
 #include "semantics/registry/op_row.h"
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "emu/timing/ticks.h"
 #include "emu/timing/triton_timer.h"
 #include "memory_model/bytes/memory.h"
 #include "semantics/registry/op_row.h"

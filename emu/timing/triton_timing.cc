@@ -15,6 +15,7 @@
 #include "emu/run/launch/run.h"
 #include "emu/timing/gpu_report_parts.h"
 #include "emu/timing/line_places.h"
+#include "emu/timing/ticks.h"
 #include "emu/timing/triton_report.h"
 #include "emu/timing/triton_timer.h"
 #include "emu/timing/without_values.h"
