@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/chip/machines/description.h"
-#include "emu/timing/timed_call.h"
+#include "emu/timing/base/timed_call.h"
 
 namespace palladion::timing {
 
@@ -20,7 +20,7 @@ absl::StatusOr<machines::Machine> MachineOf(const PreparedKernel& kernel, absl::
 // fit; a schedule to replay that is none, is another kernel's, or is not that of the chip's times: no other has a time.
 // Unimplemented: an operation without a cost, with its line; a family without a model. NotFound: a number that the
 // machine lacks.
-absl::StatusOr<Timed> TimeKernel(const TimedCall& call);
+absl::StatusOr<base::Timed> TimeKernel(const base::TimedCall& call);
 
 }  // namespace palladion::timing
 
