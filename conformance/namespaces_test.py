@@ -29,18 +29,31 @@ def own_namespace(path: str) -> str | None:
         if folder.count("/") == 2 and f"emu/{stem}.h" in includes.PUBLIC_HEADERS:
             return None
         if folder.startswith("emu/timing/"):
-            return "palladion::timing"
+            return "palladion::" + "::".join(folder.split("/")[1:-1])  # palladion::timing::gpu
         wing, below = folder.split("/")[1:3]  # below emu/check/ is nothing: palladion::check; or legality/
         return f"palladion::{below or wing}"
     return "palladion::" + folder.split("/")[0] if folder.startswith(("memory_model/", "scheduler/")) else None
+
+
+def nearest(name: str, owned: set[str]) -> str | None:
+    """The folder's namespace that a namespace is, or is in: of palladion::timing::gpu::test palladion::timing::gpu."""
+    return max((one for one in owned if name == one or name.startswith(one + "::")), key=len, default=None)
 
 
 class Namespaces(unittest.TestCase):
     def test_the_namespace_of_each_folder(self):
         self.assertEqual("palladion::check", own_namespace("emu/check/evidence.h"))
         self.assertEqual("palladion::memory_model", own_namespace("memory_model/bytes/memory.h"))
+        self.assertEqual("palladion::timing::gpu", own_namespace("emu/timing/gpu/chip.h"))
+        self.assertEqual("palladion::timing", own_namespace("emu/timing/time_kernel.h"))
         self.assertIsNone(own_namespace("emu/check/check.cc"))
         self.assertIsNone(own_namespace("semantics/base/ids.h"))
+
+    def test_the_nearest_folder_counts(self):
+        owned = {"palladion::timing", "palladion::timing::gpu"}
+        self.assertEqual("palladion::timing::gpu", nearest("palladion::timing::gpu::test", owned))
+        self.assertEqual("palladion::timing", nearest("palladion::timing::test", owned))
+        self.assertIsNone(nearest("palladion::simd", owned))
 
     def test_every_file_is_in_the_namespace_of_its_folder(self):
         files = [
@@ -55,7 +68,7 @@ class Namespaces(unittest.TestCase):
             with open(os.path.join(includes.ROOT, path), encoding="utf-8") as file:
                 opened = set(_OPENS.findall(_FORWARD.sub("", file.read())))
             own = own_namespace(path)
-            of_folders = {one for one in owned for name in opened if name == one or name.startswith(one + "::")}
+            of_folders = {nearest(name, owned) for name in opened} - {None}
             if of_folders != ({own} if own and opened else set()):
                 wrong.append((path, own, sorted(opened)))
         self.assertEqual([], wrong)

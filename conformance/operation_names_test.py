@@ -29,7 +29,7 @@ ALLOWED = [
     ("emu/front/cpp/function_syncs.cc", "barrier", "a word of a message"),
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
     (
-        "emu/timing/gpu_costs.cc",
+        "emu/timing/gpu/costs.cc",
         "max min reduce_max reduce_min",
         "which pipe a GPU has them on: the chip's doing; a row has its kind of unit (Unit) alone",
     ),

@@ -22,7 +22,8 @@ PARTS = {
         scheduler scheduler/policies scheduler/search
         emu emu/kernel emu/chip/machines emu/chip/layouts emu/run emu/run/agents emu/run/threads emu/run/launch
         emu/run/watch emu/check emu/check/legality emu/check/legality/gpu emu/check/legality/tpu
-        emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/figures
+        emu/check/legality/triton emu/check/legality/sparsecore emu/timing emu/timing/report emu/timing/timeline
+        emu/timing/base emu/timing/gpu emu/timing/mosaic_gpu emu/timing/triton emu/timing/tpu emu/timing/figures
         emu/tools/edit emu/tools/mutation emu/tools/reduce emu/tools/debug emu/tools/golden emu/tools/advice
         emu/tools/fit emu/tools/schedule emu/tools/hunt emu/front/reports emu/front/options emu/front/cpp
         emu/front/bridge emu/front/ffi emu/front/command emu/testing
@@ -55,7 +56,14 @@ _LEGALITY = {
     "emu/check/legality/sparsecore",
 }
 _CHECKED = _RUN | _LEGALITY | {"emu/check"}
-_TIMED = _CHECKED | {"emu/timing"}
+_ONE_TIME = _CHECKED | {"emu/timing/report", "emu/timing/timeline", "emu/timing/base"}  # what all models share
+_TIMED = _ONE_TIME | {
+    "emu/timing",
+    "emu/timing/gpu",
+    "emu/timing/mosaic_gpu",
+    "emu/timing/triton",
+    "emu/timing/tpu",
+}
 _TOOLS = {
     f"emu/tools/{name}" for name in ("edit", "mutation", "reduce", "debug", "golden", "advice", "fit", "schedule")
 }
@@ -109,7 +117,14 @@ ALLOWED = {
     "emu/check/legality/triton": _CHIP | {"emu/check/legality"},
     "emu/check/legality/sparsecore": _CHIP | {"emu/check/legality", "emu/check/legality/tpu"},
     "emu/check": _RUN | _LEGALITY,
-    "emu/timing": _CHECKED,
+    "emu/timing/report": _CHECKED,
+    "emu/timing/timeline": _CHECKED | {"emu/timing/report"},
+    "emu/timing/base": _CHECKED | {"emu/timing/report", "emu/timing/timeline"},
+    "emu/timing/gpu": _ONE_TIME,
+    "emu/timing/mosaic_gpu": _ONE_TIME | {"emu/timing/gpu"},
+    "emu/timing/triton": _ONE_TIME | {"emu/timing/gpu"},
+    "emu/timing/tpu": _ONE_TIME,
+    "emu/timing": _TIMED,
     "emu/timing/figures": _TIMED,
     "emu/tools/edit": _VALUES,
     "emu/tools/mutation": _CHECKED | {"emu/tools/edit"},

@@ -11,14 +11,17 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/operand_check.h"
 #include "emu/kernel/prepared_kernel.h"
-#include "emu/timing/gpu_timing.h"
-#include "emu/timing/tpu_timing.h"
-#include "emu/timing/triton_timing.h"
+#include "emu/timing/mosaic_gpu/timing.h"
+#include "emu/timing/tpu/timing.h"
+#include "emu/timing/triton/timing.h"
 #include "scheduler/policies/schedule.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
 namespace palladion::timing {
+
+using base::Timed;
+using base::TimedCall;
 
 absl::StatusOr<machines::Machine> MachineOf(const PreparedKernel& kernel, absl::Span<const std::string> changes) {
   const std::string target = kernel.target();
@@ -66,9 +69,9 @@ absl::StatusOr<Timed> TimeOnChip(const TimedCall& call) {
   switch (call.machine.family()) {
     case machines::Family::kHopper:
     case machines::Family::kBlackwell:
-      return triton ? TimeTriton(call) : TimeOnGpu(call);
+      return triton ? triton::TimeTriton(call) : mosaic_gpu::TimeOnGpu(call);
     case machines::Family::kTpu:
-      return TimeOnTpu(call);
+      return tpu::TimeOnTpu(call);
   }
   return absl::InternalError(Cat(call.machine.name(), " is of a family without a model of time"));
 }

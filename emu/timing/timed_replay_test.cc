@@ -7,10 +7,16 @@
 #include <vector>
 
 #include "emu/check.h"
-#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
+#include "emu/timing/time_kernel.h"
 
 namespace palladion::timing::test {
 namespace {
+
+using base::Timed;
+using mosaic_gpu::test::InputsOf;
+using mosaic_gpu::test::MachineNamed;
+using mosaic_gpu::test::Prepared;
 
 // Eight blocks that each copy their number over all of %o; the first one works longest before it does, so in time its
 // number is the last to come, and in the order of the grid the first. Two fit on an SM.
@@ -62,12 +68,12 @@ TEST(TimedReplay, ACheckRunsTheSameScheduleAlsoWhereBlocksWaitForRoom) {
   const std::vector<Tensor> inputs = Numbers(kernel);
   for (const char* cores : {"chip.cores=132", "chip.cores=1"}) {
     const machines::Machine machine = MachineNamed("h100", {cores});
-    TimedCall call{kernel, inputs, machine, {}, {}, /*schedule=*/true};
+    base::TimedCall call{kernel, inputs, machine, {}, {}, /*schedule=*/true};
     const absl::StatusOr<Timed> timed = TimeKernel(call);
     ASSERT_TRUE(timed.ok()) << timed.status();
     ASSERT_TRUE(timed->schedule.has_value());
     call.values = true;
-    const absl::StatusOr<GpuRun> run = RunOnGpu(call, {});
+    const absl::StatusOr<mosaic_gpu::GpuRun> run = mosaic_gpu::RunOnGpu(call, {});
     ASSERT_TRUE(run.ok()) << run.status();
     std::vector<Tensor> outputs;
     const absl::StatusOr<Report> report = Check(kernel, inputs, {.replay = *timed->schedule}, &outputs);
@@ -115,7 +121,7 @@ kernel @n {
 }
 
 TEST(TimedReplay, NobodyAsksForASchedule) {
-  const PreparedKernel kernel = Prepared(CopyText());
+  const PreparedKernel kernel = Prepared(mosaic_gpu::test::CopyText());
   const std::vector<Tensor> inputs = InputsOf(kernel);
   const machines::Machine machine = MachineNamed("h100");
   const absl::StatusOr<Timed> timed = TimeKernel({kernel, inputs, machine, {}, {}, false});

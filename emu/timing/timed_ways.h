@@ -12,8 +12,8 @@
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/report.h"
 #include "emu/run/launch/elided_program.h"
+#include "emu/timing/report/format.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/timing/timing_format.h"
 
 namespace palladion::timing {
 
@@ -31,10 +31,10 @@ inline absl::StatusOr<TimedWays> TimeBothWays(std::string_view text, std::string
   const absl::StatusOr<machines::Machine> machine = MachineOf(*kernel, {});
   if (!machine.ok()) return machine.status();
   const auto said = [&](bool values) {
-    const absl::StatusOr<Timed> timed = TimeKernel(
+    const absl::StatusOr<base::Timed> timed = TimeKernel(
         {.kernel = *kernel, .inputs = inputs, .machine = *machine, .run = {}, .timeline = {}, .values = values});
     if (!timed.ok()) return timed.status().ToString();
-    return TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
+    return report::TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
   };
   const launch::WithoutValues left = launch::KernelWithoutValues(kernel->state());
   return TimedWays{.with_values = said(true),

@@ -1,6 +1,6 @@
 """The page of `palladion time` in a real browser: events of mouse and keyboard come from a script put behind the page's
-own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline_test_util.h, which the C++
-tests write. What is not looked at: whether it is beautiful."""
+own, and what they do is read from the page. The timeline is the toy of emu/timing/timeline/shown_test_util.h, which the
+C++ tests write. What is not looked at: whether it is beautiful."""
 
 import http.server
 import json

@@ -43,7 +43,7 @@ def test_a_name_that_both_take_from_the_same_place_separates_no_files():
 
 
 def test_a_name_that_a_header_of_the_namespace_uses_bare_keeps_them_apart():
-    header = "emu/timing/gpu_links.h"  # its own struct
+    header = "emu/timing/gpu/links.h"  # its own struct
     takes = "namespace palladion::timing {\nusing machines::Passed;\n}\n"
     assert unity_groups.groups({"a.cc": takes, "b.cc": f'#include "{header}"\nint B();\n'}) == [["a.cc"], ["b.cc"]]
     elsewhere = "namespace palladion::legality {\nusing machines::Passed;\n}\n"

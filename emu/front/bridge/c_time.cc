@@ -33,7 +33,8 @@ absl::StatusOr<TimeReport> TimedBy(const palladion_time_request& request, const 
                     .replay = std::string(TextOf(request.replay))};
   if (request.timeline != nullptr) {
     wanted.compare = TextOf(request.timeline->compare);
-    wanted.timeline = timing::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
+    wanted.timeline =
+        timing::timeline::TimelineOptions{.unit = request.timeline->unit, .device = request.timeline->device};
   }
   return function(kernel, given, wanted, run);
 }

@@ -11,21 +11,21 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "emu/emulate.h"
-#include "emu/timing/timeline.h"
+#include "emu/timing/timeline/timeline.h"
 
 namespace palladion::bridge {
 
 struct TimeReport {
-  std::string json, text;   // emu/timing/timing_format.h
+  std::string json, text;   // emu/timing/report/format.h
   std::string page, trace;  // of the timeline
 };
 
 struct TimeWanted {
   std::vector<std::string> changes = {};  // of the chip's numbers
-  std::optional<timing::TimelineOptions> timeline = {};
+  std::optional<timing::timeline::TimelineOptions> timeline = {};
   std::string_view kernel_text = {};  // for the timeline
   std::string compare = {};           // a page that the timeline's stands beside; "": none
-  std::string replay = {};            // of timing::TimedCall
+  std::string replay = {};            // of timing::base::TimedCall
 };
 
 // `kernel` is observable, and its target names a chip. Errors as timing::TimeKernel's, and how the run ended.

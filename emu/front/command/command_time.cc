@@ -20,8 +20,8 @@
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/agents/host_memory.h"
 #include "emu/run/launch/launch.h"
+#include "emu/timing/report/format.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/timing/timing_format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/source_lines.h"
 #include "semantics/base/status.h"
@@ -53,9 +53,9 @@ absl::StatusOr<std::vector<std::pair<std::string, OutputFile>>> OpenFiles(const 
 }
 
 // The options of the timeline; nothing where the command line names no file for it.
-absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine& line,
-                                                               const machines::Machine& machine) {
-  PALLADION_ASSIGN_OR_RETURN(const timing::TimelineOptions drawn, UnitDrawn(line, machine));
+absl::StatusOr<std::optional<timing::timeline::TimelineOptions>> DrawnOf(const CommandLine& line,
+                                                                         const machines::Machine& machine) {
+  PALLADION_ASSIGN_OR_RETURN(const timing::timeline::TimelineOptions drawn, UnitDrawn(line, machine));
   if (line.Has("page") || line.Has("trace")) return drawn;
   const std::string flag = UnitFlag(machine);
   if (line.Has("device") && !line.Has(flag))
@@ -68,7 +68,7 @@ absl::StatusOr<std::optional<timing::TimelineOptions>> DrawnOf(const CommandLine
 }
 
 // Fails on options whose output the model does not have.
-absl::Status CheckOutputs(const CommandLine& line, const machines::Machine& machine, const timing::Timed& timed) {
+absl::Status CheckOutputs(const CommandLine& line, const machines::Machine& machine, const timing::base::Timed& timed) {
   if ((line.Has("page") || line.Has("trace")) && !timed.timeline.has_value())
     return absl::UnimplementedError(Cat("the model of ", machine.name(),
                                         " does not say yet what happened when; without --page and --trace its times "
@@ -102,7 +102,7 @@ class TimeOutput {
   // `compared`: ComparedPage's.
   struct Of {
     const KernelFile& file;
-    const timing::Timed& timed;
+    const timing::base::Timed& timed;
     const std::string& compared;
   };
   TimeOutput(const CommandLine& line, const Console& console, const Of& of)
@@ -116,11 +116,12 @@ class TimeOutput {
   void Print(std::string_view format, std::size_t lines) {
     json_ = format == "json";
     if (json_) {
-      console_.out << timing::TimingJson(timed_.timing, module_) << "\n";
+      console_.out << timing::report::TimingJson(timed_.timing, module_) << "\n";
     } else {
       console_.out << file_.kernel.name() << " "
-                   << timing::TimingText(timed_.timing, module_,
-                                         {.kernel_path = file_.path, .lines = lines, .source_line = source_line_});
+                   << timing::report::TimingText(
+                          timed_.timing, module_,
+                          {.kernel_path = file_.path, .lines = lines, .source_line = source_line_});
     }
   }
 
@@ -136,7 +137,7 @@ class TimeOutput {
   const CommandLine& line_;
   const Console& console_;
   const KernelFile& file_;
-  const timing::Timed& timed_;
+  const timing::base::Timed& timed_;
   const std::string& compared_;
   const Module& module_;
   SourceFiles sources_;
@@ -164,18 +165,18 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   }
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(file.kernel, changes));
   WarnOfUnread(file.kernel, machine, console);
-  PALLADION_ASSIGN_OR_RETURN(const std::optional<timing::TimelineOptions> drawn, DrawnOf(line, machine));
+  PALLADION_ASSIGN_OR_RETURN(const std::optional<timing::timeline::TimelineOptions> drawn, DrawnOf(line, machine));
   PALLADION_RETURN_IF_ERROR(agents::CheckMemory(file.kernel.state(), agents::HostMemoryLimit()));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   Attended attended(console, file.kernel.name());
   options.control = attended.control();
-  PALLADION_ASSIGN_OR_RETURN(const timing::Timed timed, timing::TimeKernel({.kernel = file.kernel,
-                                                                            .inputs = inputs,
-                                                                            .machine = machine,
-                                                                            .run = options,
-                                                                            .timeline = drawn,
-                                                                            .schedule = line.Has("schedule"),
-                                                                            .replay = replay}));
+  PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed, timing::TimeKernel({.kernel = file.kernel,
+                                                                                  .inputs = inputs,
+                                                                                  .machine = machine,
+                                                                                  .run = options,
+                                                                                  .timeline = drawn,
+                                                                                  .schedule = line.Has("schedule"),
+                                                                                  .replay = replay}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   PALLADION_RETURN_IF_ERROR(CheckOutputs(line, machine, timed));
   TimeOutput output(line, console, {file, timed, compared});

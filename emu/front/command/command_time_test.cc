@@ -1,4 +1,4 @@
-// What `palladion time` says of its options before anything runs. Its output: emu/timing/timing_format_test.cc.
+// What `palladion time` says of its options before anything runs. Its output: emu/timing/report/format_test.cc.
 #include <gtest/gtest.h>
 
 #include <string>

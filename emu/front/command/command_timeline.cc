@@ -5,8 +5,8 @@
 
 #include "emu/chip/machines/keys.h"
 #include "emu/kernel/prepared_kernel.h"
-#include "emu/timing/timeline_page.h"
-#include "emu/timing/timeline_trace.h"
+#include "emu/timing/timeline/page.h"
+#include "emu/timing/timeline/trace.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -16,13 +16,13 @@ std::string UnitFlag(const machines::Machine& machine) {
   return machine.family() == machines::Family::kTpu ? "core" : "sm";
 }
 
-absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine) {
+absl::StatusOr<timing::timeline::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine) {
   const std::string flag = UnitFlag(machine), other = flag == "core" ? "sm" : "core";
   if (line.Has(other))
     return absl::InvalidArgumentError(Cat("--", other, ": ", machine.name(), " has ",
                                           flag == "core" ? "cores, no SMs" : "SMs, and no cores that run programs",
                                           "; which of them is drawn says --", flag, " N"));
-  timing::TimelineOptions options;
+  timing::timeline::TimelineOptions options;
   if (line.Has("device")) {
     const std::string device = line.Flag("device");
     const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), options.device);
@@ -48,14 +48,14 @@ absl::StatusOr<std::string> ComparedPage(const CommandLine& line) {
   if (!line.Has("page")) return absl::InvalidArgumentError("--compare is part of the page; give --page PAGE.html");
   const std::string path = line.Flag("compare");
   PALLADION_ASSIGN_OR_RETURN(const std::string page, ReadFile(path));
-  absl::StatusOr<std::string> data = timing::DataOfPage(page);
+  absl::StatusOr<std::string> data = timing::timeline::DataOfPage(page);
   if (data.ok()) return data;
   return absl::InvalidArgumentError(Cat("--compare ", path, ": ", data.status().message()));
 }
 
 std::string TextOf(Picture picture, const KernelFile& file, const TimedPicture& of) {
   SourceFiles sources;
-  const timing::TimelineShown shown{
+  const timing::timeline::TimelineShown shown{
       .timeline = *of.timed.timeline,
       .timing = of.timed.timing,
       .report = of.report,
@@ -64,7 +64,7 @@ std::string TextOf(Picture picture, const KernelFile& file, const TimedPicture& 
       .kernel_path = file.path,
       .source_line = [&](const std::string& path, int number) { return sources.Line(path, number); },
       .compared = of.compared};
-  return picture == Picture::kPage ? timing::TimelinePage(shown) : timing::TimelineTrace(shown);
+  return picture == Picture::kPage ? timing::timeline::TimelinePage(shown) : timing::timeline::TimelineTrace(shown);
 }
 
 }  // namespace palladion::command

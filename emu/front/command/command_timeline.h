@@ -16,7 +16,7 @@ namespace palladion::command {
 // "sm", or of a TPU "core".
 std::string UnitFlag(const machines::Machine& machine);
 // By that flag, the first where it is not given. InvalidArgument: the chip has no such one, or the other flag is given.
-absl::StatusOr<timing::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine);
+absl::StatusOr<timing::timeline::TimelineOptions> UnitDrawn(const CommandLine& line, const machines::Machine& machine);
 
 enum class Picture { kPage, kTrace };
 // The data of the page that --compare names; "" without it. InvalidArgument: it is no such page.
@@ -24,9 +24,9 @@ absl::StatusOr<std::string> ComparedPage(const CommandLine& line);
 
 // All outlive the call.
 struct TimedPicture {
-  const timing::Timed& timed;      // has a timeline
-  const Report& report;            // what is marked as wrong
-  std::string_view compared = {};  // ComparedPage's
+  const timing::base::Timed& timed;  // has a timeline
+  const Report& report;              // what is marked as wrong
+  std::string_view compared = {};    // ComparedPage's
 };
 std::string TextOf(Picture picture, const KernelFile& file, const TimedPicture& of);
 

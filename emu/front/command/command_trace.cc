@@ -113,21 +113,21 @@ class Tracing {
 
   absl::StatusOr<ExitCode> DrawTime(const KernelFile& plain, Files& files) {
     PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, timing::MachineOf(plain.kernel, {}));
-    const absl::StatusOr<timing::TimelineOptions> unit = UnitDrawn(line_, machine);
+    const absl::StatusOr<timing::timeline::TimelineOptions> unit = UnitDrawn(line_, machine);
     drawn_ = !unit.ok();  // a wrong name must not draw another picture
     PALLADION_RETURN_IF_ERROR(unit.status());
     PALLADION_RETURN_IF_ERROR(agents::CheckMemory(plain.kernel.state(), agents::HostMemoryLimit()));
     PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line_, /*observable=*/true));
     Attended attended(console_, file.kernel.name());
     options_.run.control = attended.control();
-    timing::TimelineOptions drawn = *unit;
+    timing::timeline::TimelineOptions drawn = *unit;
     drawn.spans = static_cast<std::size_t>(events_);
-    PALLADION_ASSIGN_OR_RETURN(const timing::Timed timed, timing::TimeKernel({.kernel = file.kernel,
-                                                                              .inputs = inputs_,
-                                                                              .machine = machine,
-                                                                              .run = options_.run,
-                                                                              .timeline = drawn,
-                                                                              .races = !line_.Has("no-check")}));
+    PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed, timing::TimeKernel({.kernel = file.kernel,
+                                                                                    .inputs = inputs_,
+                                                                                    .machine = machine,
+                                                                                    .run = options_.run,
+                                                                                    .timeline = drawn,
+                                                                                    .races = !line_.Has("no-check")}));
     drawn_ = true;
     PALLADION_ASSIGN_OR_RETURN(const std::optional<Report> checked, Checked(plain));
     const Report& report = checked.has_value() ? *checked : timed.report;

@@ -1,5 +1,5 @@
 // What `palladion trace` draws of which kernel. What the pictures hold: emu/tools/debug/trace_test.cc,
-// emu/timing/timeline_page_test.cc, and of a browser python/tests/test_trace_page.py.
+// emu/timing/timeline/page_test.cc, and of a browser python/tests/test_trace_page.py.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "emu/front/command/command_test_util.h"
-#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::command {
@@ -21,7 +21,7 @@ class TraceCommandTest : public CommandTest {
   }
   // A copy in and a copy out, which may begin before the first is over.
   std::string Racy() const {
-    std::string text = timing::test::CopyText();
+    std::string text = timing::mosaic_gpu::test::CopyText();
     const std::string wait = "      barrier_wait(barrier=%full);\n";
     text.erase(text.find(wait), wait.size());
     text.insert(text.find("      wait_smem_to_gmem"), wait);
@@ -32,7 +32,8 @@ class TraceCommandTest : public CommandTest {
 constexpr const char* kTimeline = "<title>Palladion timeline</title>";
 
 TEST_F(TraceCommandTest, AKernelWhoseChipHasAModelOfTimeIsDrawnInTime) {
-  const std::string kernel = Write("mm.pkir", timing::test::MatmulText({.m = 128, .n = 256, .k = 256, .slots = 2}));
+  const std::string kernel =
+      Write("mm.pkir", timing::mosaic_gpu::test::MatmulText({.m = 128, .n = 256, .k = 256, .slots = 2}));
   const std::vector<std::string> trace = {"trace", kernel,      "--in",     "x=full(1)",
                                           "--in",  "y=full(1)", "--target", "h100"};
   const auto with = [&](std::vector<std::string> more) {

@@ -12,18 +12,24 @@
 #include "emu/chip/layouts/bank_conflicts.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/figures/figures_test_util.h"
-#include "emu/timing/gpu_kernels_test_util.h"
-#include "emu/timing/registers.h"
+#include "emu/timing/gpu/registers.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
 
-namespace palladion::timing::test {
+namespace palladion::timing::figures::test {
 namespace {
+
+using gpu::RegisterNeed;
+using mosaic_gpu::test::Prepared;
+using report::Timing;
 
 constexpr double kLeastMicroseconds = 2.0 * 4096 * 8192 * 4096 / 2250e6;  // at 2250 TFLOP/s
 
 double Percent(const Timing& timing) { return 100 * kLeastMicroseconds / (timing.time.value() / 1000); }
 
 Timing TimeOfStep(const std::string& step, const std::string& clock) {
-  return RunOf(TextOf("blackwell_matmul.txt", step), MachineNamed("b200", {"clock.short=" + clock})).timed.timing;
+  return mosaic_gpu::test::RunOf(TextOf("blackwell_matmul.txt", step),
+                                 mosaic_gpu::test::MachineNamed("b200", {"clock.short=" + clock}))
+      .timed.timing;
 }
 
 // JAX's page, as shares of 2250 TFLOP/s.
@@ -64,7 +70,7 @@ TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
 
 RegisterNeed RegistersOfStep(const std::string& step) {
   const PreparedKernel kernel = Prepared(TextOf("blackwell_matmul.txt", step), "mosaic_gpu/b200");
-  return RegistersOf(kernel.state().text(), 1, {});
+  return gpu::RegistersOf(kernel.state().text(), 1, {});
 }
 
 // docs/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
@@ -87,4 +93,4 @@ TEST(BlackwellMatmul, TheStatedUncertaintyHoldsAtTheHighestClock) {
 }
 
 }  // namespace
-}  // namespace palladion::timing::test
+}  // namespace palladion::timing::figures::test

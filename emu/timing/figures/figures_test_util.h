@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace palladion::timing::test {
+namespace palladion::timing::figures::test {
 
 // `path` is from the root of the tree.
 inline std::string FileOf(const std::string& path) {
@@ -30,6 +30,6 @@ inline std::string TextOf(const std::string& golden, const std::string& name) {
   return all.substr(begin, all.find(kMark, begin) - begin);
 }
 
-}  // namespace palladion::timing::test
+}  // namespace palladion::timing::figures::test
 
 #endif  // PALLADION_EMU_TIMING_FIGURES_FIGURES_TEST_UTIL_H_

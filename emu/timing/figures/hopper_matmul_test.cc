@@ -7,9 +7,9 @@
 
 #include "absl/strings/str_format.h"
 #include "emu/timing/figures/figures_test_util.h"
-#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
 
-namespace palladion::timing::test {
+namespace palladion::timing::figures::test {
 namespace {
 
 struct Published {
@@ -26,8 +26,9 @@ constexpr Published kPublished[] = {
 TEST(HopperMatmul, ThePageShowsEachTimeWithItsError) {
   const std::string page = FileOf("docs/time.md");
   for (const Published& row : kPublished) {
-    const GpuRun run = RunOf(TextOf("hopper_matmul.txt", row.kernel), MachineNamed("h100"));
-    const Timing& timing = run.timed.timing;
+    const mosaic_gpu::GpuRun run =
+        mosaic_gpu::test::RunOf(TextOf("hopper_matmul.txt", row.kernel), mosaic_gpu::test::MachineNamed("h100"));
+    const report::Timing& timing = run.timed.timing;
     const double found = timing.time.value() / 1000;
     const auto share = [&](std::size_t unit) { return timing.units[unit].busy * 100; };
     const std::string line = absl::StrFormat("| %s | %s, %.4g us | %.0f | %.1f us | %+.0f %% | %.0f %% | %.0f %% |",
@@ -41,4 +42,4 @@ TEST(HopperMatmul, ThePageShowsEachTimeWithItsError) {
 }
 
 }  // namespace
-}  // namespace palladion::timing::test
+}  // namespace palladion::timing::figures::test

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/run/launch/launch.h"
-#include "emu/timing/timing_format.h"
+#include "emu/timing/report/format.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/base/text_table.h"
@@ -23,7 +23,7 @@ double Saved(machines::Nanoseconds time, const Advice& advice) { return 1 - time
 
 std::string ChangeText(double saved) {
   if (std::abs(saved) < kNothing) return "no change";
-  return Cat(timing::PercentText(std::abs(saved)), saved > 0 ? " less" : " more");
+  return Cat(timing::report::PercentText(std::abs(saved)), saved > 0 ? " less" : " more");
 }
 
 // Recorded times of variants of one kernel miss the ratio of two times by no more than the uncertainty of one
@@ -55,7 +55,7 @@ std::string TriedText(const Advice& advice, const Module& module) {
   std::string refused;
   for (const Tried& one : advice.tried) {
     if (one.time.has_value()) {
-      rows.push_back({one.what, timing::TimeText(*one.time), DifferenceText(one, advice)});
+      rows.push_back({one.what, timing::report::TimeText(*one.time), DifferenceText(one, advice)});
     } else {
       Append(&refused, "  ", one.what, Place(module, one.loc, one.text_line), ": ", FirstLine(one.refused), "\n");
     }
@@ -78,7 +78,7 @@ std::string WhatIfText(const Advice& advice) {
   for (const WhatIf& one : advice.what_ifs) {
     if (one.time.has_value()) {
       rows.push_back({Cat(one.rate, one.halved ? ", halved" : "", one.with.empty() ? "" : " with ", one.with),
-                      timing::TimeText(*one.time), ChangeText(Saved(*one.time, advice))});
+                      timing::report::TimeText(*one.time), ChangeText(Saved(*one.time, advice))});
     } else {
       Append(&refused, "  ", one.rate, ": not possible alone: ", FirstLine(one.refused), "\n");
     }
@@ -108,9 +108,9 @@ void AddTime(const std::optional<machines::Nanoseconds>& time, const Advice& adv
 }  // namespace
 
 std::string AdviceText(const Advice& advice, const Module& module) {
-  const timing::Timing& timing = advice.timing;
-  std::string text = Cat("on ", timing.machine, " as it is: ", timing::TimeText(timing.time), ", ",
-                         timing::HowFarOffText(timing.uncertainty), "\n");
+  const timing::report::Timing& timing = advice.timing;
+  std::string text = Cat("on ", timing.machine, " as it is: ", timing::report::TimeText(timing.time), ", ",
+                         timing::report::HowFarOffText(timing.uncertainty), "\n");
   text += TriedText(advice, module);
   if (advice.tried.empty()) text += "no change was tried\n";
   text += WhatIfText(advice);
@@ -122,13 +122,13 @@ std::string AdviceText(const Advice& advice, const Module& module) {
     if (one.time.has_value()) uncertainty = UncertaintyOfDifference(uncertainty, one.uncertainty);
   }
   return Cat(text, "The difference of two times is uncertain by ", uncertainty.has_value() ? "at most " : "",
-             uncertainty.has_value() ? timing::PercentText(*uncertainty) : "an unknown share",
+             uncertainty.has_value() ? timing::report::PercentText(*uncertainty) : "an unknown share",
              " of the slower one: a smaller one may be none on the chip.\n");
 }
 
 std::string AdviceJson(const Advice& advice, const Module& module) {
   JsonWriter json;
-  const timing::Timing& timing = advice.timing;
+  const timing::report::Timing& timing = advice.timing;
   json.Open('{').Key("machine").String(timing.machine).Key("ns").Real(timing.time.value());
   json.Key("uncertainty").OptionalReal(timing.uncertainty).Key("uncertainty_why").String(timing.uncertainty_why);
   json.Key("schedules").Number(advice.schedules).Key("random_inputs").Open('[');

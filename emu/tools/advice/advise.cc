@@ -61,11 +61,11 @@ std::string Differs(const std::vector<Tensor>& before, const std::vector<Tensor>
   return "";
 }
 
-std::string OtherTraffic(const timing::Timing& before, const timing::Timing& after) {
-  const auto less = [](const timing::OperandTraffic& a, const timing::OperandTraffic& b) {
+std::string OtherTraffic(const timing::report::Timing& before, const timing::report::Timing& after) {
+  const auto less = [](const timing::report::OperandTraffic& a, const timing::report::OperandTraffic& b) {
     return a.operand < b.operand;
   };
-  std::vector<timing::OperandTraffic> a = before.traffic, b = after.traffic;
+  std::vector<timing::report::OperandTraffic> a = before.traffic, b = after.traffic;
   std::sort(a.begin(), a.end(), less);
   std::sort(b.begin(), b.end(), less);
   for (std::size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
@@ -141,7 +141,7 @@ class Adviser {
     return absl::OkStatus();
   }
 
-  timing::TimedCall CallOf(const PreparedKernel& kernel) const {
+  timing::base::TimedCall CallOf(const PreparedKernel& kernel) const {
     return {
         .kernel = kernel, .inputs = request_.inputs, .machine = request_.machine, .run = request_.run, .timeline = {}};
   }
@@ -165,7 +165,7 @@ class Adviser {
   }
 
   absl::Status RunAsItIs() {
-    PALLADION_ASSIGN_OR_RETURN(timing::Timed timed, timing::TimeKernel(CallOf(request_.kernel)));
+    PALLADION_ASSIGN_OR_RETURN(timing::base::Timed timed, timing::TimeKernel(CallOf(request_.kernel)));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
     advice_.timing = std::move(timed.timing);
     timed_report_ = std::move(timed.report);
@@ -223,7 +223,7 @@ class Adviser {
   // An error says why it is no advice.
   absl::StatusOr<Told> TimeOf(const Candidate& candidate) const {
     PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, Prepared(candidate.module, true));
-    PALLADION_ASSIGN_OR_RETURN(const timing::Timed timed, timing::TimeKernel(CallOf(kernel)));
+    PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed, timing::TimeKernel(CallOf(kernel)));
     PALLADION_RETURN_IF_ERROR(Refuse(NewIn(timed.report, timed_report_)));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
     if (candidate.same_traffic) PALLADION_RETURN_IF_ERROR(Refuse(OtherTraffic(advice_.timing, timed.timing)));

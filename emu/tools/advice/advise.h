@@ -17,8 +17,8 @@
 #include "absl/types/span.h"
 #include "emu/emulate.h"
 #include "emu/report.h"
+#include "emu/timing/report/timing.h"
 #include "emu/timing/time_kernel.h"
-#include "emu/timing/timing.h"
 #include "emu/tools/advice/change.h"
 #include "emu/tools/advice/what_if.h"
 
@@ -50,7 +50,7 @@ struct Tried {
 };
 
 struct Advice {
-  timing::Timing timing;            // as it is
+  timing::report::Timing timing;    // as it is
   std::vector<Tried> tried;         // what takes least first; then what was refused
   std::vector<NotTried> not_tried;  //
   std::vector<WhatIf> what_ifs;     // what takes least first

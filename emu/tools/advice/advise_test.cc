@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "emu/kernel/prepared_kernel.h"
-#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
 #include "emu/tools/advice/advice_format.h"
 #include "emu/tools/edit/edit.h"
 #include "semantics/base/cat.h"
@@ -18,10 +18,10 @@
 namespace palladion::advice {
 namespace {
 
-using timing::test::InputsOf;
-using timing::test::MachineNamed;
-using timing::test::MatmulText;
-using timing::test::Prepared;
+using timing::mosaic_gpu::test::InputsOf;
+using timing::mosaic_gpu::test::MachineNamed;
+using timing::mosaic_gpu::test::MatmulText;
+using timing::mosaic_gpu::test::Prepared;
 
 struct Asked {
   std::string text;

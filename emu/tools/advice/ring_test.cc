@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
-#include "emu/timing/gpu_kernels_test_util.h"
+#include "emu/timing/mosaic_gpu/kernels_test_util.h"
 #include "emu/tools/advice/change.h"
 #include "semantics/base/cat.h"
 #include "semantics/ir/parser.h"
@@ -17,7 +17,7 @@
 namespace palladion::advice {
 namespace {
 
-using timing::test::MatmulText;
+using timing::mosaic_gpu::test::MatmulText;
 
 Module Parsed(const std::string& text) {
   absl::StatusOr<Module> module = Parse(text);
@@ -194,7 +194,7 @@ TEST(Ring, ARemainderByAnotherNumberIsNotSure) {
 }
 
 TEST(Ring, NoRingIsNoRing) {
-  const Found found = FindSlots(Parsed(timing::test::CopyText()));
+  const Found found = FindSlots(Parsed(timing::mosaic_gpu::test::CopyText()));
   EXPECT_TRUE(found.candidates.empty());
   EXPECT_TRUE(found.not_tried.empty());
 }

@@ -36,7 +36,7 @@ absl::Span<const RateRow> AllRates() {
   return kRows;
 }
 
-absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::TimedCall& call) {
+absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::base::TimedCall& call) {
   std::vector<WhatIf> found;
   for (const RateRow& row : AllRates()) {
     const std::optional<machines::Number> number = NumberOf(call.machine, row.rate);
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::TimedCall& call) {
       continue;
     }
     PALLADION_ASSIGN_OR_RETURN(
-        const timing::Timed timed,
+        const timing::base::Timed timed,
         timing::TimeKernel(
             {.kernel = call.kernel, .inputs = call.inputs, .machine = machine, .run = call.run, .timeline = {}}));
     PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));

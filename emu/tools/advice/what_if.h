@@ -32,7 +32,7 @@ struct WhatIf {
 
 // The call with each rate that its machine has, doubled or halved. An error is that of a run, or that it was
 // interrupted.
-absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::TimedCall& call);
+absl::StatusOr<std::vector<WhatIf>> WhatIfs(const timing::base::TimedCall& call);
 
 }  // namespace palladion::advice
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
-#include "emu/timing/trace_tracks.h"
+#include "emu/timing/timeline/trace_tracks.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/json.h"
 #include "semantics/program/agent_naming.h"
@@ -53,22 +53,23 @@ class Writer {
       const TraceEvent& event = trace_.events()[i];
       (event.by_engine ? engines : agents[one_core_ ? 0 : static_cast<std::size_t>(event.program)]).push_back(i);
     }
-    Rows(engines, timing::SeparateRows(SlicesOf(engines)), kernel_.program().uses_port ? "engines" : "copies");
+    Rows(engines, timing::timeline::SeparateRows(SlicesOf(engines)),
+         kernel_.program().uses_port ? "engines" : "copies");
     for (std::size_t a = 0; a < agents.size(); ++a)
-      Rows(agents[a], timing::NestedRows(SlicesOf(agents[a])), one_core_ ? "core 0" : ProgramName(a));
+      Rows(agents[a], timing::timeline::NestedRows(SlicesOf(agents[a])), one_core_ ? "core 0" : ProgramName(a));
   }
 
-  std::vector<timing::TraceSlice> SlicesOf(absl::Span<const std::size_t> which) const {
+  std::vector<timing::timeline::TraceSlice> SlicesOf(absl::Span<const std::size_t> which) const {
     const std::size_t events = trace_.events().size();
-    std::vector<timing::TraceSlice> slices;
+    std::vector<timing::timeline::TraceSlice> slices;
     for (const std::size_t i : which)
-      slices.push_back(i < events ? timing::TraceSlice{trace_.events()[i].begin, trace_.events()[i].ticks}
+      slices.push_back(i < events ? timing::timeline::TraceSlice{trace_.events()[i].begin, trace_.events()[i].ticks}
                                   : spans_[i - events]);
     return slices;
   }
 
   // One track for each row, in this order on the screen.
-  void Rows(absl::Span<const std::size_t> which, const timing::TraceRows& rows, const std::string& name) {
+  void Rows(absl::Span<const std::size_t> which, const timing::timeline::TraceRows& rows, const std::string& name) {
     for (int row = 0; row < std::max(rows.count, 1); ++row) {
       Metadata("thread_name", next_track_ + row, "name", JsonString(row == 0 ? name : Cat(name, ", ", row + 1)));
       Metadata("thread_sort_index", next_track_ + row, "sort_index", Cat(next_track_ + row));
@@ -80,7 +81,7 @@ class Writer {
   void SpanPrograms() {
     spans_.assign(trace_.programs().size(), {.begin = -1, .ticks = 0});
     for (const TraceEvent& event : trace_.events()) {
-      timing::TraceSlice& span = spans_[static_cast<std::size_t>(event.program)];
+      timing::timeline::TraceSlice& span = spans_[static_cast<std::size_t>(event.program)];
       if (event.by_engine) continue;
       if (span.begin < 0) span.begin = event.begin;
       span.ticks = event.begin + event.ticks - span.begin;
@@ -98,7 +99,7 @@ class Writer {
            "\": ", value, "}}");
   }
 
-  void Slice(const std::string& name, int track, const timing::TraceSlice& slice, const std::string& args) {
+  void Slice(const std::string& name, int track, const timing::timeline::TraceSlice& slice, const std::string& args) {
     Begin();
     Append(&out_, "{\"ph\": \"X\", \"pid\": 1, \"tid\": ", track, ", \"ts\": ", slice.begin, ", \"dur\": ", slice.ticks,
            ", \"name\": ", JsonString(name), ", \"args\": {", args, "}}");
@@ -128,8 +129,8 @@ class Writer {
   const TraceRecorder& trace_;
   const kernel::PreparedKernelState& kernel_;
   const bool one_core_;
-  std::vector<timing::TraceSlice> spans_;  // with one core: from a program's first step to its last
-  std::vector<int> tracks_;                // of each event, then of each span
+  std::vector<timing::timeline::TraceSlice> spans_;  // with one core: from a program's first step to its last
+  std::vector<int> tracks_;                          // of each event, then of each span
   int next_track_ = 0;
   std::string out_;
   bool first_ = true;

@@ -5,7 +5,7 @@
 #include "emu/front/command/command_test_util.h"
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"
-#include "emu/timing/trace_tracks.h"
+#include "emu/timing/timeline/trace_tracks.h"
 #include "emu/tools/debug/index_map_text.h"
 #include "emu/tools/debug/recorded_launch.h"
 #include "emu/tools/debug/source_excerpts.h"
@@ -148,14 +148,16 @@ TEST(TraceTracks, SlicesOfOneRowNestOrAreApart) {
   //  aaaaaa      b begins in a and goes on after it; c lies in a
   //    cc
   //     bbbbbb
-  const std::vector<timing::TraceSlice> slices = {{0, 6}, {3, 6}, {2, 2}, {9, 1}};
-  const timing::TraceRows nested = timing::NestedRows(slices), separate = timing::SeparateRows(slices);
+  const std::vector<timing::timeline::TraceSlice> slices = {{0, 6}, {3, 6}, {2, 2}, {9, 1}};
+  const timing::timeline::TraceRows nested = timing::timeline::NestedRows(slices),
+                                    separate = timing::timeline::SeparateRows(slices);
   EXPECT_EQ((std::vector<int>{0, 1, 0, 0}), nested.row);
   EXPECT_EQ(2, nested.count);
   EXPECT_EQ((std::vector<int>{0, 2, 1, 1}), separate.row);
   EXPECT_EQ(3, separate.count);
   // The longest of those that begin together holds the others.
-  EXPECT_EQ((std::vector<int>{0, 0}), timing::NestedRows(std::vector<timing::TraceSlice>{{0, 1}, {0, 5}}).row);
+  EXPECT_EQ((std::vector<int>{0, 0}),
+            timing::timeline::NestedRows(std::vector<timing::timeline::TraceSlice>{{0, 1}, {0, 5}}).row);
 }
 
 TEST_F(TraceTest, WhatIsPastTheLimitIsCounted) {

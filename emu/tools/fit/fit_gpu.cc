@@ -12,9 +12,9 @@
 #include "emu/chip/layouts/triton_memory.h"
 #include "emu/chip/machines/chip.h"
 #include "emu/chip/machines/description.h"
-#include "emu/timing/line_places.h"
-#include "emu/timing/machine_costs.h"
-#include "emu/timing/sm_blocks.h"
+#include "emu/timing/gpu/machine_costs.h"
+#include "emu/timing/gpu/sm_blocks.h"
+#include "emu/timing/report/line_places.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/saturating.h"
 #include "semantics/base/status.h"
@@ -50,19 +50,20 @@ Memory TensorMemory(const Kernel& kernel, const machines::Chip& chip) {
 }
 
 // What is over the limit spills to local memory: slow, and no error.
-Memory Registers(const kernel::PreparedKernelState& kernel, const timing::RegisterNeed& need,
-                 const timing::RegisterRoom& room) {
+Memory Registers(const kernel::PreparedKernelState& kernel, const timing::gpu::RegisterNeed& need,
+                 const timing::gpu::RegisterRoom& room) {
   Memory memory{
       .name = "registers of a lane", .unit = Unit::kRegisters, .limit = {"what a thread may have", room.of_thread}};
   if (need.limit > 0 && need.limit < room.of_thread)
     memory.limit = {"its part of an SM's, or what set_max_registers asked for", need.limit};
   AddRow(&memory,
-         need.line == 0 ? "at least"
-                        : Cat("at least, alive at ", timing::LineText(kernel.module(), kernel.text(), need.line)),
+         need.line == 0
+             ? "at least"
+             : Cat("at least, alive at ", timing::report::LineText(kernel.module(), kernel.text(), need.line)),
          need.most);
   if (need.spilled > 0)
-    memory.estimates.push_back(
-        {"spilled to local memory", need.spilled, timing::LineText(kernel.module(), kernel.text(), need.spill_line)});
+    memory.estimates.push_back({"spilled to local memory", need.spilled,
+                                timing::report::LineText(kernel.module(), kernel.text(), need.spill_line)});
   if (need.spilled > 0) memory.verdict = Verdict::kMayNotFit;
   return memory;
 }
@@ -73,8 +74,8 @@ struct SmLimit {
   std::string why;
 };
 
-SmBlocks BlocksOfTriton(const timing::RegisterNeed& need, std::int64_t lanes, const Memory& shared,
-                        const timing::GpuCosts& costs) {
+SmBlocks BlocksOfTriton(const timing::gpu::RegisterNeed& need, std::int64_t lanes, const Memory& shared,
+                        const timing::gpu::GpuCosts& costs) {
   constexpr std::int64_t kLanesOfSm = 2048, kBlocksOfSm = 32, kReserved = 1024;  // emu/run/threads/residency.h
   const std::int64_t bytes = shared.held + shared.estimate;
   const std::vector<SmLimit> limits = {
@@ -93,19 +94,19 @@ SmBlocks BlocksOfTriton(const timing::RegisterNeed& need, std::int64_t lanes, co
 }
 
 // Shared memory is what the compiler makes of the products.
-void AddTriton(const kernel::PreparedKernelState& kernel, const machines::Chip& chip, const timing::GpuCosts& costs,
-               KernelFit* fit) {
+void AddTriton(const kernel::PreparedKernelState& kernel, const machines::Chip& chip,
+               const timing::gpu::GpuCosts& costs, KernelFit* fit) {
   Memory shared{.name = "shared memory", .limit = {Cat("what one block of ", chip.name, " may have"), chip.smem_bytes}};
   for (layouts::TritonOperands& one : layouts::SharedMemoryOfTriton(kernel.text())) {
     shared.estimate += one.bytes;
     shared.estimates.push_back(
-        {std::move(one.what), one.bytes, timing::LineText(kernel.module(), kernel.text(), one.text_line)});
+        {std::move(one.what), one.bytes, timing::report::LineText(kernel.module(), kernel.text(), one.text_line)});
   }
   fit->not_counted = {
       "what Triton's compiler takes of shared memory for changes of layout and reductions, and registers of addresses"};
   shared.most = shared.estimate;
   if (shared.estimate > shared.limit.amount) shared.verdict = Verdict::kMayNotFit;
-  const timing::RegisterNeed need = timing::RegistersOfTriton(kernel.text(), costs.registers);
+  const timing::gpu::RegisterNeed need = timing::gpu::RegistersOfTriton(kernel.text(), costs.registers);
   fit->of_sm = BlocksOfTriton(need, layouts::LanesOfTriton(kernel.text()), shared, costs);
   if (shared.verdict == Verdict::kMayNotFit)
     fit->advice = Cat("take smaller blocks, or num_stages below ", layouts::StagesOfTriton(kernel.text()));
@@ -114,13 +115,13 @@ void AddTriton(const kernel::PreparedKernelState& kernel, const machines::Chip& 
 }
 
 absl::Status AddMosaicGpu(const kernel::PreparedKernelState& kernel, const machines::Machine& machine,
-                          const timing::GpuCosts& costs, KernelFit* fit) {
+                          const timing::gpu::GpuCosts& costs, KernelFit* fit) {
   const Target& target = kernel.program().target;
   const legality::Legality legality(kernel.text(), target, &kernel.program());
   fit->memories.push_back(SharedMemory(legality));
   if (Memory columns = TensorMemory(kernel.text(), *legality.chip()); columns.held > 0)
     fit->memories.push_back(std::move(columns));
-  const absl::StatusOr<timing::SmBlocks> blocks = timing::SmBlocksOf(machine, costs, kernel);
+  const absl::StatusOr<timing::gpu::SmBlocks> blocks = timing::gpu::SmBlocksOf(machine, costs, kernel);
   if (absl::IsUnimplemented(blocks.status())) return absl::OkStatus();  // a grid that is known only at run time
   PALLADION_RETURN_IF_ERROR(blocks.status());
   if (blocks->registers.most > 0) fit->memories.push_back(Registers(kernel, blocks->registers, costs.registers));
@@ -143,8 +144,8 @@ std::optional<std::int64_t> ProgramsOf(const Program& program) {
 absl::StatusOr<KernelFit> FitOfGpu(const kernel::PreparedKernelState& kernel) {
   const Target& target = kernel.program().target;
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine* machine, machines::FindMachine(target.chip));
-  PALLADION_ASSIGN_OR_RETURN(const timing::ChipCosts costs, timing::CostsOf(*machine));
-  const timing::GpuCosts& common = timing::Common(costs);
+  PALLADION_ASSIGN_OR_RETURN(const timing::gpu::ChipCosts costs, timing::gpu::CostsOf(*machine));
+  const timing::gpu::GpuCosts& common = timing::gpu::Common(costs);
   KernelFit fit;
   fit.programs = ProgramsOf(kernel.program());
   if (target.backend == TargetBackend::kTriton) {

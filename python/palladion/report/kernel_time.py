@@ -1,4 +1,4 @@
-"""How long one execution of a kernel takes on a chip, as the library reports it (emu/timing/timing_format.h).
+"""How long one execution of a kernel takes on a chip, as the library reports it (emu/timing/report/format.h).
 Needs no JAX.
 """
 

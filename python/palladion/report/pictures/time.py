@@ -1,5 +1,5 @@
 """The time of a kernel as SVG: what happened when, and the limits beside it. The spans are those that the model of time
-writes for Perfetto (emu/timing/timeline_trace.h); those that are too short to see are drawn as one.
+writes for Perfetto (emu/timing/timeline/trace.h); those that are too short to see are drawn as one.
 """
 
 import html

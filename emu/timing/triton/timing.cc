@@ -1,0 +1,135 @@
+#include "emu/timing/triton/timing.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emu/chip/layouts/triton_memory.h"
+#include "emu/kernel/arrays.h"
+#include "emu/kernel/float_environment.h"
+#include "emu/kernel/operand_check.h"
+#include "emu/run/launch/launch.h"
+#include "emu/run/launch/run.h"
+#include "emu/timing/base/ticks.h"
+#include "emu/timing/base/without_values.h"
+#include "emu/timing/gpu/report_parts.h"
+#include "emu/timing/report/line_places.h"
+#include "emu/timing/triton/report.h"
+#include "emu/timing/triton/timer.h"
+#include "semantics/base/cat.h"
+#include "semantics/base/status.h"
+#include "semantics/program/mark.h"
+
+namespace palladion::timing::triton {
+namespace {
+
+using base::Timed;
+using base::TimedCall;
+using gpu::RegisterNeed;
+
+absl::Status CheckKernel(const TimedCall& call) {
+  const Program& program = call.kernel.state().program();
+  const std::string kernel = Cat("kernel @", program.kernel_name);
+  const bool observable = std::any_of(program.steps.begin(), program.steps.end(),
+                                      [](const Step& step) { return step.kind == StepKind::kMark; });
+  if (!observable)
+    return absl::InvalidArgumentError(
+        Cat(kernel, " is prepared without PrepareOptions::observable, which a time needs"));
+  if (program.several_devices())
+    return absl::UnimplementedError(Cat(kernel, " is for several devices; of Triton kernels one has a time"));
+  for (std::size_t d = 0; d < program.grid.size(); ++d) {
+    if (program.grid_bound[d] < 0) continue;
+    return absl::UnimplementedError(
+        Cat(kernel, " has a grid whose size is an operand, and so no time: export it for a fixed grid"));
+  }
+  if (call.schedule)
+    return absl::UnimplementedError(Cat(
+        kernel, " is a Triton kernel, of whose times no schedule is written: without --schedule they are reported"));
+  if (!call.timeline.has_value()) return absl::OkStatus();
+  return absl::UnimplementedError(Cat(kernel,
+                                      " is a Triton kernel, of which there is no timeline yet: without --page, ",
+                                      "--trace and timeline= its times are reported"));
+}
+
+// Of an SM, for blocks of this kernel.
+struct Room {
+  std::int64_t blocks = 1, shared = 0;  // shared: bytes of one block
+  std::string why;
+};
+
+Room RoomOf(const Kernel& kernel, const TritonCosts& costs, const RegisterNeed& need, const Module& module) {
+  constexpr std::int64_t kThreadsOfSm = 2048, kBlocksOfSm = 32, kReserved = 1024;  // as emu/run/threads/residency.h
+  const auto all = static_cast<std::int64_t>(costs.shared_of_block.value());
+  Room room;
+  for (const layouts::TritonOperands& one : layouts::SharedMemoryOfTriton(kernel)) room.shared += one.bytes;
+  const std::int64_t lanes = layouts::LanesOfTriton(kernel);
+  const std::vector<std::pair<std::int64_t, std::string>> limits = {
+      {(all + kReserved) / (room.shared + kReserved),
+       Cat(room.shared, " of its ", all, " bytes of shared memory are one block's")},
+      {kThreadsOfSm / lanes, Cat("it has ", kThreadsOfSm, " lanes, of which a block has ", lanes)},
+      {need.blocks,
+       Cat("a lane has at least ", need.most, " registers at ", report::LineText(module, kernel, need.line), ", of ",
+           costs.common.registers.of_sm, " for all lanes of an SM")},
+      {kBlocksOfSm, "it holds no more"}};
+  const auto least =
+      std::min_element(limits.begin(), limits.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  room.blocks = std::max<std::int64_t>(1, least->first);
+  room.why = Cat(costs.common.sms, " SMs hold ", room.blocks, room.blocks == 1 ? " block each (" : " blocks each (",
+                 least->second, ")");
+  return room;
+}
+
+std::int64_t BlocksOf(const Program& program) {
+  std::int64_t blocks = 1;
+  for (const auto& dim : program.grid) blocks *= dim.size;
+  return blocks;
+}
+
+std::int64_t LinesOfL1(const TritonCosts& costs, const Room& room) {
+  const double left = costs.l1_size.value() - static_cast<double>(room.shared * room.blocks);
+  return static_cast<std::int64_t>(std::max(0.0, left) / costs.common.l2_line.value());
+}
+
+}  // namespace
+
+absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
+  const kernel::FloatEnvironment environment;
+  PALLADION_RETURN_IF_ERROR(CheckKernel(call));
+  PALLADION_ASSIGN_OR_RETURN(const TritonCosts costs, TritonCostsOf(call.machine));
+  const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
+  PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
+  const base::LeftOut left_out(call, call.kernel.state());
+  const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
+  const RegisterNeed registers = gpu::RegistersOfTriton(kernel.text(), costs.common.registers);
+  const Room room = RoomOf(kernel.text(), costs, registers, kernel.module());
+  const gpu::BlockPlaces::Room places{
+      .groups = costs.common.sms, .blocks = room.blocks, .replace = base::TicksOf(costs.common.replace)};
+  PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<TritonTimer> timer,
+                             TritonTimer::Create(kernel, costs, {.room = places, .l1_lines = LinesOfL1(costs, room)}));
+  agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kPrograms, .observers = {timer.get()}};
+  left_out.Tell(scheduled);
+  scheduled.loop.record = false;
+  scheduled.loop.clock = &timer->clock();
+  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time
+  scheduled.loop.resident = static_cast<std::size_t>(costs.common.sms * room.blocks);
+  const std::int64_t together = std::min(BlocksOf(kernel.program()), costs.common.sms * room.blocks);
+  scheduled.loop.budget = std::max<std::int64_t>(1, together) << 20;  // more loads than a block that ends has
+  PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, kernel::NewOutputs(call.kernel));
+  const std::vector<MutableArray> outputs = kernel::MutableArraysOf(tensors);
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
+  PALLADION_ASSIGN_OR_RETURN(const agents::Ran result, launch::Run({kernel, inputs, outputs}, scheduled, *policy));
+  Timed timed;
+  timed.timing = TritonReport({.kernel = kernel,
+                               .machine = call.machine,
+                               .costs = costs,
+                               .timer = *timer,
+                               .registers = registers,
+                               .limit = room.why});
+  timed.report = gpu::ReportOf(kernel, result);
+  return timed;
+}
+
+}  // namespace palladion::timing::triton
