@@ -25,6 +25,14 @@ build_preset() {
   fi
 }
 
+# check_syntax: what users build, compiled without making code, with warnings as errors (tools/syntax_only).
+check_syntax() {
+  local dir=$ROOT/build-syntax
+  cmake -S "$ROOT" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DPALLADION_WERROR=ON -DPALLADION_UNITY=ON \
+    -DPALLADION_TESTS=OFF -DPALLADION_BENCH=OFF -DCMAKE_CXX_COMPILER_LAUNCHER="$ROOT/tools/syntax_only" -DCMAKE_CXX_LINKER_LAUNCHER="$ROOT/tools/syntax_only" &&
+    cmake --build "$dir" -j "$JOBS" --target palladion palladion_shared conformance_run
+}
+
 cpp_files() {
   git -C "$ROOT" ls-files --cached --others --exclude-standard -- '*.cc' '*.h'
 }

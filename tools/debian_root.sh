@@ -108,6 +108,17 @@ carry_tree() {
     git init -q "$to" && git -C "$to" add -A
 }
 
+# carry_build RELEASE: the programs of this release build, and what they need of libraries whose names carry a version, which another
+# Debian has not. A newer C library runs what was built with an older one, and not the other way.
+carry_build() {
+  local root libraries
+  root=$(root_folder "$1")
+  mapfile -t libraries < <(ldd "$ROOT"/build/{libpalladion.so,palladion,conformance_run} | awk '$3 ~ /libabsl|libboost/ { print $3 }' | sort -u)
+  mkdir -p "$root/src/build" &&
+    cp -a "$ROOT"/build/{libpalladion.so*,palladion,conformance_run} "$root/src/build/" &&
+    cp -L "${libraries[@]}" "$root/usr/local/lib/" && in_debian "$1" ldconfig
+}
+
 # in_debian RELEASE COMMAND...: runs it in the copied tree inside the root.
 in_debian() {
   local root name kept=()

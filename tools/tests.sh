@@ -14,7 +14,7 @@ run_all_tests() {
 
 test_sanitized() {
   in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
-  cases_on clang-asan "$(cases_alone)" $(host_simd_targets | head -n -1) # the fastest is what the binaries run with
+  cases_on clang-asan "$(cases_alone)" scalar
   binaries_of clang-asan
   all_ended
 }
@@ -24,7 +24,8 @@ test_sanitized() {
 # harmless operations, once more for each finding) to hold one report against another of the same build. A SIMD target is
 # the loops of semantics/simd, whose results the cases hash: where those are equal under each target, so is what a suite
 # makes of them. So the sanitized build runs the suites once, and the release build twice, on the two targets that differ
-# most: the fastest and scalar, our own loops.
+# most: the fastest and scalar, our own loops. What a sanitizer sees of the loops of the targets between it sees in
+# semantics_simd_test, which calls each target of the host.
 cases_alone() {
   local folder filter=ExtremeNumbers.*:
   for folder in "$ROOT"/conformance/cases/*/; do filter+="$(basename "$folder").*:"; done
@@ -54,21 +55,31 @@ run_tests_of() {
   return "$failed"
 }
 
+# run_python_tests [--carried]: with --carried, of the programs that carry_build put into build/, after this system's compiler has
+# checked their sources.
 run_python_tests() {
   begin_results
-  if timed "building release" build_or_record release palladion palladion_shared conformance_run; then
-    # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
-    # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
-    # hundred random pipelines one hundred: the same programs in another version's interpreter. Keys need a browser.
-    local ignored=() file
-    for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
-      reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
-      ignored+=("--ignore=python/tests/test_$file.py")
-    done
-    timed "Python tests" python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
-      -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150)) and not keys_step_through_the_schedule'
+  if [[ ${1:-} == --carried ]]; then
+    timed "the compiler's checks" check syntax check_syntax
+  elif ! timed "building release" build_or_record release palladion palladion_shared conformance_run; then
+    report_results
+    return 1
   fi
+  meet_jax
   report_results
+}
+
+# Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
+# recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
+# hundred random pipelines one hundred: the same programs in another version's interpreter. Keys need a browser.
+meet_jax() {
+  local ignored=() file
+  for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden \
+    reduced_kernels cases_are_fresh long_tests conformance_command command_interrupts; do
+    ignored+=("--ignore=python/tests/test_$file.py")
+  done
+  timed "Python tests" python_tests -n "$JOBS" --dist loadfile "${ignored[@]}" \
+    -k 'not (random_kernels_compute_what_jax_computes and 200) and not (judged_by_the_order_of_their_copies and (100 or 150)) and not keys_step_through_the_schedule'
 }
 
 begin_results() {
@@ -114,20 +125,24 @@ prepare_newest_jax() {
   [[ -z $(debian_root_obstacle) ]] && prepare_debian "$other" && in_debian "$other" ./dev setup build || true
 }
 
+# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and the compiler checks its sources:
+# a third of a build's time. The whole build is a part of test-long.
 test_newest_jax() {
   local other obstacle
   other=$(other_debian)
   obstacle=$(debian_root_obstacle)
   if [[ -n $obstacle ]]; then
     not_run "debian-$other" "$obstacle"
+  elif [[ $(host_debian) == 12 ]] && prepare_debian "$other" && carry_build "$other"; then
+    test_in_debian "$other" python --carried
   else
     test_in_debian "$other" python
   fi
 }
 
-# test_in_debian RELEASE PART: `./dev test PART` there; its results count here.
+# test_in_debian RELEASE PART...: `./dev test PART...` there; its results count here.
 test_in_debian() {
-  local release=$1 part=$2 name="debian-$1" log="$ROOT/build/logs/debian-$1.log" logs results started=$SECONDS status=0
+  local release=$1 part=("${@:2}") name="debian-$1" log="$ROOT/build/logs/debian-$1.log" logs results started=$SECONDS status=0
   logs="$(root_folder "$release")/src/build/logs"
   results="$logs/results.txt"
   if ! prepare_debian "$release"; then
@@ -136,7 +151,7 @@ test_in_debian() {
   fi
   rm -f "$results" "$logs/times.txt"
   say "tests on Debian $release (log: build/logs/debian-$release.log)"
-  in_debian "$release" ./dev test "$part" >"$log" 2>&1 </dev/null || status=$?
+  in_debian "$release" ./dev test "${part[@]}" >"$log" 2>&1 </dev/null || status=$?
   if [[ -s $logs/times.txt ]]; then sed "s/\$/ on Debian $release/" "$logs/times.txt" >>"$TIMES"; fi
   if [[ -s $results ]]; then
     awk -v name="$name" '{ $4 = name "-" $4; print }' "$results" >>"$RESULTS"
