@@ -127,7 +127,7 @@ class Advice:
         for one in self.changes:
             words = one.line(self.seconds).removeprefix(f"{one.what}: ")
             rows.append(_html_row(one.what, 0 if one.seconds is None else one.seconds / longest, words))
-        return f"<table>{''.join(rows)}</table><pre>{html.escape(str(self))}</pre>"
+        return f"<table>{''.join(rows)}</table><pre style='overflow-x:auto'>{html.escape(str(self))}</pre>"
 
 
 @short_errors

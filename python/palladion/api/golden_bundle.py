@@ -36,7 +36,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         word, colour = ("within tolerance", "#3a9d40") if self.ok else ("differs", "#e04848")
-        return f"<div><b style='color:{colour}'>{word}</b><pre>{html.escape(self.text)}</pre></div>"
+        text = f"<pre style='overflow-x:auto'>{html.escape(self.text)}</pre>"
+        return f"<div><b style='color:{colour}'>{word}</b>{text}</div>"
 
 
 @short_errors

@@ -132,7 +132,9 @@ class Tuned:
     def _repr_html_(self) -> str:
         import html
 
-        return f"{self.plot()}<pre>{html.escape(self.table())}</pre>"
+        from palladion.report.pictures.svg import scrolled
+
+        return f"{scrolled(self.plot())}<pre style='overflow-x:auto'>{html.escape(self.table())}</pre>"
 
     def _rivals(self) -> list[TunedRow]:
         timed = [one for one in self.rows if one.status in (CHECKED, TIMED) and one is not self.best]
