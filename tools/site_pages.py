@@ -34,6 +34,7 @@ LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
 RANKS = {
     "guides/": 1.3,
     "learn/index": 1.2,
+    "learn/cpp-kernels": 1.2,
     "reference/python-reference": 0.8,
     "reference/cpp-reference": 0.7,
     "index": 0.8,
