@@ -77,8 +77,7 @@ struct RunOptions {
   RunControl* control = nullptr;                             // outlives the run: its interrupts, and how far it is
   // What the target refuses and what its chip has no room for is found before anything runs. Of checks too.
   LegalityMode legality = LegalityMode::kOn;
-  // On a TPU: an access that leaves an array's shape and stays in its tiles is no finding (docs/reference/command.md,
-  // --bounds).
+  // On a TPU: an access outside an array's shape but in its tiles is no finding (docs/reference/command.md, --bounds).
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies happen as late as they can, at their wait, not as soon as they start.
   bool engines_late = false;

@@ -101,8 +101,7 @@ struct VerdictRow {
 };
 absl::Span<const VerdictRow> AllVerdicts();  // in the order of the enumeration, which is from best to worst
 
-// What is looked for; docs/explanation/checks.md says how. In the order of the names, which is that of a report's
-// tallies.
+// What is looked for; docs/explanation/checks.md says how. In the order of their names, as in a report's tallies.
 enum class CheckKind : std::uint8_t {
   kBlockResidency,
   kBounds,

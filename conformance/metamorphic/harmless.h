@@ -30,8 +30,7 @@ struct Harmless {
   // without one does not get it.
   std::string_view text;
   std::string_view why;  // it is harmless, with the rules that say so
-  // Facts of the verdict (docs/explanation/verdicts.md) one of which it denies by that fact's words: `proved` may
-  // become `clean`.
+  // Facts (docs/explanation/verdicts.md) one of which it denies, by that fact's words: `proved` may become `clean`.
   absl::Span<const Fact> denies = {};
   bool in_clusters = true;
   bool beside_conflicts = true;  // false: not for kernels in which accesses without an order meet
