@@ -6,7 +6,7 @@ and its memory.
 All of one kernel is measured in this process, in turns, through the C ABI: a plain run, checks on one host thread with
 one group of checks each and with all, and the whole check on all threads. Least times count, and only their ratios are
 kept. Memory is the peak of `palladion check` in a process of its own. Then the ratios become a part of
-docs/benchmarks.md. Exit code 1 when a kernel gave no times.
+docs/explanation/benchmarks.md. Exit code 1 when a kernel gave no times.
 What this does not show: the time of reading files, of parsing and of preparing.
 """
 
@@ -188,7 +188,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="one case of each kernel")
     parser.add_argument("--no-memory", action="store_true", help="leave the peaks of memory out")
     parser.add_argument("--json", metavar="FILE", help="also write the ratios as JSON")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     cases = [c for c in table.all_cases() if options.filter in c.name and (c.quick or not options.quick)]
     rows = []
@@ -205,7 +205,12 @@ def main() -> int:
             json.dump(rows, stream, indent=1)
     print("\n".join([*aim_lines(rows), *scattered_lines(scattered), *page_lines(rows)[:4]]))
     if not options.no_docs:
-        write(os.path.join(ROOT, "docs/benchmarks.md"), rows, scattered, subset=bool(options.filter or options.quick))
+        write(
+            os.path.join(ROOT, "docs/explanation/benchmarks.md"),
+            rows,
+            scattered,
+            subset=bool(options.filter or options.quick),
+        )
     return 0
 
 

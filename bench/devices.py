@@ -1,4 +1,4 @@
-"""Kernels of several devices: docs/benchmarks.md.
+"""Kernels of several devices: docs/explanation/benchmarks.md.
 
     ./dev bench devices [--only tpu|gpu] [--no-docs]
 
@@ -131,7 +131,7 @@ PARTS = {"tpu": ("devices", tpu_lines), "gpu": ("gpu-devices", gpu_lines)}
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=PARTS, help="one kind of devices")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     parser.add_argument("--row", nargs="+", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.row:
@@ -147,7 +147,7 @@ def main() -> int:
             lines.append(row)
             print(row, flush=True)
         if not options.no_docs:
-            page = os.path.join(ROOT, "docs/benchmarks.md")
+            page = os.path.join(ROOT, "docs/explanation/benchmarks.md")
             measured_part.write(page, part, "\n".join([measured_part.host_sentence(), "", *lines]) + "\n")
     return 0
 

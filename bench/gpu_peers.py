@@ -1,4 +1,5 @@
-"""Hopper kernels here and in JAX's GPU interpreter: what `./dev bench peers` adds to docs/benchmarks.md for them.
+"""Hopper kernels here and in JAX's GPU interpreter: what `./dev bench peers` adds to docs/explanation/benchmarks.md for
+them.
 
 Each case of gpu_cases.py gets a process of its own (measure_gpu_case.py): the interpreter keeps state that an exception
 spoils, and waits for ever where one of its threads fails while others wait for it.

@@ -1,5 +1,5 @@
 """What emulation inside JAX programs costs: each call, and making a kernel ready.
-Writes its part of docs/benchmarks.md.
+Writes its part of docs/explanation/benchmarks.md.
 
     ./dev bench jax [--no-docs]
 
@@ -96,7 +96,7 @@ def ready_times() -> dict:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     _library.load()
     assert transport.custom_call_is_there(), "the library was built without XLA's FFI headers"
@@ -122,7 +122,7 @@ def main() -> int:
     lines += [f"| {title} | {calls[name] / calls['empty']:.3g} |" for name, title in names.items()]
     print("\n".join(lines))
     if not options.no_docs:
-        measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "jax", "\n".join(lines) + "\n")
+        measured_part.write(os.path.join(ROOT, "docs/explanation/benchmarks.md"), "jax", "\n".join(lines) + "\n")
     return 0
 
 

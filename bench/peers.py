@@ -5,8 +5,8 @@ one run of this file.
                       [--json FILE] [--no-docs]
 
 Each case of palladion.real_kernels gets a process of its own (measure_case.py), so that no case finds another's traces;
-then the ratios become the page docs/benchmarks.md. Kernels for GPUs are beside JAX's GPU interpreter (gpu_peers.py).
-Ratios compare times of one process only. Exit code 1 when a case gave no times.
+then the ratios become the page docs/explanation/benchmarks.md. Kernels for GPUs are beside JAX's GPU interpreter
+(gpu_peers.py). Ratios compare times of one process only. Exit code 1 when a case gave no times.
 """
 
 import argparse
@@ -52,7 +52,9 @@ def measure_gpu(options) -> list:
     )
     print("\n".join(gpu_peers.aim_lines(rows)))
     if rows and not options.no_docs:
-        gpu_peers.write(os.path.join(ROOT, "docs/benchmarks.md"), rows, bool(options.filter or options.quick))
+        gpu_peers.write(
+            os.path.join(ROOT, "docs/explanation/benchmarks.md"), rows, bool(options.filter or options.quick)
+        )
     return rows
 
 
@@ -71,7 +73,7 @@ def main() -> int:
     )
     parser.add_argument("--only-gpu", action="store_true", help="only kernels for GPUs, beside JAX's GPU interpreter")
     parser.add_argument("--json", metavar="FILE", help="also write the numbers as JSON")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     if options.only_gpu:
         return 1 if gpu_peers.failed(measure_gpu(options)) else 0
@@ -98,7 +100,7 @@ def main() -> int:
     if options.json:
         with open(options.json, "w", encoding="utf-8") as stream:
             json.dump(rows, stream, indent=1)
-    page, subset = os.path.join(ROOT, "docs/benchmarks.md"), bool(options.filter or options.quick)
+    page, subset = os.path.join(ROOT, "docs/explanation/benchmarks.md"), bool(options.filter or options.quick)
     print("\n".join(peers_page.race_aims(rows)))
     if not options.only_races:
         print(peers_page.aims(rows))

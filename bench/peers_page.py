@@ -1,4 +1,5 @@
-"""The numbers of `./dev bench peers` as text: a line while it runs, the aims, and the part of docs/benchmarks.md.
+"""The numbers of `./dev bench peers` as text: a line while it runs, the aims, and the part of
+docs/explanation/benchmarks.md.
 
 Only ratios: times are one machine's.
 """

@@ -6,7 +6,7 @@ loop iterations, bytes.
 Each kernel is made in several sizes and run by `palladion run` and `palladion check --seeds 1` in
 a process of its own. What counts is the processor time and the peak of resident memory for one unit (a block, an
 iteration, a kilobyte), without what the same kernel of one unit takes, over the same at the smallest size: 1 is linear.
-Then these ratios become a part of docs/benchmarks.md. Exit code 1 when a kernel failed or none was chosen. What this
+Then these ratios become a part of docs/explanation/benchmarks.md. Exit code 1 when a kernel failed or none was chosen. What this
 does not show: other schedules than the first, and host threads.
 """
 
@@ -356,7 +356,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="only the kernels whose name contains this")
     parser.add_argument("--json", metavar="FILE", help="also write all numbers as JSON")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     rows = [row for name, case in CASES.items() if options.filter in name for row in measure(name, case)]
     if not rows:
@@ -377,7 +377,7 @@ def main() -> int:
             )
             + "\n"
         )
-        measured_part.write(os.path.join(ROOT, "docs/benchmarks.md"), "scale", text)
+        measured_part.write(os.path.join(ROOT, "docs/explanation/benchmarks.md"), "scale", text)
     print("\n".join(page_lines(rows)))
     return 0
 

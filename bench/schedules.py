@@ -1,4 +1,5 @@
-"""Schedules of JAX's matmuls for Hopper and Blackwell, with every check, beside Eigen's double: docs/benchmarks.md.
+"""Schedules of JAX's matmuls for Hopper and Blackwell, with every check, beside Eigen's double:
+docs/explanation/benchmarks.md.
 
     ./dev bench schedules [--schedules N] [--no-docs]
 
@@ -37,7 +38,7 @@ class Case:
     multiply: Callable
     aim: float  # of one schedule, in multiplies
     many: bool  # is a thousand schedules measured, too?
-    wrong: tuple = ()  # the codes of what is wrong with the kernel as it is shipped (docs/real-kernels.md)
+    wrong: tuple = ()  # the codes of what is wrong with the kernel as it is shipped (docs/explanation/real-kernels.md)
 
 
 def on_hopper(a, b):
@@ -121,7 +122,7 @@ def measure(case: Case, schedules: int) -> dict:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--schedules", type=int, default=1000, help="how many, on all cores together")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     lines = ["| kernel | what | aim: at most | measured | |", "|---|---|---|---|---|"]
     for case in CASES:
@@ -129,7 +130,7 @@ def main() -> int:
     print("\n".join(lines))
     if not options.no_docs:
         measured_part.write(
-            os.path.join(ROOT, "docs/benchmarks.md"),
+            os.path.join(ROOT, "docs/explanation/benchmarks.md"),
             "schedules",
             "\n".join([measured_part.host_sentence(), "", *lines]) + "\n",
         )

@@ -1,4 +1,4 @@
-"""The time that the model finds for kernels on TPUs whose time is published (docs/time.md).
+"""The time that the model finds for kernels on TPUs whose time is published (docs/explanation/time.md).
 
 python bench/tpu_times.py [--again] [--set NUMBER=VALUE]... [NAME...]: rows whose names have one of the words. Kernels
 are exported once, into build/tpu_times; --again exports them anew. Based on: tpu_published.py.

@@ -4,9 +4,10 @@ candidates it goes through in a second.
     ./dev bench tune [--filter X] [--no-docs]
 
 Each space is tuned (one check, four schedules), and then each of its candidates is timed by itself as `palladion.time`
-does, with its values. Then the table becomes a part of docs/benchmarks.md. Exit code 1 where another candidate than the
-chosen one is the fastest of all, or a candidate that was not timed is faster. Seconds are of this machine, whatever
-else runs on it. What this does not show: whether the model of time ranks candidates as a chip does (docs/time.md).
+does, with its values. Then the table becomes a part of docs/explanation/benchmarks.md. Exit code 1 where another
+candidate than the chosen one is the fastest of all, or a candidate that was not timed is faster. Seconds are of this
+machine, whatever else runs on it. What this does not show: whether the model of time ranks candidates as a chip does
+(docs/explanation/time.md).
 """
 
 import argparse
@@ -166,7 +167,7 @@ def lines(rows: list[Row]) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="only the cases whose name contains this")
-    parser.add_argument("--no-docs", action="store_true", help="leave docs/benchmarks.md as it is")
+    parser.add_argument("--no-docs", action="store_true", help="leave docs/explanation/benchmarks.md as it is")
     options = parser.parse_args()
     rows = []
     for case in cases():
@@ -178,7 +179,7 @@ def main() -> int:
         return 1
     if not options.no_docs:
         text = "\n".join([measured_part.host_sentence(), "", *lines(rows)]) + "\n"
-        measured_part.write(os.path.join(ROOT, "docs", "benchmarks.md"), "tune", text)
+        measured_part.write(os.path.join(ROOT, "docs/explanation/benchmarks.md"), "tune", text)
     wrong = [row.case.name for row in rows if not row.right]
     for name in wrong:
         print(f"{name}: another candidate is faster than the chosen one", file=sys.stderr)

@@ -1,5 +1,5 @@
 // A case by a backend: its folder with the kernel and the inputs, the question, and what the answer is worth. Whatever
-// the backend does wrong fails this case alone; its program is started anew for the next one. Rules: docs/backends.md.
+// the backend does wrong fails this case alone; its program starts anew for the next. Rules: docs/guides/backends.md.
 #ifndef PALLADION_CONFORMANCE_BACKEND_CASE_H_
 #define PALLADION_CONFORMANCE_BACKEND_CASE_H_
 

@@ -1,5 +1,5 @@
-// What a backend is asked, and how it answers: one line of JSON each way for each case. For readers: docs/backends.md.
-// Based on nlohmann-json. Answers are foreign text: a malformed one is an error that says why.
+// What a backend is asked, and how it answers: one line of JSON each way for each case. For readers:
+// docs/guides/backends.md. Based on nlohmann-json. Answers are foreign text: a malformed one is an error that says why.
 #ifndef PALLADION_CONFORMANCE_BACKEND_PROTOCOL_H_
 #define PALLADION_CONFORMANCE_BACKEND_PROTOCOL_H_
 

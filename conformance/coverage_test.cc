@@ -1,8 +1,8 @@
-// Every rule has a case. A rule is what docs/spec and docs/memory-model.md state under a name: a paragraph, a numbered
-// rule of it ("ref.md#indexing.3"), a row of a table of limits or flows ("tpu-limits.md#tpu.block.lanes"), an operation
-// of the public list, a finding code. What is compared: these names and the `# spec:` and `//~` lines of the cases. A
-// rule without a case fails here by its name. What it does not catch: a case that names a rule and shows something
-// else.
+// Every rule has a case. A rule is what docs/spec and docs/explanation/memory-model.md state under a name: a paragraph,
+// a numbered rule of it ("ref.md#indexing.3"), a row of a table of limits or flows ("tpu-limits.md#tpu.block.lanes"),
+// an operation of the public list, a finding code. What is compared: these names and the `# spec:` and `//~` lines of
+// the cases. A rule without a case fails here by its name. What it does not catch: a case that names a rule and shows
+// something else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,7 +137,7 @@ class PageReader {
 };
 
 Rules ReadRules() {
-  std::vector<std::filesystem::path> pages = {PALLADION_SOURCE_DIR "/docs/memory-model.md"};
+  std::vector<std::filesystem::path> pages = {PALLADION_SOURCE_DIR "/docs/explanation/memory-model.md"};
   for (const auto& entry : std::filesystem::directory_iterator(PALLADION_SOURCE_DIR "/docs/spec")) {
     if (entry.path().filename() != "coverage.md") pages.push_back(entry.path());
   }

@@ -1,6 +1,7 @@
-// Schedules without values (docs/checks.md#schedules-without-values) change no report: every case that is checked, with
-// more schedules than it asks for, has the same report, bit for bit, whether they run without values or in full. Nor do
-// they change a time (docs/time.md#what-is-computed): every case that has one has the same, to the last character.
+// Schedules without values (docs/explanation/checks.md#schedules-without-values) change no report: every case that is
+// checked, with more schedules than it asks for, has the same report, bit for bit, whether they run without values or
+// in full. Nor do they change a time (docs/explanation/time.md#what-is-computed): every case that has one has the same,
+// to the last character.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-"""Fails on any import inside python/palladion that goes up, or round in a circle (docs/architecture.md,
+"""Fails on any import inside python/palladion that goes up, or round in a circle (docs/develop/architecture.md,
 Python and the library).
 
 A part is a sub-package, or a module that lies beside them. Imports inside functions count as an arrow between parts,

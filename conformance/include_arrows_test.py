@@ -1,4 +1,5 @@
-"""Fails on any #include that the architecture does not allow (docs/architecture.md; the table is in tools/includes.py).
+"""Fails on any #include that the architecture does not allow (docs/develop/architecture.md; the table is in
+tools/includes.py).
 
 Standard library only, so it runs without .venv: python3 conformance/include_arrows_test.py
 """

@@ -1,4 +1,4 @@
-"""Fails where a C++ file is in another namespace than its folder's (docs/architecture.md, "Includes").
+"""Fails where a C++ file is in another namespace than its folder's (docs/develop/architecture.md, "Includes").
 
 Standard library only, so it runs without .venv: python3 conformance/namespaces_test.py
 """

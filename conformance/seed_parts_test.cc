@@ -1,5 +1,5 @@
-// A check whose seeds ran in parts (docs/sweeps.md) has the report of one in one piece: of every case that is checked,
-// cut in three, and with the middle one lost it is no pass that the whole is not.
+// A check whose seeds ran in parts (docs/guides/sweeps.md) has the report of one in one piece: of every case that is
+// checked, cut in three, and with the middle one lost it is no pass that the whole is not.
 #include <gtest/gtest.h>
 
 #include <iostream>

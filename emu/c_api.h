@@ -85,12 +85,12 @@ PALLADION_API palladion_code palladion_check(const palladion_program* program, c
                                              palladion_error* error);
 
 /* Some seeds of a check, first .. last - 1, 1 or more, for the `parts` of another call with these options, on any
- * machine: docs/sweeps.md. As JSON; NULL on an error. */
+ * machine: docs/guides/sweeps.md. As JSON; NULL on an error. */
 PALLADION_API char* palladion_check_seeds(const palladion_program* program, const palladion_array* inputs,
                                           size_t n_inputs, const char* const* options, int64_t first, int64_t last,
                                           palladion_error* error);
 
-/* The report as JSON: docs/report.schema.json. */
+/* The report as JSON: docs/reference/report.schema.json. */
 PALLADION_API char* palladion_report_json(const palladion_report* report);
 
 /* A report that another process has written as JSON; NULL on an error. */
@@ -164,7 +164,7 @@ PALLADION_API palladion_code palladion_golden(const char* text, size_t size, con
                                               const char* directory, palladion_error* error);
 
 /* Holds outputs against a bundle. `names` are those of the kernel's outputs. The result is the JSON of
- * docs/compare.md, *text (NULL: not wanted) the report for people; NULL on an error. */
+ * docs/reference/compare.md, *text (NULL: not wanted) the report for people; NULL on an error. */
 typedef struct palladion_compare_request {
   const char* directory; /* the bundle */
   const char* const* names;
@@ -193,13 +193,13 @@ typedef struct palladion_reduce_request {
   double seconds;           /* at most so long; 0: no limit */
 } palladion_reduce_request;
 
-/* A smaller kernel with smaller inputs (docs/reduce.md), as JSON: text, ended ("smallest", "budget", "interrupted"),
- * tried, replay (of the finding), and inputs: a list of objects with name, words (as `--in` takes them, or ""), dtype,
- * shape, bytes (hex, row-major). NULL on an error; also where nothing is there to keep. */
+/* A smaller kernel with smaller inputs (docs/guides/reduce.md), as JSON: text, ended ("smallest", "budget",
+ * "interrupted"), tried, replay (of the finding), and inputs: a list of objects with name, words (as `--in` takes them,
+ * or ""), dtype, shape, bytes (hex, row-major). NULL on an error; also where nothing is there to keep. */
 PALLADION_API char* palladion_reduce(const palladion_reduce_request* request, const palladion_array* inputs,
                                      size_t n_inputs, palladion_error* error);
 
-/* What happened when, on one SM or core (docs/timeline.md). */
+/* What happened when, on one SM or core (docs/guides/timeline.md). */
 typedef struct palladion_timeline {
   int64_t unit;        /* which of them is wanted, from 0 */
   int64_t device;      /* of those that run the kernel together, from 0 */
@@ -220,8 +220,8 @@ typedef struct palladion_time_request {
   const char* replay;           /* the schedule of a timed run, which is to be this one; NULL: any */
 } palladion_time_request;
 
-/* How long the kernel takes on the chip of its target (docs/time.md), as JSON; *text (NULL: not wanted) is the same for
- * people. NULL on an error. */
+/* How long the kernel takes on the chip of its target (docs/explanation/time.md), as JSON; *text (NULL: not wanted) is
+ * the same for people. NULL on an error. */
 PALLADION_API char* palladion_time(const palladion_time_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** text, palladion_error* error);
 
@@ -238,8 +238,8 @@ typedef struct palladion_draw_request {
   const char* const* options; /* as for palladion_run_with: with `replay` that run is drawn; NULL: none */
 } palladion_draw_request;
 
-/* The grid, the operands, and what each program reads, computes and writes (docs/trace.md), as JSON; *page (NULL: not
- * wanted) is a page of HTML that shows it. NULL on an error. */
+/* The grid, the operands, and what each program reads, computes and writes (docs/guides/trace.md), as JSON; *page
+ * (NULL: not wanted) is a page of HTML that shows it. NULL on an error. */
 PALLADION_API char* palladion_draw(const palladion_draw_request* request, const palladion_array* inputs,
                                    size_t n_inputs, char** page, palladion_error* error);
 
@@ -261,8 +261,8 @@ typedef struct palladion_layout_request {
 PALLADION_API char* palladion_layout(const palladion_layout_request* request, palladion_error* error);
 
 /* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
- * of docs/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
- * as for palladion_prepare. NULL on an error. */
+ * of docs/reference/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them;
+ * `target` as for palladion_prepare. NULL on an error. */
 PALLADION_API char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** told,
                                   palladion_error* error);
 
@@ -272,7 +272,7 @@ typedef struct palladion_advise_request {
   int what_ifs;  /* run it on a chip with one rate doubled, too */
 } palladion_advise_request;
 
-/* What would make the kernel faster (docs/advice.md), as palladion_time has it: the JSON and the text of
+/* What would make the kernel faster (docs/reference/advice.md), as palladion_time has it: the JSON and the text of
  * `palladion advise`. */
 PALLADION_API char* palladion_advise(const palladion_advise_request* request, const palladion_array* inputs,
                                      size_t n_inputs, char** text, palladion_error* error);
@@ -290,8 +290,8 @@ typedef struct palladion_schedule_request {
   size_t n_lines;
 } palladion_schedule_request;
 
-/* The schedule that shows a finding, drawn (docs/schedule-pictures.md), as JSON: svg, page, text. NULL on an error;
- * also where there is no such finding. */
+/* The schedule that shows a finding, drawn (docs/guides/schedule-pictures.md), as JSON: svg, page, text. NULL on an
+ * error; also where there is no such finding. */
 PALLADION_API char* palladion_draw_schedule(const palladion_schedule_request* request, const palladion_array* inputs,
                                             size_t n_inputs, palladion_error* error);
 
@@ -301,7 +301,7 @@ PALLADION_API char* palladion_kernels(const char* text, size_t size, palladion_e
 /* The text in canonical form; NULL on an error. */
 PALLADION_API char* palladion_canonical(const char* text, size_t size, palladion_error* error);
 
-/* The same as JSON (docs/to-jax.md); NULL on an error. */
+/* The same as JSON (docs/guides/to-jax.md); NULL on an error. */
 PALLADION_API char* palladion_text_json(const char* text, size_t size, palladion_error* error);
 
 /* Every operation as JSON: a list of objects with dialect, name, spec, backends, effect, unit, status, reason. */
@@ -316,9 +316,9 @@ PALLADION_API char* palladion_finding_codes(void);
  * error, which says which names are near. */
 PALLADION_API char* palladion_explain(const char* name, palladion_error* error);
 
-/* Calls from inside compiled programs, XLA's above all: docs/jax.md. Kernels are found by their text and kept, bounded
- * in number, and reports wait in the session named until they are taken. `options` is a list of name=value, parted by
- * semicolons: emu/front/bridge/bridge.h. Texts may be NULL for "". */
+/* Calls from inside compiled programs, XLA's above all: docs/guides/jax.md. Kernels are found by their text and kept,
+ * bounded in number, and reports wait in the session named until they are taken. `options` is a list of name=value,
+ * parted by semicolons: emu/front/bridge/bridge.h. Texts may be NULL for "". */
 typedef struct palladion_call_request {
   const char* text;
   size_t size;
@@ -389,8 +389,8 @@ PALLADION_API char* palladion_resolve_target(const char* name, const char* backe
  * compute capability of a GPU), cores, hbm_bytes (emu/chip/machines/chip.h). */
 PALLADION_API char* palladion_chips(void);
 
-/* The description of one machine, as JSON (docs/machines.md), after the n changes, texts as `l2.size=25MiB`; of all
- * machines where name is NULL. NULL, and in *error what is wrong, for a name or a change that cannot be. */
+/* The description of one machine, as JSON (docs/reference/machines.md), after the n changes, texts as `l2.size=25MiB`;
+ * of all machines where name is NULL. NULL, and in *error what is wrong, for a name or a change that cannot be. */
 PALLADION_API char* palladion_machines(const char* name, const char* const* changes, size_t n, palladion_error* error);
 
 PALLADION_API void palladion_free_program(palladion_program* program);

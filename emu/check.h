@@ -21,7 +21,7 @@
 
 namespace palladion {
 
-// What came of some of the seeds of a check, for the process that makes the report of all (docs/sweeps.md).
+// What came of some of the seeds of a check, for the process that makes the report of all (docs/guides/sweeps.md).
 struct CheckPart {
   std::string made_for;              // a kernel, a target, inputs and options: as replay strings name them
   std::int64_t first = 1, last = 1;  // its seeds, the last one not; seed 0 is where every part begins
@@ -31,7 +31,7 @@ struct CheckPart {
   bool stopped = false;              // after the last that ran: a schedule that does not end, or an error
 };
 
-// Where a GPU needs a fence for asynchronous accesses (docs/memory-model.md).
+// Where a GPU needs a fence for asynchronous accesses (docs/explanation/memory-model.md).
 enum class ProxyRule : std::uint8_t { kPallas, kStrict, kLax };
 PALLADION_EXPORT std::string_view Name(ProxyRule rule);  // "pallas", "strict", "lax"
 PALLADION_EXPORT std::optional<ProxyRule> ProxyRuleFromName(std::string_view name);
@@ -76,7 +76,7 @@ PALLADION_EXPORT absl::StatusOr<Report> Check(const PreparedKernel& kernel, absl
 
 // The seeds first .. last - 1 of that check, 1 or more, for CheckOptions::parts of another: on any machine, and in any
 // order. `options` are those of the whole. Errors are those of Check; Cancelled: it was interrupted. Where no seeds are
-// needed (docs/checks.md), or every schedule is wanted, none run.
+// needed (docs/explanation/checks.md), or every schedule is wanted, none run.
 PALLADION_EXPORT absl::StatusOr<CheckPart> CheckSeeds(const PreparedKernel& kernel, absl::Span<const Tensor> inputs,
                                                       const CheckOptions& options, std::int64_t first,
                                                       std::int64_t last);

@@ -77,7 +77,7 @@ struct RunOptions {
   RunControl* control = nullptr;                             // outlives the run: its interrupts, and how far it is
   // What the target refuses and what its chip has no room for is found before anything runs. Of checks too.
   LegalityMode legality = LegalityMode::kOn;
-  // On a TPU: an access that leaves an array's shape and stays in its tiles is no finding (docs/command.md, --bounds).
+  // On a TPU: an access outside an array's shape but in its tiles is no finding (docs/reference/command.md, --bounds).
   bool padded_bounds = false;
   // Of `Run` and `RunInto`: copies happen as late as they can, at their wait, not as soon as they start.
   bool engines_late = false;
@@ -119,7 +119,7 @@ PALLADION_EXPORT Report ReportOfRefused(const absl::Status& status, std::string_
 // The text in canonical form.
 PALLADION_EXPORT absl::StatusOr<std::string> CanonicalText(std::string_view text, std::string_view path = "");
 
-// The same as JSON, for programs that read kernels: docs/to-jax.md has its fields.
+// The same as JSON, for programs that read kernels: docs/guides/to-jax.md has its fields.
 PALLADION_EXPORT absl::StatusOr<std::string> TextAsJson(std::string_view text, std::string_view path = "");
 
 // Runs every program of the grid in program order. What the kernel does wrong is in the report, and the outputs are

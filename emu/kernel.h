@@ -12,7 +12,7 @@
 // of it is not checked, and breaks replays. A thread that is abandoned while it waits, in a deadlock, leaves by an
 // exception; a destructor may store, update, arrive and signal, but not load and not wait. Limits: what is loaded
 // becomes a plain C++ value, so loading unwritten memory is a finding by itself; there are no clusters, warps and
-// matrix units yet; loops that make no request cannot be interrupted. docs/cpp-kernels.md.
+// matrix units yet; loops that make no request cannot be interrupted. docs/learn/cpp-kernels.md.
 #ifndef PALLADION_EMU_KERNEL_H_
 #define PALLADION_EMU_KERNEL_H_
 

@@ -1,6 +1,6 @@
 // The report of a run or a check, as data; as text or JSON here, as SARIF and JUnit XML in report_formats.h. What is
-// one of a few kinds is an enumeration up to there: words are made by what renders. For readers: docs/reports.md; exit
-// codes: docs/command.md.
+// one of a few kinds is an enumeration up to there: words are made by what renders. For readers:
+// docs/reference/reports.md; exit codes: docs/reference/command.md.
 #ifndef PALLADION_EMU_REPORT_H_
 #define PALLADION_EMU_REPORT_H_
 
@@ -101,7 +101,7 @@ struct VerdictRow {
 };
 absl::Span<const VerdictRow> AllVerdicts();  // in the order of the enumeration, which is from best to worst
 
-// What is looked for; docs/checks.md says how. In the order of the names, which is that of a report's tallies.
+// What is looked for; docs/explanation/checks.md says how. In the order of their names, as in a report's tallies.
 enum class CheckKind : std::uint8_t {
   kBlockResidency,
   kBounds,
@@ -123,7 +123,7 @@ struct CheckTally {
   std::int64_t times = 0;
 };
 
-// What a proof may rest on (docs/verdicts.md); names and words are rows of emu/check/evidence.h.
+// What a proof may rest on (docs/explanation/verdicts.md); names and words are rows of emu/check/evidence.h.
 enum class Fact : std::uint8_t {
   kOneOrder,
   kNoInteraction,
@@ -182,7 +182,7 @@ struct FidelityReach {
   std::vector<SourceFrame> frames;
 };
 
-// How faithful a run is to its target (docs/reports.md): counts are of operations of the text.
+// How faithful a run is to its target (docs/reference/reports.md): counts are of operations of the text.
 struct ReportedFidelity {
   std::int64_t exact = 0, approximate = 0, refused = 0;
   std::vector<FidelityRow> rows;  // refused ones first, then approximate ones, by name
@@ -247,7 +247,7 @@ struct TextOptions {
 };
 
 PALLADION_EXPORT std::string ToText(const Report& report, const TextOptions& options = {});
-PALLADION_EXPORT std::string ToJson(const Report& report);  // docs/report.schema.json
+PALLADION_EXPORT std::string ToJson(const Report& report);  // docs/reference/report.schema.json
 
 }  // namespace palladion
 

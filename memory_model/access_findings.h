@@ -1,6 +1,6 @@
 // Findings about two unordered accesses, or two accesses without a fence between them: the code, both accesses, why the
 // order is missing and what would establish it. Also findings about operations without a wait. A read-only view of a
-// ConcurrencyModel; it decides no order. Based on docs/memory-model.md; the terms are those of Pallas' users.
+// ConcurrencyModel; it decides no order. Based on docs/explanation/memory-model.md, in the terms of Pallas' users.
 #ifndef PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 #define PALLADION_MEMORY_MODEL_ACCESS_FINDINGS_H_
 

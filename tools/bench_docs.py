@@ -1,7 +1,7 @@
-"""The micro-benchmarks' part of docs/benchmarks.md from the JSON of `palladion_bench`: the aims,
+"""The micro-benchmarks' part of docs/explanation/benchmarks.md from the JSON of `palladion_bench`: the aims,
 then a table for each family.
 
-    python3 tools/bench_docs.py build/bench/latest.json docs/benchmarks.md
+    python3 tools/bench_docs.py build/bench/latest.json docs/explanation/benchmarks.md
 
 A family is what stands before the first slash of a benchmark's name. The cells are the benchmark's own counters; of the
 elementary functions, whose cases are function x type x SIMD target, only the nanoseconds for one element are shown,

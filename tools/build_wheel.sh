@@ -2,7 +2,7 @@
 # A wheel for other hosts than this one: what it needs of Debian's Abseil is put into it (auditwheel), and its name says
 # which hosts can have it (manylinux, by the age of their C library). Then it is installed into a fresh environment and
 # looked at. Called by `./dev wheel [FOLDER]`; PALLADION_PREBUILT=FOLDER takes a build that is there.
-# Why Abseil is not linked in instead: Debian's archives are not made for shared libraries (docs/install.md).
+# Why Abseil is not linked in instead: Debian's archives are not made for shared libraries (docs/guides/install.md).
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 OUT=$(realpath -m "${1:-$ROOT/dist}")

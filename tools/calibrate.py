@@ -1,4 +1,5 @@
-"""Measures the GPU at hand with micro-kernels and writes its description: `./dev calibrate` (docs/calibration.md).
+"""Measures the GPU at hand with micro-kernels and writes its description: `./dev calibrate`
+(docs/guides/calibration.md).
 
     tools/calibrate.py [--out FILE] [--only PROBE]
 

@@ -1,5 +1,5 @@
-"""Writes what `./dev test-debian` found into docs/contributing.md, between `measured:debian-N` comments: when, at which
-commit, with which compilers and JAX, and how many tests passed.
+"""Writes what `./dev test-debian` found into docs/develop/contributing.md, between `measured:debian-N` comments: when,
+at which commit, with which compilers and JAX, and how many tests passed.
 
     python3 tools/debian_record.py RELEASE RESULTS DOCTOR
 
@@ -47,8 +47,8 @@ def sentence(results: str, doctor: str) -> str:
 def main(release: str, results_path: str, doctor_path: str) -> None:
     with open(results_path, encoding="utf-8") as results, open(doctor_path, encoding="utf-8") as doctor:
         text = sentence(results.read(), doctor.read())
-    measured_part.write(os.path.join(ROOT, "docs/contributing.md"), f"debian-{release}", text)
-    print(f"docs/contributing.md: {text}", end="")
+    measured_part.write(os.path.join(ROOT, "docs/develop/contributing.md"), f"debian-{release}", text)
+    print(f"docs/develop/contributing.md: {text}", end="")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Makes the fixes of findings that are a change of the kernel text,
-and says how many of them work: the table of docs/reports.md.
+and says how many of them work: the table of docs/reference/reports.md.
 
     python3 tools/fix_table.py [--mutants]   of the conformance cases; of right kernels that lack one wait, arrival,
                                              signal or fence

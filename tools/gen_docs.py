@@ -454,13 +454,32 @@ COMMAND_BLOCKS = (
 )
 
 
+def linked(block: str, page: str) -> str:
+    """The links of a block, which name pages by their names alone (`python.md#targets`) or by their paths from docs/,
+    as links from `page`, a path from the root; those that lead somewhere from its folder stay.
+    """
+    folder = os.path.dirname(os.path.join(ROOT, page))
+    pages = glob.glob(os.path.join(ROOT, "docs/*/*.md"))
+    pages = [one for one in pages if not one.startswith(os.path.join(ROOT, "docs/spec"))]
+
+    def link(found: re.Match) -> str:
+        if ":" in found[2] or os.path.isfile(os.path.join(folder, found[2])):
+            return found[0]
+        place = links.place_of(found[2], pages)
+        if place is None:
+            raise SystemExit(f"{page}: a generated part has a link to {found[2]}: there is no such page in docs/")
+        return found[1] + os.path.relpath(place, folder)
+
+    return re.sub(r"(\]\()([\w./:-]+\.md)(?=[#)])", link, block)
+
+
 def regenerate(text: str, page: str, blocks: dict, used: set[str]) -> str:
     def replace(match: re.Match) -> str:
         name = match["name"]
         if name not in blocks:
             raise SystemExit(f"{page}: nothing generates '{name}'; tools/gen_docs.py knows {', '.join(blocks)}")
         used.add(name)
-        return match["open"] + blocks[name]() + match["close"]
+        return match["open"] + linked(blocks[name](), page) + match["close"]
 
     fresh = MARKER.sub(replace, text)
     if len(re.findall(r"(?:<!--| *#) /?generated:", text)) != 2 * len(MARKER.findall(text)):

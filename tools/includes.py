@@ -1,5 +1,5 @@
 """Every #include of the C++ sources, and which part of the tree may include which. Read by the include-arrows test and
-by the generator of docs/architecture.md. It reads text,
+by the generator of docs/develop/architecture.md. It reads text,
 not the preprocessor's result: an include inside #if counts too.
 """
 

@@ -1,5 +1,5 @@
-"""Fails where a library of the emulator needs a symbol that only a library above it defines (docs/architecture.md, "Who
-includes whom").
+"""Fails where a library of the emulator needs a symbol that only a library above it defines
+(docs/develop/architecture.md, "Who includes whom").
 
     link_arrows.py BUILD_FOLDER
 

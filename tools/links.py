@@ -1,8 +1,8 @@
 """Fails on a relative link in README.md or docs/ whose file, or whose heading, does not exist, and on a page in docs/
-that docs/index.md does not reach; on a page or heading of docs/ that a source file names and that does not exist; and
-on a file or folder of the repository that a page names in backticks and that does not exist. A capital word in a path
-stands for a name (emu/chip/machines/NAME.machine), and docs/mutants.md is a record of a tree that was.
-Links to other sites are not followed.
+that docs/index.md does not reach; on a page or heading of docs/ that a source file or a message in it names and that
+does not exist; and on a file or folder of the repository that a page names in backticks and that does not exist. A
+capital word in a path stands for a name (emu/chip/machines/NAME.machine), and docs/develop/mutants.md is a record of a
+tree that was. Links to other sites are not followed.
 """
 
 import glob
@@ -10,11 +10,14 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-# "docs/spec/ref.md", and "ref.md#get" for a page of the specification.
-NAMED = re.compile(r"\b((?:docs/[\w/-]+|[a-z-]+(?=\.md#))\.md)(?:#([\w.-]*\w))?")
+# "docs/spec/ref.md", and "ref.md#get" for the page of that name, of the specification first.
+NAMED = re.compile(r"\b(docs/[\w./-]*\w\.(?:md|svg|png|json|txt)\b|[a-z-]+\.md(?=#))(?:#([\w.-]*\w))?")
+EXAMPLES = ("tools/links.py", "python/tests/test_site.py")  # have names of pages that are not there
+SOURCES = ("*.cc", "*.h", "*.py", "*.sh", "*.cmake", "*.case", "*.toml", "*.txt", "*.js", "*.html", "dev")
 PATH = re.compile(
     r"`((?:emu|semantics|memory_model|scheduler|python|conformance|bench|tools|docs|cmake)/[\w./-]*)[^`\n]*`"
 )
@@ -48,8 +51,20 @@ def rules(text: str) -> set[str]:
     return found
 
 
+def place_of(name: str, pages: Iterable[str]) -> str | None:
+    """Where the page, or the file of docs/, that a text names is: by its path from the root or from docs/, or by the
+    name of its file alone, which help texts have; of the specification, where it has one of that name.
+    """
+    if "/" in name:
+        path = os.path.join(ROOT, name if name.startswith("docs/") else f"docs/{name}")
+        return path if os.path.isfile(path) else None
+    found = [page for page in pages if os.path.basename(page) == name]
+    found = [page for page in found if os.path.dirname(page) == os.path.join(ROOT, "docs/spec")] or found
+    return found[0] if len(found) == 1 else None
+
+
 def missing_paths(path: str, text: str) -> list[str]:
-    if path == "docs/mutants.md":
+    if path == "docs/develop/mutants.md":
         return []
     names = {name for name in PATH.findall(FENCE.sub("", text)) if not re.search(r"(?<![a-z])[A-Z]{2,}", name)}
     return [
@@ -60,21 +75,21 @@ def missing_paths(path: str, text: str) -> list[str]:
 
 
 def wrong_in_sources(pages: dict[str, str]) -> list[str]:
-    command = ["git", "ls-files", "--", "*.cc", "*.h", "*.py", "*.sh", "*.cmake", "*.case", "dev"]
+    command = ["git", "ls-files", "--", *SOURCES]
     known = {path: anchors(text) for path, text in pages.items()}
     stated = {path: rules(text) for path, text in pages.items()}
     wrong = []
     for path in subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split():
-        if not os.path.isfile(os.path.join(ROOT, path)) or path == "tools/links.py":
+        if not os.path.isfile(os.path.join(ROOT, path)) or path in EXAMPLES:
             continue
         with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as file:
             for name, anchor in NAMED.findall(file.read()):
-                full = name.startswith("docs/")
-                page = os.path.join(ROOT, name if full else f"docs/spec/{name}")
-                if page not in known:
-                    if not full:  # an example of a name, as in "file.md#heading"
-                        continue
-                    wrong.append(f"{path}: {name}: there is no such page")
+                page = place_of(name, pages)
+                if page is None:
+                    if name.startswith("docs/"):  # else an example of a name, as in "file.md#heading"
+                        wrong.append(f"{path}: {name}: there is no such page")
+                elif page not in known:
+                    continue  # a picture
                 elif anchor and slug(anchor) not in known[page] and anchor not in stated[page]:
                     wrong.append(f"{path}: {name}#{anchor}: the page has no such heading")
     return wrong

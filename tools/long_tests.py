@@ -5,8 +5,8 @@
     python3 tools/long_tests.py --list     the parts, and the last result of each
 
 A part is another command of `./dev`. As soon as one ends, its result is written to tools/long_tests.json and
-docs/long-tests.md, so a run that is stopped goes on with the next part. python/tests/test_long_tests.py fails where a
-result is older than 30 days.
+docs/develop/long-tests.md, so a run that is stopped goes on with the next part. python/tests/test_long_tests.py fails
+where a result is older than 30 days.
 """
 
 import argparse
@@ -22,8 +22,8 @@ import measured_part
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORD = os.path.join(ROOT, "tools/long_tests.json")
-PAGE = os.path.join(ROOT, "docs/long-tests.md")
-WRITTEN = ("tools/long_tests.json", "docs/long-tests.md", "docs/mutants.md")  # by a run itself
+PAGE = os.path.join(ROOT, "docs/develop/long-tests.md")
+WRITTEN = ("tools/long_tests.json", "docs/develop/long-tests.md", "docs/develop/mutants.md")  # by a run itself
 DAYS = 30
 PASSED = "passed"
 

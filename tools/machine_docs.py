@@ -1,4 +1,4 @@
-"""The generated parts of docs/machines.md, from `palladion machines --json`."""
+"""The generated parts of docs/reference/machines.md, from `palladion machines --json`."""
 
 import json
 import subprocess

@@ -7,7 +7,7 @@ and reports which tests notice.
     python3 tools/mutants.py run [--jobs N] [--tests NAME...]
                                                             for each place the quick tests until one fails; goes on
                                                             where it was
-    python3 tools/mutants.py report                         docs/mutants.md from the results
+    python3 tools/mutants.py report                         docs/develop/mutants.md from the results
 
 A place is `palladion_mutant(N) ? broken : original`; the environment variable PALLADION_MUTANT says which N is broken,
 so one build serves all. Places are found in tokens, not in a syntax tree: conditions, what is returned or assigned, and
@@ -384,7 +384,7 @@ def report(_: argparse.Namespace) -> None:
         for one in plan
         if ":" in one["killer"]
     ]
-    measured_part.write(os.path.join(ROOT, "docs/mutants.md"), "mutants", "\n".join(lines) + "\n")
+    measured_part.write(os.path.join(ROOT, "docs/develop/mutants.md"), "mutants", "\n".join(lines) + "\n")
 
 
 def main() -> None:

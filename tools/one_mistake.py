@@ -1,4 +1,4 @@
-"""Writes docs/one-mistake.md anew, or says how it differs: one wrong kernel as text, in Python, in a notebook,
+"""Writes docs/learn/one-mistake.md anew, or says how it differs: one wrong kernel as text, in Python, in a notebook,
 under pytest, in SARIF.
 
     .venv/bin/python tools/one_mistake.py --write      (./dev docs does)
@@ -17,8 +17,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/one-mistake.md"
-PICTURE = ROOT / "docs/one-mistake.svg"
+PAGE = ROOT / "docs/learn/one-mistake.md"
+PICTURE = ROOT / "docs/learn/one-mistake.svg"
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 BLOCK = re.compile(
     r"(<!-- shown:(?P<name>[\w-]+) -->\n\n?)(?P<fence>`{3,})(?P<kind>[^\n]*)\n(?P<body>.*?)^(?P=fence)$",

@@ -1,5 +1,5 @@
-"""Writes the pictures that pages show and that their Python saves, run as a reader would: docs/pictures/*.svg of the
-pages about pictures, and docs/learn/pictures/*.svg of the chapters of the course.
+"""Writes the pictures that pages show and that their Python saves, run as a reader would: docs/guides/pictures/*.svg of
+the pages about pictures, and docs/learn/pictures/*.svg of the chapters of the course.
 
     .venv/bin/python tools/pictures.py --write      (./dev docs does)
 
@@ -21,7 +21,10 @@ from doc_blocks import Reader, blocks  # noqa: E402
 
 def pages_by_folder() -> dict[str, list[str]]:
     chapters = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/learn").glob("[0-9]*.md"))
-    return {"docs/pictures": ["docs/pictures.md", "docs/schedule-pictures.md"], "docs/learn/pictures": chapters}
+    return {
+        "docs/guides/pictures": ["docs/guides/pictures.md", "docs/guides/schedule-pictures.md"],
+        "docs/learn/pictures": chapters,
+    }
 
 
 def shown_on(page: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""The scoreboard of docs/scoreboard.md: what each backend passes of the conformance suite,
+"""The scoreboard of docs/explanation/scoreboard.md: what each backend passes of the conformance suite,
 by page of the specification.
 
     python3 tools/scoreboard.py [--timeout SECONDS] [--jobs N] [BACKEND...]

@@ -40,7 +40,7 @@ PICTURES = (
         "failing-schedule",
         "The schedule in which a kernel fails",
         "Who did what in which order, and the edge that is missing; the arrow keys step through the operations.",
-        "schedule-pictures.md",
+        "guides/schedule-pictures.md",
         "handoff.py",
         'palladion.draw_schedule(handoff, x, target="h100").save("failing-schedule.html")',
     ),
@@ -48,7 +48,7 @@ PICTURES = (
         "hopper-timeline",
         "Where the time of a Hopper kernel goes",
         "Threads, barriers, copies and tensor cores of one SM; click a wait to see what ended it.",
-        "timeline.md",
+        "guides/timeline.md",
         "ring.py",
         "palladion time ring.pkir --in a=zeros --in b=zeros --page hopper-timeline.html",
     ),
@@ -56,7 +56,7 @@ PICTURES = (
         "tpu-timeline",
         "Where the time of a TPU kernel goes",
         "Steps of the grid, the buffers of its blocks, copies and units of one core.",
-        "timeline.md",
+        "guides/timeline.md",
         "blocks.py",
         "palladion time blocks.pkir --in x=zeros --in y=zeros --page tpu-timeline.html",
     ),
@@ -64,7 +64,7 @@ PICTURES = (
         "programs",
         "What each program of the grid touches",
         "Step through the programs with the arrow keys: what each reads and writes of every operand.",
-        "timeline.md",
+        "guides/timeline.md",
         "blocks.py",
         "palladion trace blocks.pkir --view programs --in x=zeros --in y=zeros --page programs.html",
     ),
@@ -101,7 +101,7 @@ def made(picture: Picture, folder: pathlib.Path) -> None:
 
 def entry(picture: Picture) -> str:
     page = f"gallery/{picture.name}.html"
-    stem = picture.of.removesuffix(".md")
+    stem = pathlib.PurePath(picture.of).stem
     return f"""
 ## {picture.title}
 

@@ -5,7 +5,8 @@
 
 docs/ stays what it is on GitHub: plain Markdown, one page for each file, no directives. What Sphinx needs besides is
 made here: the contents from the headings and lists of docs/index.md, the README as a page, the reference of the Python
-package from its docstrings, that of C++ from its headers, and a gallery (site_gallery.py). docs/site/conf.py has
+package from its docstrings, that of C++ from its headers, a gallery (site_gallery.py), and what leads on from the old
+address of a page that moved. docs/site/conf.py has
 Sphinx's settings; `./dev site` runs all of it. Links to other sites are not followed.
 """
 
@@ -18,6 +19,7 @@ import shutil
 import sys
 import urllib.parse
 
+import moved_pages
 import notebooks
 import site_gallery
 
@@ -32,13 +34,22 @@ LINK = re.compile(r"(\[[^\]]*\])\(([^)\s]+)\)")
 RANKS = {
     "guides/": 1.3,
     "learn/index": 1.2,
-    "python-reference": 0.8,
-    "cpp-reference": 0.7,
+    "learn/cpp-kernels": 1.2,
+    "reference/python-reference": 0.8,
+    "reference/cpp-reference": 0.7,
     "index": 0.8,
     "gallery": 0.8,
     "spec/": 0.6,
+    "develop/": 0.5,
 }
-RANKS |= {"real-kernels": 0.8, "production-kernels": 0.8, "scoreboard": 0.7, "benchmarks": 0.8}
+RANKS |= {f"explanation/{name}": 0.8 for name in ("real-kernels", "production-kernels", "benchmarks")}
+RANKS |= {"explanation/scoreboard": 0.7}
+# Made here, and once at the top too.
+MADE_PLACES = {name: f"reference/{name}" for name in ("python-reference", "cpp-reference")}
+LEADS_ON = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Palladion: this page has moved</title>
+<meta http-equiv="refresh" content="1; url={target}"><link rel="canonical" href="{target}">
+<script>location.replace("{target}" + location.hash)</script><a href="{target}">This page has moved</a></html>
+"""
 README = "readme.md"  # the page that README.md becomes
 LEXERS = {"output": "text", "case": "text"}  # our words for a block, where Pygments has none
 
@@ -84,15 +95,19 @@ def contents(index: str) -> str:
         title, _, body = part.partition("\n")
         pages = re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md\)", body, re.MULTILINE)
         pages = ["A first kernel, and its finding <readme>", *pages, "gallery"] if title == "Learn" else pages
-        pages = pages + ["python-reference", "cpp-reference"] if title == "Reference" else pages
+        pages = [*pages, *MADE_PLACES.values()] if title == "Reference" else pages
         tables.append(f"```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n")
     return "\n".join(tables)
 
 
-def ranks(index: str) -> dict[str, float]:
-    """What the search multiplies the scores of pages by (docs/site/search.js), by name, or by folder with a slash."""
-    about_sources = index.partition("\n## Develop\n")[2]
-    return RANKS | dict.fromkeys(re.findall(r"^- \[[^\]]*\]\(([\w./-]+)\.md\)", about_sources, re.MULTILINE), 0.5)
+def old_addresses(table: dict[str, str]) -> dict[str, str]:
+    """{address: a page that leads on} for each page that moved (tools/moved_pages.py)."""
+    places = {old.removesuffix(".md"): new.removesuffix(".md") for old, new in table.items() if old.endswith(".md")}
+    found = {}
+    for old, new in (places | MADE_PLACES).items():
+        target = f"{os.path.relpath(new, os.path.dirname(old) or '.')}.html"
+        found[f"{old}.html"] = LEADS_ON.format(target=target)
+    return found
 
 
 def contents_of_course() -> str:
@@ -118,11 +133,13 @@ def stage() -> None:
     write(README, links_inside(plain_fences(read(os.path.join(ROOT, "README.md"))), ""))
     write("index.md", read(os.path.join(SOURCE, "index.md")) + "\n" + contents(read(os.path.join(DOCS, "index.md"))))
     write("learn/index.md", read(os.path.join(SOURCE, "learn/index.md")) + "\n" + contents_of_course())
-    write("python-reference.md", python_reference())
-    write("cpp-reference.md", cpp_reference())
+    write("reference/python-reference.md", python_reference())
+    write("reference/cpp-reference.md", cpp_reference())
+    for address, page in old_addresses(moved_pages.moved()).items():
+        write(f"_extra/{address}", page)
     shutil.copy(os.path.join(DOCS, "site/conf.py"), SOURCE)
     search = read(os.path.join(DOCS, "site/search.js"))
-    write("search.js", search.replace("/*PARTS*/ {}", json.dumps(ranks(read(os.path.join(DOCS, "index.md"))))))
+    write("search.js", search.replace("/*PARTS*/ {}", json.dumps(RANKS)))
     os.makedirs(os.path.join(SOURCE, "_static"))
     site_gallery.main(pathlib.Path(SOURCE, "_extra/gallery"))
     notebooks.main(pathlib.Path(SOURCE, "_extra/learn/notebooks"))
@@ -158,7 +175,7 @@ def cpp_reference() -> str:
         "# C++ headers",
         "",
         "The headers that a program includes, whole: their comments are the reference. [Kernels from",
-        "C++](cpp-kernels.md) has a first program.",
+        "C++](../learn/cpp-kernels.md) has a first program.",
     ]
     for name in sorted(os.listdir(os.path.join(ROOT, HEADERS))):
         if name.endswith(".h"):

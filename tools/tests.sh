@@ -164,7 +164,7 @@ test_in_debian() {
 }
 
 # `./dev test-debian`: both commands of README.md as a user of that Debian types them, but for the sanitizers, which are
-# compiled by clang. The outcome is recorded in docs/contributing.md.
+# compiled by clang. The outcome is recorded in docs/develop/contributing.md.
 test_debian() {
   local release=$1
   begin_results

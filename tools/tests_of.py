@@ -3,8 +3,8 @@
     tests_of.py FILE...     prints "TARGET FILTER" for each GoogleTest binary, and "pytest FILE" for Python
 
 A C++ file has the tests that stand in its folder, and those that noticed when a place of it was broken on purpose
-(docs/mutants.md; of the folder, where none of its own was). A Python module has the tests with its name. It is a
-choice: what else a change breaks is `./dev test`'s to find.
+(docs/develop/mutants.md; of the folder, where none of its own was). A Python module has the tests with its name. It is
+a choice: what else a change breaks is `./dev test`'s to find.
 """
 
 import os
@@ -44,7 +44,7 @@ def beside(folder: str) -> dict[str, set[str]]:
 
 def noticed(path: str) -> dict[str, set[str]]:
     """The tests that noticed a broken place of the file, or of its folder, by binary."""
-    rows = _ROW.findall(read("docs/mutants.md"))
+    rows = _ROW.findall(read("docs/develop/mutants.md"))
     folder = os.path.dirname(path)
     of_file = [(binary, test) for where, binary, test in rows if where == path]
     found = {}

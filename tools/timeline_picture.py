@@ -1,5 +1,6 @@
-"""Writes docs/timeline.png and docs/timeline_tpu.png: the pages of the kernels in docs/timeline.md, in chromium without
-a window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares them."""
+"""Writes docs/guides/timeline.png and docs/guides/timeline_tpu.png: the pages of the kernels in
+docs/guides/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ
+between hosts, so no test compares them."""
 
 import json
 import pathlib
@@ -9,7 +10,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-DOCS, COMMAND = ROOT / "docs", ROOT / "build/palladion"
+GUIDES, COMMAND = ROOT / "docs/guides", ROOT / "build/palladion"
 sys.path.insert(0, str(ROOT / "python/tests"))
 
 from browser_pages import browser  # noqa: E402
@@ -30,7 +31,7 @@ def span_of(page: pathlib.Path, what: str, begin: float) -> int:
 
 def draw(name: str, inputs: tuple, picture: str, at: str, select: tuple | None = None) -> None:
     source = re.search(
-        rf"```python file={name}.py\n(.*?)```", (DOCS / "timeline.md").read_text(encoding="utf-8"), re.DOTALL
+        rf"```python file={name}.py\n(.*?)```", (GUIDES / "timeline.md").read_text(encoding="utf-8"), re.DOTALL
     )[1]
     with tempfile.TemporaryDirectory() as folder_name:
         folder = pathlib.Path(folder_name)
@@ -41,7 +42,9 @@ def draw(name: str, inputs: tuple, picture: str, at: str, select: tuple | None =
         given = [word for one in inputs for word in ("--in", f"{one}=zeros")]
         subprocess.run([COMMAND, "time", f"{name}.pkir", *given, "--page", f"{name}.html"], cwd=folder, check=True)
         selected = f"&span={span_of(folder / f'{name}.html', *select)}" if select else ""
-        browser(folder / f"{name}.html", f"--screenshot={DOCS / picture}", "--window-size=1360,1100", at=at + selected)
+        browser(
+            folder / f"{name}.html", f"--screenshot={GUIDES / picture}", "--window-size=1360,1100", at=at + selected
+        )
 
 
 def main() -> None:

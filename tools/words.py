@@ -1,5 +1,5 @@
-"""Fails on words that docs/glossary.md rules out where a field has its own: in comments, docstrings and pages, and in
-names of functions, classes and variables of Python.
+"""Fails on words that docs/reference/glossary.md rules out where a field has its own: in comments, docstrings and
+pages, and in names of functions, classes and variables of Python.
 
 Usage: words.py [FILE...]. Without files it reads all that git lists but those of LEFT_OUT. Not seen: string literals
 that are no docstrings, names in C++ and in the folders of NAMES_STAY, and what stands in backticks.
@@ -22,7 +22,7 @@ RULED_OUT = {
     "somebody": "an agent, a thread, a caller",
     "nobody": "no agent, no thread; never",
 }
-LEFT_OUT = ("docs/glossary.md",)  # has the words to rule them out
+LEFT_OUT = ("docs/reference/glossary.md",)  # has the words to rule them out
 # Names of parameters there are those of references in case files and their reports.
 NAMES_STAY = ("conformance/gpu_corpus/",)
 
@@ -59,7 +59,7 @@ def _python(text: str, names: bool) -> Iterator[tuple[int, str]]:
 
 def found_in(path: str, text: str) -> list[str]:
     return [
-        f"{path}:{number}: '{match[0]}': docs/glossary.md has other words: {RULED_OUT[match[0].lower()]}"
+        f"{path}:{number}: '{match[0]}': docs/reference/glossary.md has other words: {RULED_OUT[match[0].lower()]}"
         for number, line in prose_of(path, text)
         for match in _WORD.finditer(_CODE.sub("", line))
     ]

@@ -15,7 +15,7 @@ run(${work}/prefix/bin/palladion conformance --tier quick)  # finds its cases th
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${work}/build -G Ninja -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/build)
 run(${work}/build/consumer)
-# The program of docs/cpp-kernels.md, and what it prints.
+# The program of docs/learn/cpp-kernels.md, and what it prints.
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/quick_start -B ${work}/quick_start -G Ninja -DCMAKE_CXX_COMPILER=${CXX}
   -DCMAKE_PREFIX_PATH=${work}/prefix)
 run(${CMAKE_COMMAND} --build ${work}/quick_start)

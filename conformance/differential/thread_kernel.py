@@ -1,10 +1,10 @@
 """Random kernels of GPU threads with barriers, TMA copies and shared memory, for inputs with which every order gives
 one result.
 
-The texts are those of the hunt (docs/hunting.md), which this asks for by number. Each is checked on inputs of its own,
-and only what is `proved` or `clean` under 64 schedules is a kernel here: one with a race may give anything. Limits: one
-in twenty of the hunt's kernels is of that kind; none with semaphores, unions of refs or barriers of a cluster, which
-JAX's GPU interpreter of 0.10 does not have.
+The texts are those of the hunt (docs/develop/hunting.md), which this asks for by number. Each is checked on inputs of
+its own, and only what is `proved` or `clean` under 64 schedules is a kernel here: one with a race may give anything.
+Limits: one in twenty of the hunt's kernels is of that kind; none with semaphores, unions of refs or barriers of a
+cluster, which JAX's GPU interpreter of 0.10 does not have.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Writes docs/hardware.md from the recordings and what Palladion gives today: python conformance/hardware/page.py
+"""Writes docs/explanation/hardware.md from the recordings and what Palladion gives today: python conformance/hardware/page.py
 --write (./dev docs does)."""
 
 import collections
@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import prose  # noqa: E402
 
-PAGE = ROOT / "docs" / "hardware.md"
+PAGE = ROOT / "docs/explanation/hardware.md"
 
 HEAD = """# Palladion beside an H200
 
@@ -42,7 +42,7 @@ CONTRADICTED = """
 Mended since:
 
 - Conversions to f8e4m3fn and f8e5m2. Palladion gave what JAX gives on a CPU, NaN or infinity, for numbers beyond the largest. GPUs saturate, and both backends use that instruction
-  (PTX `cvt.rn.satfinite`): now so on `triton` and `mosaic_gpu` ([convert_element_type](spec/elementwise.md#convert_element_type)).
+  (PTX `cvt.rn.satfinite`): now so on `triton` and `mosaic_gpu` ([convert_element_type](../spec/elementwise.md#convert_element_type)).
 
 Left, with the reason. Elsewhere than at the elements named here these kernels are held to their bounds:
 
@@ -56,7 +56,7 @@ there Palladion has a finding. *Unbounded* is an approximation outside the range
 Beside numbers:
 
 - A kernel whose arrays in shared memory fill all 227 KiB passes JAX's own test, and the launch is refused ("invalid argument"): the compiled kernel has a little of its own. 226 KiB and 32 barriers run.
-  So to fill them all is the defect CAPACITY here ([capacity](spec/contracts.md#capacity)).
+  So to fill them all is the defect CAPACITY here ([capacity](../spec/contracts.md#capacity)).
 - A wait for a barrier's phase after which another one has completed returns here at once, with the defect BAR_PHASE_SKIP. On the GPU it hangs (`033_bar_alternate_waiters_racy`, which has three threads,
   is the smallest): an mbarrier knows the parity of phases alone, so the wait returns only where the number of completions that the thread has not seen is odd.
 - What the backends refuse and a check here does not say is [at the end](#refused).
@@ -65,7 +65,7 @@ Beside numbers:
 PRODUCTS = """
 ## Matrix products
 
-Palladion adds exact products in double and rounds once ([contractions](spec/dot.md)); a tensor core does not. What it does is known to the last bit: `conformance/hardware/tensor_core.py`
+Palladion adds exact products in double and rounds once ([contractions](../spec/dot.md)); a tensor core does not. What it does is known to the last bit: `conformance/hardware/tensor_core.py`
 is a model of it in NumPy (the truncated fused dot-product-add of MMA-Sim, arXiv 2511.10909), and every sum that was recorded, {sums} of them, is the model's to the bit. So the difference
 of a kernel's product from Palladion's is the tensor core's, and its bound follows from the model: what each instruction cuts off and rounds.
 What no document says and the recordings do:

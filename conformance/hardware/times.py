@@ -1,9 +1,9 @@
 """What `palladion time` says of the kernels whose time was recorded on a GPU, and how far it is off: python
 conformance/hardware/times.py.
 
-`--write` puts the tables into docs/time.md and what was found beside the recording (h200/found_times.json); `PART OF A
-NAME...` shows those kernels alone. A kernel is timed at the clock that the GPU had meanwhile. Does not catch: what
-differs between the JAX that lowered the kernel on the GPU and the one that is installed.
+`--write` puts the tables into docs/explanation/time.md and what was found beside the recording (h200/found_times.json);
+`PART OF A NAME...` shows those kernels alone. A kernel is timed at the clock that the GPU had meanwhile. Does not
+catch: what differs between the JAX that lowered the kernel on the GPU and the one that is installed.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGE = ROOT / "docs" / "time.md"
+PAGE = ROOT / "docs/explanation/time.md"
 CHIP = "h200"
 RECORDED, FOUND = HERE / CHIP / "times.json", HERE / CHIP / "found_times.json"
 # Numbers of the description come from these: division, sums with a product, and what copies and products share of

@@ -1,5 +1,5 @@
-"""Which conformance cases for a GPU have no recording, and why: the list of docs/hardware.md that is not of kernels but
-of what lacks one.
+"""Which conformance cases for a GPU have no recording, and why: the list of docs/explanation/hardware.md that is not of
+kernels but of what lacks one.
 
 Based on the case files, the corpus' cases in Python and the two indexes of recordings. What it does not say: whether a
 recorded kernel is recorded for every input that would show a difference.
@@ -67,7 +67,7 @@ def reasons(chip: str = "h100") -> dict[str, list[str]]:
 
 
 def section() -> str:
-    """The part of docs/hardware.md, its heading first."""
+    """The part of docs/explanation/hardware.md, its heading first."""
     by_reason = reasons()
     ran = by_reason.pop("", [])
     rows = [

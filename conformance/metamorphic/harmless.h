@@ -1,5 +1,5 @@
 // Harmless operations: what may be put into any right or wrong kernel of a backend without changing what a check must
-// say of it. The metamorphic test (docs/hunting.md) puts each into every case and compares the reports.
+// say of it. The metamorphic test (docs/develop/hunting.md) puts each into every case and compares the reports.
 #ifndef PALLADION_CONFORMANCE_METAMORPHIC_HARMLESS_H_
 #define PALLADION_CONFORMANCE_METAMORPHIC_HARMLESS_H_
 
@@ -30,7 +30,7 @@ struct Harmless {
   // without one does not get it.
   std::string_view text;
   std::string_view why;  // it is harmless, with the rules that say so
-  // Facts of the verdict (docs/verdicts.md) one of which it denies by that fact's words: `proved` may become `clean`.
+  // Facts (docs/explanation/verdicts.md) one of which it denies, by that fact's words: `proved` may become `clean`.
   absl::Span<const Fact> denies = {};
   bool in_clusters = true;
   bool beside_conflicts = true;  // false: not for kernels in which accesses without an order meet

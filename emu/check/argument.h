@@ -1,5 +1,5 @@
-// The one sentence of a check: why a clean run is a proof, or how much the schedules that ran cover (docs/verdicts.md).
-// Derived from the runs and the facts that they established; findings are separate.
+// The one sentence of a check: why a clean run is a proof, or how much the schedules that ran cover
+// (docs/explanation/verdicts.md). Derived from the runs and the facts that they established; findings are separate.
 #ifndef PALLADION_EMU_CHECK_ARGUMENT_H_
 #define PALLADION_EMU_CHECK_ARGUMENT_H_
 

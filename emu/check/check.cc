@@ -1,6 +1,6 @@
 // The driver of a check: which schedules run, with which observers, and how their outputs are compared. Rules:
-// docs/checks.md. Two orders suffice where programs do not synchronise: what the sweep finds holds for every order.
-// Else: seeds.
+// docs/explanation/checks.md. Two orders suffice where programs do not synchronise: what the sweep finds holds for
+// every order. Else: seeds.
 #include "emu/check.h"
 
 #include <algorithm>
@@ -147,7 +147,8 @@ class Checker {
   }
 
   // Program order and its reverse, at the same time where a thread is worth it. The reverse is not watched where
-  // program order shows that it can add nothing but its outputs (docs/checks.md); begun too early, it runs again.
+  // program order shows that it can add nothing but its outputs (docs/explanation/checks.md); begun too early, it runs
+  // again.
   absl::Status RunOrders() {
     constexpr std::int64_t kForward = 0;  // and 1, the reverse
     const std::int64_t orders = check::HasParallelDimension(kernel_.state().program(), inputs_) ? 2 : 1;

@@ -120,7 +120,7 @@ class RacesOfTasks final : public Checker {
     if (!judges_) return status;
     const bool alike = checks_.order_is_no_matter();
     looked.facts.Set(Fact::kNoConflict, alike && !ran.stuck());
-    // docs/checks.md: why the reverse order need not be watched.
+    // docs/explanation/checks.md: why the reverse order need not be watched.
     looked.every_order_alike = alike && definedness_ && found_nothing && !UpdatesAtomically(program_);
     looked.tallies[CheckKind::kRacesBetweenPrograms] += checks_.accesses();
     return status;

@@ -1,6 +1,6 @@
 // The table of checkers, which are the same in every execution mode (way.h). Each checker attaches its observers before
 // the run, and afterwards returns its findings, how often it looked, and which facts it established for this run.
-// docs/checks.md has the table; `--checks` and the words of tallies are its columns.
+// docs/explanation/checks.md has the table; `--checks` and the words of tallies are its columns.
 //
 //   Checkers checkers = Checkers::Of({.program = program, .kernel = &kernel, .inputs = inputs, .way = way, ...});
 //   checkers.Attach(options);

@@ -1,7 +1,7 @@
 // Schedules of a check without values: in a kernel whose values affect only other values, a schedule runs without
-// computing them, and the writes that its reads saw stand for its outputs (docs/checks.md#schedules-without-values).
-// Program order is repeated in this mode; other schedules follow only if the repetition matches the full run. A
-// schedule with anything unusual is run again in full.
+// computing them, and the writes that its reads saw stand for its outputs
+// (docs/explanation/checks.md#schedules-without-values). Program order is repeated in this mode; other schedules follow
+// only if the repetition matches the full run. A schedule with anything unusual is run again in full.
 #ifndef PALLADION_EMU_CHECK_ELIDED_TRIALS_H_
 #define PALLADION_EMU_CHECK_ELIDED_TRIALS_H_
 

@@ -1,7 +1,7 @@
 // What a check has established about a kernel on its inputs, as named facts, and what follows from them. The verdict
 // `proved` and the sentence that justifies it are derived from the same facts, so they cannot disagree. For readers:
-// docs/verdicts.md, whose tables are generated from here. A fact holds of a whole check: it is the intersection of what
-// each watched schedule showed. No fact covers other inputs, or machines that break their documented order.
+// docs/explanation/verdicts.md, whose tables come from here. A fact holds of a whole check: it is the intersection of
+// what each watched schedule showed. No fact covers other inputs, or machines that break their documented order.
 #ifndef PALLADION_EMU_CHECK_EVIDENCE_H_
 #define PALLADION_EMU_CHECK_EVIDENCE_H_
 
@@ -59,7 +59,7 @@ struct ProofRow {
   std::string_view says;
 };
 
-// One of docs/verdicts.md: "every schedule", "one order", "independent programs", "threads".
+// One of docs/explanation/verdicts.md: "every schedule", "one order", "independent programs", "threads".
 const ProofRow& ProofNamed(std::string_view name);
 
 // The first whose facts are all there; nullptr: there is none.

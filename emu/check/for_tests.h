@@ -11,8 +11,8 @@
 namespace palladion::check {
 
 struct ForTests {
-  // A schedule that can add nothing but its order runs without values (docs/checks.md), and the report is the same;
-  // false: all run in full. `elided` counts those without values; nullptr: no count is wanted.
+  // A schedule that can add nothing but its order runs without values (docs/explanation/checks.md), and the report is
+  // the same; false: all run in full. `elided` counts those without values; nullptr: no count is wanted.
   bool elide = true;
   std::atomic<std::int64_t>* elided = nullptr;
   // Programs run under a policy, and seeds, also where they cannot see each other's effects.

@@ -1,6 +1,6 @@
-// The argument behind "proved" (docs/schedules.md), against every schedule: where programs do not interact and the
-// sweep of one run finds no conflict, all schedules of random small kernels give the same outputs. And it is no empty
-// claim: among the others many give several.
+// The argument behind "proved" (docs/explanation/schedules.md), against every schedule: where programs do not interact
+// and the sweep of one run finds no conflict, all schedules of random small kernels give the same outputs. And it is no
+// empty claim: among the others many give several.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,6 +1,6 @@
-// A check whose seeds ran in parts on several machines (docs/sweeps.md): which seeds have to run again where the report
-// is made, and which results count without. Based on two facts: a check's knowledge only grows with its seeds, so a
-// seed that adds nothing to its own part adds nothing to the whole; and counts are sums. It does not verify that a
+// A check whose seeds ran in parts on several machines (docs/guides/sweeps.md): which seeds have to run again where the
+// report is made, and which results count without. Based on two facts: a check's knowledge only grows with its seeds,
+// so a seed that adds nothing to its own part adds nothing to the whole; and counts are sums. It does not verify that a
 // machine counted correctly: a part is trusted.
 #ifndef PALLADION_EMU_CHECK_SEED_PARTS_H_
 #define PALLADION_EMU_CHECK_SEED_PARTS_H_

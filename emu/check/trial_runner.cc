@@ -176,7 +176,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
   return trial;
 }
 
-// Begun backwards, would it hang? (docs/schedules.md)
+// Begun backwards, would it hang? (docs/explanation/schedules.md)
 absl::Status TrialRunner::TryStartOrder(Trial& trial) const {
   if (trial.all_fit || trial.run.outcome != scheduler::Outcome::kFinished) return absl::OkStatus();
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> unused, kernel::NewOutputs(kernel_));

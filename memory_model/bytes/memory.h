@@ -98,8 +98,8 @@ class Memory final : public Machine {
 
   // From here on no byte moves, but of single numbers in a thread's own memory: bounds and watchers are as before, and
   // other values and memory hold anything. For schedules whose values are known from another one
-  // (docs/checks.md#schedules-without-values), not where definedness is tracked. Memory that was there before moves,
-  // and what is added between MoveNothing(false) and the next MoveNothing().
+  // (docs/explanation/checks.md#schedules-without-values), not where definedness is tracked. Memory that was there
+  // before moves, and what is added between MoveNothing(false) and the next MoveNothing().
   void MoveNothing(bool nothing = true) { buffers_.MoveNothing(nothing); }
 
   // From now on loads copy: another agent may write between a load and the use of its value.

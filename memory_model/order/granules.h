@@ -1,7 +1,7 @@
 // Access history of memory that has fragmented: for each 16 bytes, which agents accessed which of them. Pages on
-// demand, so memory grows with the bytes touched. Based on the measurements in docs/memory-model.md: scattered accesses
-// are twenty times as fast as in a list of boxes. The granule is never the unit of a report: byte masks keep overlap
-// exact.
+// demand, so memory grows with the bytes touched. Based on the measurements in docs/explanation/memory-model.md:
+// scattered accesses are twenty times as fast as in a list of boxes. The granule is never the unit of a report: byte
+// masks keep overlap exact.
 #ifndef PALLADION_MEMORY_MODEL_ORDER_GRANULES_H_
 #define PALLADION_MEMORY_MODEL_ORDER_GRANULES_H_
 

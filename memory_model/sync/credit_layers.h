@@ -4,9 +4,9 @@
 // none of a later layer, the count is too small for the wait, and no credit of another layer can stand for the missing
 // one. Waits that take credits must be ordered as well: each begins after the one before it, in happens-before. Waits
 // of one agent with nothing between them that another agent, or an engine, could see are one wait for their sum: which
-// of them took what has no effect. The argument: docs/checks.md. Limits: it is conservative. It looks at the credits
-// that a run took, oldest first, and withholds the fact where other credits could have taken their place, whether or
-// not that would have mattered.
+// of them took what has no effect. The argument: docs/explanation/checks.md. Limits: it is conservative. It looks at
+// the credits that a run took, oldest first, and withholds the fact where other credits could have taken their place,
+// whether or not that would have mattered.
 #ifndef PALLADION_MEMORY_MODEL_SYNC_CREDIT_LAYERS_H_
 #define PALLADION_MEMORY_MODEL_SYNC_CREDIT_LAYERS_H_
 

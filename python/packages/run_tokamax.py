@@ -2,7 +2,7 @@
 
 A row is an operation, one of its implementations and a chip. A row that runs has to agree with a higher precision: `implementation="xla"` of
 the same operands in f32, with products of f32, of quantised operands the product of what they stand for; and to have no finding but those
-that tokamax_findings.py argues; one that cannot run has to say so by name. Small shapes: what is tried is whether they run and are right. It needs tokamax (docs/production-kernels.md says which), and
+that tokamax_findings.py argues; one that cannot run has to say so by name. Small shapes: what is tried is whether they run and are right. It needs tokamax (docs/explanation/production-kernels.md says which), and
 is no part of `./dev test`. With JAX before 0.10 it runs the rows that need one.
 """
 
@@ -273,7 +273,7 @@ def _word(row, chip, report, said, far) -> str:
 
 
 def _page(results, seeds) -> str:
-    """The part of docs/production-kernels.md."""
+    """The part of docs/explanation/production-kernels.md."""
     lines = [f"tokamax {tokamax.__version__}, JAX {jax.__version__}, {seeds} schedules, by `./dev test-packages tokamax`:", ""]
     for chips in (GPUS,) if OLDER else (GPUS, TPUS):
         lines += ["| operation | implementation | " + " | ".join(chips) + " |", "|---|---|" + "---|" * len(chips)]
@@ -306,7 +306,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="a pattern of the rows to run: `operation / implementation / chip`")
     parser.add_argument("--seeds", type=int, default=64, help="check each kernel under so many schedules (64)")
-    parser.add_argument("--write", action="store_true", help="write the tables of docs/production-kernels.md")
+    parser.add_argument("--write", action="store_true", help="write the tables of docs/explanation/production-kernels.md")
     parser.add_argument("--verbose", action="store_true", help="print each report")
     options = parser.parse_args()
     sys.argv = sys.argv[:1]  # tokamax reads the rest as flags of its own
@@ -326,7 +326,7 @@ def main() -> int:
         root = os.path.join(os.path.dirname(__file__), "..", "..")
         sys.path.insert(0, os.path.join(root, "tools"))
         import measured_part
-        measured_part.write(os.path.join(root, "docs", "production-kernels.md"), "tokamax-older" if OLDER else "tokamax", _page(results, options.seeds))
+        measured_part.write(os.path.join(root, "docs/explanation/production-kernels.md"), "tokamax-older" if OLDER else "tokamax", _page(results, options.seeds))
     print(f"{len(results) - len(wrong)} as expected, {len(wrong)} wrong")
     of_other_jax = any(re.search(options.filter, f"{row.name} / {chip}") for row in ROWS for chip in row.chips if row.older != OLDER)
     return 1 if wrong or not (results or of_other_jax) else 0

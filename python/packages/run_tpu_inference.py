@@ -30,7 +30,7 @@ import tpu_inference_experimental as experimental
 bf16, f32, f8 = jnp.bfloat16, jnp.float32, jnp.float8_e4m3fn
 
 
-PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "production-kernels.md")
+PAGE = os.path.join(os.path.dirname(__file__), "..", "..", "docs/explanation/production-kernels.md")
 # Why a row does not run: a pattern of what is said, and what that is.
 REFUSED = {
     "SparseCore": (r"SparseCore, which is not modelled", "its instructions and meshes; refused by name and line"),
@@ -351,7 +351,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--filter", default="", help="a pattern of the rows to run: `kernel / chip`")
     parser.add_argument("--seeds", type=int, default=64, help="check each kernel under so many schedules (64)")
-    parser.add_argument("--write", action="store_true", help="write the table of docs/production-kernels.md")
+    parser.add_argument("--write", action="store_true", help="write the table of docs/explanation/production-kernels.md")
     parser.add_argument("--verbose", action="store_true", help="print each report")
     options = parser.parse_args()
     sys.argv = sys.argv[:1]  # the package's tests read the rest as flags of their own

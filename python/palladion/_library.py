@@ -272,7 +272,7 @@ class Program:
         return self._called(self._library.palladion_check, options_list(options), inputs, outputs)
 
     def check_seeds(self, inputs, first: int, last: int, **options) -> dict:
-        """Some seeds of the check with these options, for the `parts` of another: docs/sweeps.md."""
+        """Some seeds of the check with these options, for the `parts` of another: docs/guides/sweeps.md."""
         given, keep, error = options_list(options), [], _Error()
         ins = _listed(_contiguous(inputs), keep)
         part = ctypes.c_void_p(
@@ -339,7 +339,7 @@ def call(request: _CallRequest, inputs, outputs):
 
 
 def take_session(session: int) -> dict:
-    """The calls of a session since the last time: docs/jax.md. Their reports are ReportJson."""
+    """The calls of a session since the last time: docs/guides/jax.md. Their reports are ReportJson."""
     library = load()
     taken = library.palladion_session_take(session)
     if not taken:
@@ -449,7 +449,7 @@ def canonical(text: str) -> str:
 
 
 def text_json(text: str) -> dict:
-    """The text as the library reads it, canonical: its fields are in docs/to-jax.md."""
+    """The text as the library reads it, canonical: its fields are in docs/guides/to-jax.md."""
     return json.loads(text_of_text("palladion_text_json", text))
 
 

@@ -1,4 +1,5 @@
-"""Machine descriptions: what the chips are in numbers, each with its source (docs/machines.md). Needs no JAX."""
+"""Machine descriptions: what the chips are in numbers, each with its source (docs/reference/machines.md). Needs no
+JAX."""
 
 import ctypes
 import dataclasses

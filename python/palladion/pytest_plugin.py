@@ -1,5 +1,5 @@
 """The pytest plugin: the Pallas kernels of each test run in Palladion, and a defect fails the test.
-For users: docs/pytest.md.
+For users: docs/guides/pytest.md.
 
 It does nothing unless a run has --palladion or a test has the marker or the fixture; JAX is imported by the first test
 that it concerns. Only the call of a test is emulated, not its fixtures: an emulation has to end before whatever began

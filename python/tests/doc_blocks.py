@@ -1,5 +1,5 @@
-"""The code blocks of a page, and running them as a reader would, in one folder and one Python: docs/contributing.md has
-the words.
+"""The code blocks of a page, and running them as a reader would, in one folder and one Python:
+docs/develop/contributing.md has the words.
 
 A block's first line says what it is (```LANGUAGE [WORD]...). What runs by itself: python, console and sh; pkir, diff
 and case are read by the command. `output` is what the block before it printed. All else has to say `no-run` and why.
@@ -153,7 +153,7 @@ class Reader:
             raise Wrong(
                 f"{block}: a block of {block.language or 'no language'} does not run by itself; say what it is "
                 f"(python, console, sh, "
-                "output, pkir, diff, case, cpp), or `no-run` and why (docs/contributing.md)"
+                "output, pkir, diff, case, cpp), or `no-run` and why (docs/develop/contributing.md)"
             )
         how(block)
 

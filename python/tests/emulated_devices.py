@@ -72,7 +72,9 @@ def main():
     assert sharded(lambda x: x + 1)(x)[0, 0] == 1
 
     if jax.__version_info__ >= (0, 9):  # JAX 0.8 writes device ids in another way
-        with palladion.emulate() as session:  # without races: the kernel's steps share a semaphore (docs/checks.md)
+        with (
+            palladion.emulate() as session
+        ):  # without races: the kernel's steps share a semaphore (docs/explanation/checks.md)
             gathered = all_gather.all_gather(x, mesh=MESH, axis_name="d")
         np.testing.assert_array_equal(gathered, x)
         assert session.report.count == 1, session.report

@@ -1,5 +1,5 @@
 """What does not come back from JAX as the text that it was, and why: the one list of it, for tests and for
-docs/to-jax.md.
+docs/guides/to-jax.md.
 
 A reason applies to a kernel by what stands in it (`when`); only where that cannot be said does it name cases. Every
 kernel that a reason applies to must fail in the way it says, and every other must come back.

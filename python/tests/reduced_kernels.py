@@ -1,4 +1,4 @@
-"""What `palladion reduce` makes of real kernels with planted mistakes: the table of docs/reduce.md, kept in
+"""What `palladion reduce` makes of real kernels with planted mistakes: the table of docs/guides/reduce.md, kept in
 conformance/reduced_kernels.json.
 
 The kernels: mutants that a check reports, of the quick kernels that JAX ships and of documented TPU kernels with

@@ -78,7 +78,7 @@ def test_a_rate_that_cannot_be_doubled_is_reported(hopper):
 
 
 def _product(slots):
-    """A matrix product of one block with a ring of so many slots, as docs/timeline.md has it."""
+    """A matrix product of one block with a ring of so many slots, as docs/guides/timeline.md has it."""
     steps, swizzle = 16, (plgpu.TilingTransform((8, 64)), plgpu.SwizzleTransform(128))
 
     def kernel(a_ref, b_ref, o_ref, a_smem, b_smem, full, empty):

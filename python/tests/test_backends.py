@@ -39,7 +39,7 @@ kernel @k {
 }
 """
 
-OF_THE_RECORDS = jax.__version_info__[:2] == (0, 10)  # the interpreters that docs/scoreboard.md speaks of
+OF_THE_RECORDS = jax.__version_info__[:2] == (0, 10)  # the interpreters that docs/explanation/scoreboard.md speaks of
 
 
 def asked(folder: pathlib.Path, name: str, dtype) -> str:
@@ -194,7 +194,7 @@ def test_a_record_counts_each_case_once_on_each_page():
 
 
 def test_the_page_is_that_of_the_records():
-    page = (ROOT / "docs/scoreboard.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/explanation/scoreboard.md").read_text(encoding="utf-8")
     records = scoreboard.read_records()
     for part in (
         scoreboard.families_table(records),

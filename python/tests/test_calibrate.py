@@ -1,6 +1,6 @@
 """`./dev calibrate` without a GPU: its micro-kernels are legal, and timed by our own model they give the description's
 numbers back; the fit on made-up measurements; the file that is written. The measurement itself is CUPTI's, on a card:
-docs/calibration.md has what it gave."""
+docs/guides/calibration.md has what it gave."""
 
 import os
 import re

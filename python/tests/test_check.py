@@ -114,7 +114,7 @@ def test_every_member_of_the_json_is_an_attribute():
         return schema["required"]
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(os.path.join(root, "docs", "report.schema.json"), encoding="utf-8") as stream:
+    with open(os.path.join(root, "docs/reference/report.schema.json"), encoding="utf-8") as stream:
         schema = json.load(stream)
     found = palladion.check(functools.partial(summed, semantics="parallel"), ROWS, target="mosaic_tpu/v5p")
     kernel = found.kernels[0]

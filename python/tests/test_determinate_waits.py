@@ -1,4 +1,5 @@
-"""Kernels whose waits take the same copies in every schedule are proved by one run, and no others (docs/checks.md)."""
+"""Kernels whose waits take the same copies in every schedule are proved by one run, and no others
+(docs/explanation/checks.md)."""
 
 import jax
 import jax.numpy as jnp

@@ -1,5 +1,5 @@
-"""The uncertainty of a difference of two times: the recorded times of variants of one kernel (docs/time.md) stay
-inside it.
+"""The uncertainty of a difference of two times: the recorded times of variants of one kernel (docs/explanation/time.md)
+stay inside it.
 
 Based on: the table of an H200, where a table is a kernel and rows of one shape are its variants. Kernels that spill
 have no uncertainty, and no difference has one. Not in it: TPUs, of which no two variants of one kernel were published

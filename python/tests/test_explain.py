@@ -60,9 +60,11 @@ def test_a_page_has_all_of_its_parts(code):
 
 
 def test_its_link_is_a_heading_of_the_page():
-    headings = (pathlib.Path(__file__).parents[2] / "docs/findings.md").read_text(encoding="utf-8").splitlines()
+    headings = (
+        (pathlib.Path(__file__).parents[2] / "docs/reference/findings.md").read_text(encoding="utf-8").splitlines()
+    )
     for code in CODES:
-        assert palladion.explain(code).link == f"docs/findings.md#{code.lower()}"
+        assert palladion.explain(code).link == f"docs/reference/findings.md#{code.lower()}"
         assert f"## {code}" in headings  # its anchor, as GitHub and MyST make them
 
 
@@ -70,7 +72,7 @@ def test_a_site_is_linked_and_a_file_of_the_repository_named():
     assert link_html("https://x.org/findings.html#oob") == (
         "<a href='https://x.org/findings.html#oob'>https://x.org/findings.html#oob</a>"
     )
-    assert link_html("docs/findings.md#oob") == "docs/findings.md#oob"
+    assert link_html("docs/reference/findings.md#oob") == "docs/reference/findings.md#oob"
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_the_command_has_a_table_and_json_that_is_as_the_schema_has_it(tmp_path)
         words = [COMMAND, "check", str(tmp_path / "k.pkir"), "--in", "args[0]=zeros", "--seeds", "2", *options]
         return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
-    schema = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "docs/reference/report.schema.json").read_text(encoding="utf-8"))
     report = json.loads(said("--format", "json"))
     jsonschema.validate(report, schema)
     assert report["fidelity"]["approximate"] == 1

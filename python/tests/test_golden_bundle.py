@@ -21,7 +21,7 @@ import spoiled_numbers
 import spoiled_outputs
 from palladion.real_kernels import table
 
-PAGE = os.path.join(os.path.dirname(__file__), "../../docs/compare.md")
+PAGE = os.path.join(os.path.dirname(__file__), "../../docs/reference/compare.md")
 # Of the quick cases, those that are one kernel whose outputs are the function's, and that run in JAX's interpreter.
 HELD = ["example_kernel", "matmul", "softmax", "rms_norm", "layer_norm", "attention", "flash_attention", "megablox gmm"]
 

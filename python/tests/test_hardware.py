@@ -1,5 +1,5 @@
 """What a GPU gave (conformance/hardware) against what Palladion gives for the same kernels and inputs, and
-docs/hardware.md against both.
+docs/explanation/hardware.md against both.
 
 What it does not catch: a deviation of elements that are not kept of an output of more than 2048; of matrix products the
 hash of a model's whole output is compared.

@@ -1,5 +1,5 @@
-"""The times recorded on a GPU (conformance/hardware): docs/time.md has what was measured and what the model says, and
-it still says so.
+"""The times recorded on a GPU (conformance/hardware): docs/explanation/time.md has what was measured and what the model
+says, and it still says so.
 
 All kernels take minutes: those that are quick are timed here, all of them by conformance/hardware/times.py --write. How
 far a time may be off is no test: the page has it.

@@ -1,4 +1,5 @@
-"""The example of docs/hopper.md, as a reader would type it: it runs, and what is printed is what the page says."""
+"""The example of docs/learn/hopper.md, as a reader would type it: it runs, and what is printed is what the page
+says."""
 
 import os
 import pathlib
@@ -7,7 +8,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/hopper.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/learn/hopper.md").read_text(encoding="utf-8")
 EARLY = """            plgpu.barrier_arrive(empty.at[slot])  # too early: the slot is still to be read
             o_ref[pl.ds(step * ROWS, ROWS), :] = smem[slot] * 2
 """

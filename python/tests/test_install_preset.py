@@ -1,4 +1,4 @@
-"""What docs/cpp-kernels.md says to type is there: the preset, and what an installation takes from a build."""
+"""What docs/learn/cpp-kernels.md says to type is there: the preset, and what an installation takes from a build."""
 
 import json
 import pathlib
@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def test_the_preset_that_the_page_names_builds_no_tests():
-    page = (ROOT / "docs/cpp-kernels.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/learn/cpp-kernels.md").read_text(encoding="utf-8")
     command = re.search(r"cmake --preset (\w+) && cmake --build --preset (\w+) && cmake --install (\S+) --prefix", page)
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     (configured,) = [one for one in presets["configurePresets"] if one["name"] == command[1]]

@@ -27,7 +27,7 @@ from palladion.bridge import jax_params
 X = jnp.arange(10 * 128, dtype=jnp.float32).reshape(10, 128)
 FIELDS = {field.name for field in dataclasses.fields(pltpu.InterpretParams)}
 CORES = next(name for name in ("num_cores_or_threads", "num_cores_per_device") if name in FIELDS)
-DOCS = pathlib.Path(__file__).parents[2] / "docs" / "jax.md"
+DOCS = pathlib.Path(__file__).parents[2] / "docs/guides/jax.md"
 interpreter = sys.modules[pltpu.reset_tpu_interpret_mode_state.__module__]
 try:
     from jax._src.pallas.mosaic_gpu.interpret import interpret_pallas_call as gpu_interpreter

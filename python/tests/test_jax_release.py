@@ -1,7 +1,7 @@
 """tools/jax_release.py on the installed JAX: everything that it has for kernels is known, or refused by name.
 
-A failure here is the list of what a new JAX release brought; docs/jax-versions.md says what to do with it. Not here:
-what names mean.
+A failure here is the list of what a new JAX release brought; docs/reference/jax-versions.md says what to do with it.
+Not here: what names mean.
 """
 
 import importlib.util

@@ -353,7 +353,7 @@ def test_in_a_notebook(tmp_path):
     wrong = exercise.check(names["double"])
     assert wrong.code == "RACE_ASYNC" and repr(wrong).count("\n") == 0
     assert "RACE_ASYNC" in wrong._repr_html_() and "wrong" in wrong._repr_html_()
-    assert exercise.task in exercise.code and "ring-of-slots" in repr(exercise) and "<pre>" in exercise._repr_html_()
+    assert exercise.task in exercise.code and "ring-of-slots" in repr(exercise) and "<pre " in exercise._repr_html_()
     assert exercise.hint() in exercise.hint()
     with pytest.raises(ValueError, match="there is no exercise 'none'; there are "):
         palladion.exercise("none")

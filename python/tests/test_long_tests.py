@@ -80,7 +80,7 @@ def test_what_a_run_writes_is_no_change_of_the_commit(tmp_path):
         as_one = ("-c", "user.name=n", "-c", "user.email=e")
         subprocess.run(["git", *as_one, *words], cwd=tmp_path, check=True, capture_output=True)
 
-    for name in ("tools/long_tests.json", "docs/long-tests.md", "a.cc"):
+    for name in ("tools/long_tests.json", "docs/develop/long-tests.md", "a.cc"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("1")
     git("init", "-q")
@@ -89,7 +89,7 @@ def test_what_a_run_writes_is_no_change_of_the_commit(tmp_path):
     named = long_tests.commit(str(tmp_path))
     assert re.fullmatch("[0-9a-f]{10}", named)
     (tmp_path / "tools/long_tests.json").write_text("2")
-    (tmp_path / "docs/long-tests.md").write_text("2")
+    (tmp_path / "docs/develop/long-tests.md").write_text("2")
     assert long_tests.commit(str(tmp_path)) == named
     (tmp_path / "a.cc").write_text("2")
     assert long_tests.commit(str(tmp_path)) == f"{named}-dirty"

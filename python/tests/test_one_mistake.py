@@ -1,4 +1,4 @@
-"""docs/one-mistake.md says what is printed. `tools/one_mistake.py --write` writes it anew."""
+"""docs/learn/one-mistake.md says what is printed. `tools/one_mistake.py --write` writes it anew."""
 
 import pathlib
 import re

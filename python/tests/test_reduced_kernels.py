@@ -1,5 +1,5 @@
-"""The table of docs/reduce.md is what `palladion reduce` makes of its kernels today; every row is also seen again and
-reduced again there.
+"""The table of docs/guides/reduce.md is what `palladion reduce` makes of its kernels today; every row is also seen
+again and reduced again there.
 """
 
 import json

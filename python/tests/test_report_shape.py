@@ -270,7 +270,7 @@ def test_pages_have_all_of_the_text():
         page = Page(value._repr_html_())
         assert "error[RACE_WW]" in page.words and "o_ref[0] = x_ref[pl.program_id(0)]\n     |         ^" in page.words
         assert "(1) write of o_ref[0] by program (0)" in page.words and ", at the same place" in page.words
-        linked = '(palladion.explain("RACE_WW"); docs/findings.md#race_ww)'
+        linked = '(palladion.explain("RACE_WW"); docs/reference/findings.md#race_ww)'
         for part in ("why: ", "fix: ", "replay: palladion.", linked):
             assert part in page.words, part
         # Two programs of four, and the element that both write: its frame, each box, what they share.

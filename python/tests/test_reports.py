@@ -32,7 +32,7 @@ def closed(schema):
     )
 
 
-PUBLISHED = json.loads((ROOT / "docs/report.schema.json").read_text(encoding="utf-8"))
+PUBLISHED = json.loads((ROOT / "docs/reference/report.schema.json").read_text(encoding="utf-8"))
 REPORT = jsonschema.Draft202012Validator(closed(PUBLISHED))
 
 RACE = """pkir 1;

@@ -3,6 +3,7 @@ builds the whole site."""
 
 import pathlib
 import re
+import subprocess
 import sys
 
 import pytest
@@ -12,20 +13,25 @@ from doc_blocks import blocks
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
+import gen_docs  # noqa: E402
+import links  # noqa: E402
+import moved_pages  # noqa: E402
 import notebooks  # noqa: E402
 import site_gallery  # noqa: E402
 import site_pages as pages  # noqa: E402
 import site_questions  # noqa: E402
 
+TABLE = moved_pages.moved()
+
 
 def test_every_page_stands_in_one_part_of_the_contents():
     contents = pages.contents(pages.read(ROOT / "docs/index.md"))
     listed = re.findall(r"^(?:[\w ,]+<)?([\w./-]+)>?$", contents, re.MULTILINE)
-    made = {"readme", "gallery", "python-reference", "cpp-reference"}
+    made = {"readme", "gallery", *pages.MADE_PLACES.values()}
     assert sorted(set(listed)) == sorted(listed)
     there = {str(path.relative_to(ROOT / "docs"))[:-3] for path in (ROOT / "docs").rglob("*.md")}
     assert set(listed) - made <= there
-    assert {name for name in there - {"index"} if "/" not in name} <= set(listed)
+    assert {name for name in there - {"index"} if not re.match(r"learn/\d", name)} <= set(listed)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,7 @@ def test_a_block_keeps_its_language_alone(before, after):
 @pytest.mark.parametrize(
     "text, folder, link",
     [
-        ("[a](docs/python.md#targets)", "", "[a](python.md#targets)"),
+        ("[a](docs/reference/python.md#targets)", "", "[a](reference/python.md#targets)"),
         ("[a](../README.md#use-it-from-c)", "docs", "[a](readme.md#use-it-from-c)"),
         ("[a](../../README.md)", "docs/spec", "[a](../readme.md)"),
         ("[a](../LICENSE)", "docs", "a"),
@@ -88,8 +94,10 @@ def test_a_chapter_is_a_notebook_with_its_code(chapter):
 
 
 def test_a_link_of_a_notebook_leads_to_the_page_on_the_site():
-    cell = notebooks.notebook("See [it](../jax.md#x), [next](05-a.md), [out](https://example.org/a.md).\n")["cells"][0]
-    assert cell["source"] == "See [it](../../jax.html#x), [next](../05-a.html), [out](https://example.org/a.md)."
+    cell = notebooks.notebook("See [it](../guides/a.md#x), [next](05-a.md), [out](https://example.org/a.md).\n")[
+        "cells"
+    ][0]
+    assert cell["source"] == "See [it](../../guides/a.html#x), [next](../05-a.html), [out](https://example.org/a.md)."
 
 
 def test_every_question_has_pages_that_exist():
@@ -106,7 +114,62 @@ def test_a_page_that_is_not_among_the_first_five_is_a_miss():
     assert len(site_questions.misses(asked, [["x"], ["1", "2", "3", "4", "5", "c"]])) == 2
 
 
-def test_pages_about_the_sources_come_late():
-    ranks = pages.ranks(pages.read(ROOT / "docs/index.md"))
-    assert ranks["contributing"] < 1 < ranks["guides/"]
-    assert "findings" not in ranks
+def test_what_the_search_ranks_is_there():
+    made = {"gallery", *pages.MADE_PLACES.values()}
+    for name in set(pages.RANKS) - made:
+        assert (ROOT / "docs" / (name if name.endswith("/") else f"{name}.md")).exists(), name
+    assert pages.RANKS["develop/"] < 1 < pages.RANKS["guides/"]
+
+
+def test_what_moved_is_at_its_new_place():
+    assert {name: new for name, new in TABLE.items() if not (ROOT / "docs" / new).exists()} == {}
+    assert {name for name in TABLE if (ROOT / "docs" / name).exists()} == set()
+
+
+def test_nothing_names_an_old_place():
+    assert list(moved_pages.stale(TABLE)) == [], "run python3 tools/moved_pages.py --write"
+
+
+def test_an_old_place_is_noticed():
+    table = {"a.md": "guides/jax.md", "p/": "guides/pictures/"}
+    text = 'see docs/a.md#x, "docs", "a.md", docs/p/x.svg; not docs/a.mdx, my-docs/a.md'
+    new = 'see docs/guides/jax.md#x, "docs/guides/jax.md", docs/guides/pictures/x.svg; not docs/a.mdx, my-docs/a.md'
+    assert moved_pages.renamed(text, table) == new
+    assert moved_pages.relinked("[a](../a.md#x)", "docs/spec/ref.md", table, False) == "[a](../guides/jax.md#x)"
+    there = "[r](../spec/ref.md) [w](https://a.md) [h](#h)"
+    assert moved_pages.relinked(there, "docs/guides/jax.md", table, False) == there
+    assert moved_pages.relinked("[r](spec/ref.md)", "docs/guides/jax.md", table, True) == "[r](../spec/ref.md)"
+
+
+def test_an_old_address_leads_on_with_its_anchor():
+    found = pages.old_addresses(TABLE)
+    assert 'location.replace("reference/findings.html" + location.hash)' in found["findings.html"]
+    assert "reference/python-reference.html" in found["python-reference.html"]
+    assert len(found) == len([name for name in TABLE if name.endswith(".md")]) + 2
+
+
+def test_a_link_of_a_generated_part_is_found_by_the_name_of_its_page():
+    text = "[a](python.md#targets), [b](spec/ref.md), [c](https://example.org/x.md)"
+    assert gen_docs.linked(text, "docs/guides/a.md") == (
+        "[a](../reference/python.md#targets), [b](../spec/ref.md), [c](https://example.org/x.md)"
+    )
+    assert gen_docs.linked("[a](reduce.md)", "docs/reference/command.md") == "[a](../guides/reduce.md)"
+    assert gen_docs.linked("[a](reduce.md)", "docs/spec/coverage.md") == "[a](reduce.md)"
+    with pytest.raises(SystemExit, match=r"a link to nowhere\.md: there is no such page"):
+        gen_docs.linked("[a](nowhere.md)", "docs/guides/jax.md")
+
+
+def test_a_page_that_a_message_names_and_that_is_not_there_is_noticed(monkeypatch, tmp_path):
+    monkeypatch.setattr(links, "ROOT", str(tmp_path))
+    (tmp_path / "docs/guides").mkdir(parents=True)
+    page = tmp_path / "docs/guides/there.md"
+    page.write_text("# There\n", encoding="utf-8")
+    messages = 'Error("docs/guides/there.md", "docs/there.md", "there.md#there", "there.md#not", "docs/x.schema.json");'
+    (tmp_path / "a.cc").write_text(messages, encoding="utf-8")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    subprocess.run(["git", "-C", tmp_path, "add", "-A"], check=True)
+    assert links.wrong_in_sources({str(page): "# There\n"}) == [
+        "a.cc: docs/there.md: there is no such page",
+        "a.cc: there.md#not: the page has no such heading",
+        "a.cc: docs/x.schema.json: there is no such page",
+    ]

@@ -1,5 +1,5 @@
 """SparseCore is not modelled: what needs it is refused by name and line, and JAX refuses it on a TensorCore as well
-(docs/sparsecore.md).
+(docs/reference/sparsecore.md).
 """
 
 import contextlib

@@ -48,7 +48,7 @@ def test_the_command_has_them():
 
 
 def test_the_table_of_targets_has_all_chips():
-    [row] = re.findall(r"^\| a chip: (.*?) \|", (ROOT / "docs/python.md").read_text(), re.MULTILINE)
+    [row] = re.findall(r"^\| a chip: (.*?) \|", (ROOT / "docs/reference/python.md").read_text(), re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", row)) == set(FAMILIES)
 
 

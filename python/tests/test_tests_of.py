@@ -17,7 +17,7 @@ def chosen_for(*paths):
 def test_a_source_has_the_suites_beside_it_and_those_that_noticed():
     lines = dict(line.split(" ", 1) for line in chosen_for("semantics/prepare/joined_launches.cc").stdout.splitlines())
     assert "DeviceMesh.*" in lines["semantics_test"]
-    assert "CheckCommandTest.SeveralLaunchesInARow" in lines["emu_test"]  # docs/mutants.md
+    assert "CheckCommandTest.SeveralLaunchesInARow" in lines["emu_test"]  # docs/develop/mutants.md
 
 
 def test_several_files_are_one_run_of_each_binary():
@@ -33,7 +33,7 @@ def test_a_python_module_has_the_tests_with_its_name():
     "path, message",
     [
         ("semantics/no_such_file.cc", "is no file of this repository"),
-        ("docs/fit.md", "of C++ and Python files it is known which tests notice a change"),
+        ("docs/reference/fit.md", "of C++ and Python files it is known which tests notice a change"),
         ("bench/memory_model_bench.cc", "no test binary has tests of this folder"),
     ],
 )

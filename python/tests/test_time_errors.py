@@ -1,5 +1,5 @@
-"""docs/time.md says how far its tables of whole times are off in the mean, of what was fitted and of what was not: it
-is reckoned here.
+"""docs/explanation/time.md says how far its tables of whole times are off in the mean, of what was fitted and of what
+was not: it is reckoned here.
 
 Based on: the tables themselves, whose figures other tests hold. Not in it: laws of single instructions, whose tables
 give a bound alone.
@@ -8,7 +8,7 @@ give a bound alone.
 import pathlib
 import re
 
-PAGE = pathlib.Path(__file__).parents[2] / "docs" / "time.md"
+PAGE = pathlib.Path(__file__).parents[2] / "docs/explanation/time.md"
 
 
 def rows_below(page, head):
@@ -59,7 +59,7 @@ def sentence(page):
 
 def test_the_page_says_the_mean_of_its_errors():
     page = PAGE.read_text(encoding="utf-8")
-    assert sentence(page) in re.sub(r"\s+", " ", page), f"docs/time.md should say: {sentence(page)}"
+    assert sentence(page) in re.sub(r"\s+", " ", page), f"docs/explanation/time.md should say: {sentence(page)}"
 
 
 # Of a table of rates, what a copy or a unit of its own is bound by.

@@ -76,7 +76,7 @@ def test_a_signal_leaves_the_old_outputs_or_the_new_ones(kernel, tmp_path, numbe
         process.communicate()
         values = last_values(out)
         assert values <= before | {attempt + 2}
-        if number != signal.SIGKILL:  # that alone can come between two renames (docs/command.md)
+        if number != signal.SIGKILL:  # that alone can come between two renames (docs/reference/command.md)
             assert len(values) == 1 and parts(tmp_path) == []
     assert start("run", kernel, "--in", "x=full(9)", "--out", out, cwd=tmp_path).wait() == 0
     assert parts(tmp_path) == [] and last_values(out) == {9}

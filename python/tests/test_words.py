@@ -52,7 +52,7 @@ def test_strings_code_and_parts_of_words_are_not(path, text):
 
 
 def test_every_word_is_one_of_the_glossary():
-    glossary = open(os.path.join(words.ROOT, "docs/glossary.md"), encoding="utf-8").read()
+    glossary = open(os.path.join(words.ROOT, "docs/reference/glossary.md"), encoding="utf-8").read()
     assert all(f" {word}" in glossary for word in words.RULED_OUT)
 
 

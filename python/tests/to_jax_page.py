@@ -1,4 +1,4 @@
-"""The counts of docs/to-jax.md: how many cases of each family come back from JAX, and why the others do not.
+"""The counts of docs/guides/to-jax.md: how many cases of each family come back from JAX, and why the others do not.
 
     PYTHONPATH=python .venv/bin/python python/tests/to_jax_page.py    writes them; test_to_jax.py says when they are
     stale
@@ -17,7 +17,7 @@ from palladion import _library
 from palladion.jax.jax_source import reading
 from round_trip import case_files
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "to-jax.md"
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/guides/to-jax.md"
 _PART = re.compile(r"(<!-- counted:cases -->\n).*?(<!-- /counted:cases -->)", re.DOTALL)
 
 

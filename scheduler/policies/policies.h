@@ -1,5 +1,5 @@
-// The policies, one file each. Which bugs each is good at finding: docs/schedules.md. None has state that outlives a
-// run: a policy is made for one run.
+// The policies, one file each. Which bugs each is good at finding: docs/explanation/schedules.md. None has state that
+// outlives a run: a policy is made for one run.
 #ifndef PALLADION_SCHEDULER_POLICIES_POLICIES_H_
 #define PALLADION_SCHEDULER_POLICIES_POLICIES_H_
 

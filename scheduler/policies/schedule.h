@@ -7,7 +7,7 @@
 //   s2:moves:start.3-1.2.0:add:...                            after agent 1's 2nd operation agent 0 goes
 //   s2:moves@264:start.3-1.2.0:add:...                        the same, where 264 clusters of blocks are resident
 //
-// docs/schedules.md has the parts.
+// docs/explanation/schedules.md has the parts.
 #ifndef PALLADION_SCHEDULER_POLICIES_SCHEDULE_H_
 #define PALLADION_SCHEDULER_POLICIES_SCHEDULE_H_
 

@@ -1,7 +1,7 @@
 // Bytes and elements, which must not be confused with each other: an offset in bytes beside the number of an element, a
 // size in bytes beside a number of elements. Based on: the rule that a signature or a struct with both units
-// distinguishes them by type (docs/contributing.md); loops take value() once and use plain integers. Not distinguished:
-// offsets from lengths, and elements of one array from elements of another.
+// distinguishes them by type (docs/develop/contributing.md); loops take value() once and use plain integers. Not
+// distinguished: offsets from lengths, and elements of one array from elements of another.
 #ifndef PALLADION_SEMANTICS_BASE_UNITS_H_
 #define PALLADION_SEMANTICS_BASE_UNITS_H_
 

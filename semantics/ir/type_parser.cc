@@ -21,7 +21,7 @@ absl::Status TypeParser::ParseDType(DType* dtype) {
   const std::optional<DType> found =
       in_.token().kind == TokenKind::kIdent ? DTypeFromName(in_.token().text) : std::nullopt;
   if (!found.has_value())
-    return in_.Expected("an element type", "docs/dtypes.md lists them: f32, bf16, i32, bool, ...");
+    return in_.Expected("an element type", "docs/reference/dtypes.md lists them: f32, bf16, i32, bool, ...");
   *dtype = *found;
   return in_.Advance();
 }

@@ -98,7 +98,8 @@ absl::Status ApplyAt(const Kernel& kernel, const std::vector<Index>& indices, Sh
       case Index::Kind::kRef:
         return absl::UnimplementedError(
             "a ref as an index needs SparseCore: it is a gather or scatter by DMA, which JAX refuses on a TensorCore; "
-            "SparseCore is not modelled (docs/sparsecore.md). Copy row by row, with an index that is a scalar");
+            "SparseCore is not modelled (docs/reference/sparsecore.md). Copy row by row, with an index that is a "
+            "scalar");
       case Index::Kind::kPoint: {
         PALLADION_RETURN_IF_ERROR(CheckIndexType(kernel, index.start, /*scalar=*/false, axis));
         // A constant outside is found where it is reached, as a computed index is: code for another case may hold one.

@@ -20,7 +20,8 @@ std::string OfAnotherMachine(const Launch& launch, const Target& target) {
                                      ? "vector subcores of SparseCores (plsc.VectorSubcoreMesh)"
                                      : "several kinds of cores";
   return Cat("a launch over a mesh of ", cores,
-             " is not modelled yet (docs/sparsecore.md): use pallas_call with a grid, of which a TensorCore runs the "
+             " is not modelled yet (docs/reference/sparsecore.md): use pallas_call with a grid, of which a TensorCore "
+             "runs the "
              "programs");
 }
 

@@ -147,7 +147,7 @@ absl::StatusOr<WalkStep> ViewPlanner::WalkAt(const std::vector<Index>& indices, 
     if (index.kind == Index::Kind::kRef) {
       return absl::UnimplementedError(
           "a ref as an index needs SparseCore: it is a gather or scatter by DMA, which JAX refuses on a TensorCore; "
-          "SparseCore is not modelled (docs/sparsecore.md). Copy row by row, with an index that is a scalar");
+          "SparseCore is not modelled (docs/reference/sparsecore.md). Copy row by row, with an index that is a scalar");
     }
     step.entries.push_back(index.kind);
     IndexValue start;

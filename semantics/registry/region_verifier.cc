@@ -37,7 +37,7 @@ absl::Status FindRow(Instr& instr) {
         Append(&dialects, dialects.empty() ? "; write " : " or ", row.dialect, row.dialect.empty() ? "" : ".",
                row.name);
     }
-    if (dialects.empty()) dialects = Cat(MeantBy(instr), " docs/operations.md lists the known ones");
+    if (dialects.empty()) dialects = Cat(MeantBy(instr), " docs/reference/operations.md lists the known ones");
     return absl::InvalidArgumentError(Cat("unknown primitive ", FullName(instr), dialects));
   }
   if (instr.row->status == OpStatus::kImplemented) return absl::OkStatus();

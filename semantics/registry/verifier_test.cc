@@ -55,10 +55,10 @@ TEST(VerifierTest, PlacesSayLineKernelInstructionAndTheUsersChain) {
       "pkir 1; file #f = \"f.py\"; file #g = \"g.py\"; loc #a = #g:30 fn \"main\"; loc #b = #f:12:3 fn \"kernel\" via "
       "#a;\n"
       "kernel @k {\n  grid [];\n  body @f () {\n    %v = no_such_thing(1:i32) : i32[] #b;\n    return;\n  }\n}\n";
-  EXPECT_EQ(
-      VerifyErrorOf(text),
-      "t.pkir:5: kernel @k: `no_such_thing`: unknown primitive no_such_thing; docs/operations.md lists the known ones; "
-      "at f.py:12:3 in kernel (called from g.py:30 in main)");
+  EXPECT_EQ(VerifyErrorOf(text),
+            "t.pkir:5: kernel @k: `no_such_thing`: unknown primitive no_such_thing; docs/reference/operations.md lists "
+            "the known ones; "
+            "at f.py:12:3 in kernel (called from g.py:30 in main)");
 }
 
 TEST(VerifierTest, UnsupportedPrimitivesAreUnimplementedWithTheirReason) {

@@ -264,7 +264,7 @@ void CheckOperations(Legality& legality) {
     legality.Illegal(op,
                      Cat(op.dialect, op.dialect.empty() ? "" : ".", op.name, " has no lowering on ", legality.target(),
                          elsewhere, ": the kernel would be refused"),
-                     "use operations that the backend has (docs/operations.md)");
+                     "use operations that the backend has (docs/reference/operations.md)");
   };
   for (const Region* region : CompiledRegions(legality)) ForEachCompiled(legality, *region, look);
 }

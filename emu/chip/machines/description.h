@@ -1,7 +1,7 @@
 // What a chip is, in numbers: its capacities, what each unit of it does in a cycle, how long memory takes; each with
 // its source. The files emu/chip/machines/*.machine hold them, embedded in the library; how they are written is said in
-// docs/machines.md. An unpublished number is absent, never zero: Get says so, and what to do. What it does not catch: a
-// number that is wrong and contradicts no other.
+// docs/reference/machines.md. An unpublished number is absent, never zero: Get says so, and what to do. What it does
+// not catch: a number that is wrong and contradicts no other.
 #ifndef PALLADION_EMU_CHIP_MACHINES_DESCRIPTION_H_
 #define PALLADION_EMU_CHIP_MACHINES_DESCRIPTION_H_
 
@@ -70,9 +70,9 @@ class Machine {
   const std::optional<Number>& At(std::size_t row) const { return numbers_[row]; }  // of key_table::kRows
 
   // What if: `l2.size=25MiB`; without a unit, in the one that the machine has it in, and `l2.mib=25` where only one
-  // number of the group is in such a unit. Numbers that follow from it (docs/machines.md) follow. InvalidArgument:
-  // there is no such number, or it contradicts one that does not follow. All of them at once, as peaks follow from
-  // several.
+  // number of the group is in such a unit. Numbers that follow from it (docs/reference/machines.md) follow.
+  // InvalidArgument: there is no such number, or it contradicts one that does not follow. All of them at once, as peaks
+  // follow from several.
   absl::Status Set(absl::Span<const std::string> changes);
 
  private:

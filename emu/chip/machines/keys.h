@@ -1,6 +1,6 @@
 // Every number that a machine description may have: its name, its dimension, the machines that it is about and what it
-// means. Files, typed access, `palladion machines` and docs/machines.md all read this one table. A name that no row
-// has, or one asked for in another unit, does not compile.
+// means. Files, typed access, `palladion machines` and docs/reference/machines.md all read this one table. A name that
+// no row has, or one asked for in another unit, does not compile.
 #ifndef PALLADION_EMU_CHIP_MACHINES_KEYS_H_
 #define PALLADION_EMU_CHIP_MACHINES_KEYS_H_
 

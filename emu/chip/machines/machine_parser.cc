@@ -1,5 +1,5 @@
 // The text of a machine description, read and written. One line is one fact, so that a change of a number is a change
-// of one line; what it says is in docs/machines.md.
+// of one line; what it says is in docs/reference/machines.md.
 #include <algorithm>
 #include <array>
 #include <map>

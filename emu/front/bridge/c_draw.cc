@@ -1,4 +1,5 @@
-// palladion_draw of the C ABI: the programs of one launch and what each touches, as JSON and as a page (docs/trace.md).
+// palladion_draw of the C ABI: the programs of one launch and what each touches, as JSON and as a page
+// (docs/guides/trace.md).
 #include <optional>
 #include <string>
 #include <vector>

@@ -136,7 +136,7 @@ TEST_F(CommandTest, WrongInstructionsNameTheLineAndTheUsersPlace) {
       err_.find("the contracted dimensions must have the same sizes; i32[4] has [4], i32[3] has [3]; at k.py:7:3 in k"))
       << err_;
   ExpectBodyError(4, "%v = frobnicate() : i32[4] #l;",
-                  "unknown primitive frobnicate; docs/operations.md lists the known ones; at k.py:7:3 in k");
+                  "unknown primitive frobnicate; docs/reference/operations.md lists the known ones; at k.py:7:3 in k");
   ExpectBodyError(4, "%v = program_idd{axis=0}() : i32[] #l;",
                   "unknown primitive program_idd; did you mean program_id?");
   ExpectBodyError(4, "%v = mgpu.laod(%xr) : i32[4] #l;", "unknown primitive mgpu.laod; did you mean mgpu.load?");

@@ -1,4 +1,4 @@
-// palladion trace --view schedule, and --replay: the run that shows a finding, as lanes (docs/schedule-pictures.md).
+// palladion trace --view schedule and --replay: the run of a finding as lanes (docs/guides/schedule-pictures.md).
 #ifndef PALLADION_EMU_FRONT_COMMAND_COMMAND_SCHEDULE_H_
 #define PALLADION_EMU_FRONT_COMMAND_COMMAND_SCHEDULE_H_
 

@@ -1,5 +1,5 @@
 // The commands of `palladion`: every command with its options and what they mean. The parser, `palladion help`, the
-// completion of shells and the tables of docs/command.md are made from it.
+// completion of shells and the tables of docs/reference/command.md are made from it.
 #ifndef PALLADION_EMU_FRONT_COMMAND_COMMAND_TABLE_H_
 #define PALLADION_EMU_FRONT_COMMAND_COMMAND_TABLE_H_
 
@@ -14,7 +14,7 @@ namespace palladion::command {
 struct Option {
   std::string_view name;   // without the dashes
   std::string_view value;  // what is given with it, "DIR" or "text|json", where it is one of these; "": nothing is
-  std::string_view help;   // Markdown of one paragraph, as docs/command.md has it
+  std::string_view help;   // Markdown of one paragraph, as docs/reference/command.md has it
   char letter = 0;         // of a short form
   bool repeats = false;
 

@@ -1,4 +1,4 @@
-// The command as a user sees it: what it prints, what it writes, how it ends. Exit codes: docs/command.md.
+// The command as a user sees it: what it prints, what it writes, how it ends. Exit codes: docs/reference/command.md.
 #include "emu/front/command/command.h"
 
 #include <gtest/gtest.h>
@@ -173,7 +173,7 @@ TEST_F(CommandTest, HelpOfEachCommandHasItsOptions) {
 
 // tools/gen_docs.py writes the options; the headings are written by hand.
 TEST_F(CommandTest, TheDocumentationHasEveryCommand) {
-  std::ifstream file(PALLADION_SOURCE_DIR "/docs/command.md");
+  std::ifstream file(PALLADION_SOURCE_DIR "/docs/reference/command.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const CommandInfo& command : AllCommands()) {

@@ -1,5 +1,5 @@
 // palladion trace: one launch, recorded for people to look at: in virtual time where the chip has a model of it
-// (docs/timeline.md), else what each program touched, in program order.
+// (docs/guides/timeline.md), else what each program touched, in program order.
 #include <filesystem>
 #include <optional>
 #include <string>

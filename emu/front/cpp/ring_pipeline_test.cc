@@ -1,5 +1,5 @@
-// A pipeline over a ring of slots: one thread lets an engine fill them, the other reads them. docs/cpp-kernels.md shows
-// the code between the marks, and what is found without a wait.
+// A pipeline over a ring of slots: one thread lets an engine fill them, the other reads them. docs/learn/cpp-kernels.md
+// shows the code between the marks, and what is found without a wait.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -147,7 +147,7 @@ TEST(RingPipeline, AMissingWaitIsARace) {
   EXPECT_EQ("slots", race->second->object);
   EXPECT_NE(std::string::npos, race->fix.find("ctx.wait(full.at(")) << race->fix;
   ExpectReplays(kernel, {Tiles()}, *race);
-  EXPECT_EQ(OutputOf("docs/cpp-kernels.md"), BeginningOf(ToText(report)));
+  EXPECT_EQ(OutputOf("docs/learn/cpp-kernels.md"), BeginningOf(ToText(report)));
 }
 
 void ProduceThatWaitsAlways(KernelContext& ctx) {

@@ -45,7 +45,7 @@ struct CheckOption {
   std::string_view values;    // what help shows for the value: "N", or the choices with bars; "": a switch
   std::string_view fallback;  // the value without the option; "": there is none
   unsigned surfaces;
-  std::string_view help;  // Markdown of one paragraph, as docs/command.md has it
+  std::string_view help;  // Markdown of one paragraph, as docs/reference/command.md has it
   absl::Status (*set)(CheckOptions& options, std::string_view value);  // of a value that fits the kind
   std::int64_t most = std::numeric_limits<std::int64_t>::max();        // of a number
   std::string_view why_positive = "";                                  // why a number must not be 0 or less

@@ -79,9 +79,9 @@ TEST_F(ExplainTest, OneCodeAsKernelText) {
   EXPECT_EQ(std::string::npos, out_.find("import jax")) << out_;
 }
 
-// Readers, and logs that were kept, point to docs/findings.md by them.
+// Readers, and logs that were kept, point to docs/reference/findings.md by them.
 TEST_F(ExplainTest, LinksStay) {
-  EXPECT_EQ("docs/findings.md#race_ww", LinkOf(FindingCode::kRaceWriteWrite));
+  EXPECT_EQ("docs/reference/findings.md#race_ww", LinkOf(FindingCode::kRaceWriteWrite));
   EXPECT_EQ("urn:palladion:finding:race_ww", HelpUriOf(FindingCode::kRaceWriteWrite));
 }
 

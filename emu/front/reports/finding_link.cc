@@ -19,7 +19,7 @@ std::string AnchorOf(FindingCode code) {
 }  // namespace
 
 std::string LinkOf(FindingCode code) {
-  return Cat(kUri.starts_with("http") ? kUri : "docs/findings.md#", AnchorOf(code));
+  return Cat(kUri.starts_with("http") ? kUri : "docs/reference/findings.md#", AnchorOf(code));
 }
 
 std::string HelpUriOf(FindingCode code) { return Cat(kUri, AnchorOf(code)); }

@@ -1,6 +1,6 @@
 // Kernel text as JSON, for programs that read kernels without a parser of their own: everything that the canonical text
-// says (semantics/ir/printer.h), tree for tree. The fields are listed in docs/to-jax.md. Not included: results of the
-// verifier (rows of operations, types of views).
+// says (semantics/ir/printer.h), tree for tree. The fields are listed in docs/guides/to-jax.md. Not included: results
+// of the verifier (rows of operations, types of views).
 #ifndef PALLADION_EMU_FRONT_REPORTS_MODULE_JSON_H_
 #define PALLADION_EMU_FRONT_REPORTS_MODULE_JSON_H_
 

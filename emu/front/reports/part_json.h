@@ -1,5 +1,5 @@
 // A part of a check as JSON: the transfer from the machine that ran it to the one that makes the report
-// (docs/sweeps.md). Based on nlohmann-json. The receiving check verifies that the part belongs to it.
+// (docs/guides/sweeps.md). Based on nlohmann-json. The receiving check verifies that the part belongs to it.
 #ifndef PALLADION_EMU_FRONT_REPORTS_PART_JSON_H_
 #define PALLADION_EMU_FRONT_REPORTS_PART_JSON_H_
 

@@ -1,5 +1,5 @@
-// A report as one line of JSON. Its schema is docs/report.schema.json, against which the tests hold every shape of it:
-// a field more is compatible, another meaning or a field less is not, and then schema_version changes.
+// A report as one line of JSON. Its schema is docs/reference/report.schema.json, against which the tests hold every
+// shape of it: a field more is compatible, another meaning or a field less is not, and then schema_version changes.
 #include <optional>
 #include <string>
 #include <vector>

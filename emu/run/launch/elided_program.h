@@ -1,6 +1,6 @@
 // The program of an oblivious kernel without the steps that only compute values, for a schedule without values
-// (docs/checks.md#schedules-without-values). Every step keeps its number and its place in the text, so waits, accesses,
-// allocations and the findings about them are the same.
+// (docs/explanation/checks.md#schedules-without-values). Every step keeps its number and its place in the text, so
+// waits, accesses, allocations and the findings about them are the same.
 #ifndef PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_
 #define PALLADION_EMU_RUN_LAUNCH_ELIDED_PROGRAM_H_
 

@@ -1,7 +1,7 @@
 // Whether a value can reach anything but values. A kernel is *oblivious* where nothing that an agent loads reaches
 // control, an index, a mask, a size, a device id or the amount of a signal: then each agent makes the same accesses and
-// the same waits in every schedule (docs/checks.md#schedules-without-values). A fact of the kernel text, by the facts
-// that the registry has of its operations; where they do not say enough, the worst is assumed.
+// the same waits in every schedule (docs/explanation/checks.md#schedules-without-values). A fact of the kernel text, by
+// the facts that the registry has of its operations; where they do not say enough, the worst is assumed.
 #ifndef PALLADION_EMU_RUN_LAUNCH_OBLIVIOUS_H_
 #define PALLADION_EMU_RUN_LAUNCH_OBLIVIOUS_H_
 

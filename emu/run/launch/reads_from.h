@@ -1,9 +1,9 @@
 // Which write each read of a run saw: one number, the same for two schedules of an oblivious kernel where every element
 // that an agent reads was written last by the same write of the same agent, and every element of the outputs too. Then
-// all values of the two are the same (docs/checks.md#schedules-without-values). Agents have names that no schedule
-// changes: a thread its place in the grid, a warp its thread's and its own, an operation of an engine its issuer's and
-// how many that had issued. The number is a sum of hashes of 64 bits. Accesses that are no dense box are stored element
-// by element.
+// all values of the two are the same (docs/explanation/checks.md#schedules-without-values). Agents have names that no
+// schedule changes: a thread its place in the grid, a warp its thread's and its own, an operation of an engine its
+// issuer's and how many that had issued. The number is a sum of hashes of 64 bits. Accesses that are no dense box are
+// stored element by element.
 #ifndef PALLADION_EMU_RUN_LAUNCH_READS_FROM_H_
 #define PALLADION_EMU_RUN_LAUNCH_READS_FROM_H_
 

@@ -1,6 +1,6 @@
 // The hash of a value in an instruction log: the same on every host, and easy to compute elsewhere, so that a backend
-// can write logs too. Definition, with NumPy code: docs/log.md. Not for secrets or hash tables: collisions are easy to
-// construct.
+// can write logs too. Definition, with NumPy code: docs/guides/log.md. Not for secrets or hash tables: collisions are
+// easy to construct.
 #ifndef PALLADION_EMU_RUN_WATCH_VALUE_HASH_H_
 #define PALLADION_EMU_RUN_WATCH_VALUE_HASH_H_
 

@@ -1,6 +1,6 @@
-// The time of Blackwell kernels: steps of JAX's tutorial against what was published: docs/time.md has the table.
-// conformance/golden/make_blackwell_matmul.py writes the texts of the steps. This test computes two of the
-// seven again: each takes seconds.
+// The time of Blackwell kernels: steps of JAX's tutorial against what was published: docs/explanation/time.md has the
+// table. conformance/golden/make_blackwell_matmul.py writes the texts of the steps. This test computes two of the seven
+// again: each takes seconds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,14 +34,14 @@ Timing TimeOfStep(const std::string& step, const std::string& clock) {
 
 // JAX's page, as shares of 2250 TFLOP/s.
 TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
-  const std::string page = FileOf("docs/time.md");
+  const std::string page = FileOf("docs/explanation/time.md");
   for (const auto& [step, name, published] : {std::tuple{0, "basic", 37.62}, std::tuple{3, "collective", 59.41}}) {
     const Timing timing = TimeOfStep(name, "1.304 GHz");
     const double found = Percent(timing);
     const std::string line =
         absl::StrFormat("| %d %s | %.1f %% | %.0f | %.0f us | %.1f %% | %+.1f |", step, name, published,
                         timing.cycles.value(), timing.time.value() / 1000, found, found - published);
-    EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
+    EXPECT_NE(page.find(line), std::string::npos) << "docs/explanation/time.md should have the line\n" << line;
     // Registers that spill take a time that the model leaves out.
     ASSERT_EQ(timing.uncertainty.has_value(), step != 0);
     if (step != 0) {
@@ -56,7 +56,7 @@ TEST(BlackwellMatmul, ThePageShowsStepsWithTheirErrors) {
   }
 }
 
-// docs/time.md says so.
+// docs/explanation/time.md says so.
 TEST(BlackwellMatmul, NoStoreOfTheStepsHasBankConflicts) {
   for (const char* step : {"basic", "warp specialised", "tiled epilogue", "collective", "persistent",
                            "epilogue warpgroup", "grid tiling"}) {
@@ -73,7 +73,7 @@ RegisterNeed RegistersOfStep(const std::string& step) {
   return gpu::RegistersOf(kernel.state().text(), 1, {});
 }
 
-// docs/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
+// docs/explanation/time.md says so: the first two steps of the tutorial hold a tile of 128 x 256 in registers.
 TEST(BlackwellMatmul, AWholeTileOfTheTutorialSpills) {
   for (const char* step : {"basic", "warp specialised"}) {
     const RegisterNeed need = RegistersOfStep(step);

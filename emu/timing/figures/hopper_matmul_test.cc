@@ -1,5 +1,5 @@
-// The time of JAX's own Hopper matrix product, from its kernel text, against what was published: docs/time.md has the
-// table. conformance/golden/make_hopper_matmul.py writes the texts.
+// The time of JAX's own Hopper matrix product, from its kernel text, against what was published:
+// docs/explanation/time.md has the table. conformance/golden/make_hopper_matmul.py writes the texts.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr Published kPublished[] = {
 };
 
 TEST(HopperMatmul, ThePageShowsEachTimeWithItsError) {
-  const std::string page = FileOf("docs/time.md");
+  const std::string page = FileOf("docs/explanation/time.md");
   for (const Published& row : kPublished) {
     const mosaic_gpu::GpuRun run =
         mosaic_gpu::test::RunOf(TextOf("hopper_matmul.txt", row.kernel), mosaic_gpu::test::MachineNamed("h100"));
@@ -34,7 +34,7 @@ TEST(HopperMatmul, ThePageShowsEachTimeWithItsError) {
     const std::string line = absl::StrFormat("| %s | %s, %.4g us | %.0f | %.1f us | %+.0f %% | %.0f %% | %.0f %% |",
                                              row.kernel, row.of_what, row.microseconds, timing.cycles.value(), found,
                                              (found / row.microseconds - 1) * 100, share(0), share(2));
-    EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
+    EXPECT_NE(page.find(line), std::string::npos) << "docs/explanation/time.md should have the line\n" << line;
     EXPECT_LE(std::abs(found / row.microseconds - 1), timing.uncertainty.value())
         << "the stated uncertainty is too small";
     EXPECT_EQ(timing.placement.units, 132);

@@ -99,7 +99,7 @@ TEST(BlackwellCosts, AsManyInFlightAsWasMeasuredKeepThePipeBusy) {
 }
 
 // gb300-microbench, of a B300: FLOP a cycle of each SM for so many products and what begins and ends them, M = 128 of
-// one SM. Nothing was fitted to these. What begins and ends there takes longer than a commit: docs/time.md.
+// one SM. Nothing was fitted to these. What begins and ends there takes longer than a commit: docs/explanation/time.md.
 TEST(BlackwellCosts, ChainsTakeNearlyWhatWasMeasured) {
   const BlackwellCosts costs = B200();
   struct Row {
@@ -220,7 +220,7 @@ TEST(BlackwellChip, CopiesLandBesideWhatProductsRead) {
 
 // The same source, tma2d_throughput: GB/s from DRAM with so many bytes of each SM in flight, the middle of its runs.
 // Nothing was fitted to these. Below 64 KB the latency decides, which comes from main loops at 1.3 GHz and is too long
-// at the clock of these runs: docs/time.md.
+// at the clock of these runs: docs/explanation/time.md.
 TEST(BlackwellChip, DramGivesNearlyWhatWasMeasured) {
   struct Row {
     std::int64_t kilobytes;

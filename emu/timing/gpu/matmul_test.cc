@@ -138,7 +138,7 @@ MatmulTime MatmulScenario::Run() {
 
 namespace {
 
-// What docs/time.md shows.
+// What docs/explanation/time.md shows.
 struct Published {
   const char* what;
   Matmul shape;
@@ -168,7 +168,7 @@ double MicrosecondsOf(const MatmulTime& time, double gigahertz) {
 }
 
 std::string Page() {
-  std::ifstream file(PALLADION_SOURCE_DIR "/docs/time.md");
+  std::ifstream file(PALLADION_SOURCE_DIR "/docs/explanation/time.md");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -180,12 +180,12 @@ TEST(Matmul, ThePageShowsEachFigureWithItsError) {
     const std::string line = absl::StrFormat("| %s | %.4g GHz | %.4g us | %.0f | %.1f us | %+.0f %% | %s |", row.what,
                                              row.gigahertz, row.microseconds, time.cycles.value(), found,
                                              (found / row.microseconds - 1) * 100, row.fitting);
-    EXPECT_NE(page.find(line), std::string::npos) << "docs/time.md should have the line\n" << line;
+    EXPECT_NE(page.find(line), std::string::npos) << "docs/explanation/time.md should have the line\n" << line;
     const auto share = [&](Ticks busy) { return CyclesOf(busy) / time.cycles / 132 * 100; };
     const std::string units = absl::StrFormat("tiles of 128 x %d: tensor cores %.0f %%, port %.0f %%", row.shape.tile_n,
                                               share(time.use.tensor), share(time.use.port));
     if (row.gigahertz != 1.755) continue;
-    EXPECT_NE(page.find(units), std::string::npos) << "docs/time.md should say " << units;
+    EXPECT_NE(page.find(units), std::string::npos) << "docs/explanation/time.md should say " << units;
   }
 }
 

@@ -198,7 +198,7 @@ std::vector<std::string> LeftOut(const GpuReportInputs& what) {
   return left;
 }
 
-// docs/time.md, "Compared with an H200" and "Kernel text on Blackwell".
+// docs/explanation/time.md, "Compared with an H200" and "Kernel text on Blackwell".
 struct Missed {
   std::optional<double> share;
   const char* why;
@@ -209,9 +209,10 @@ Missed MissedBy(machines::Family family, bool products, bool spills) {
             .why = "registers spill, whose time is not counted: such kernels took 1.3 to 4.4 times as long on an H200"};
   }
   if (family == machines::Family::kHopper && products)
-    return {.share = 0.24, .why = "the largest miss of kernels with matrix products on an H200 (docs/time.md)"};
+    return {.share = 0.24,
+            .why = "the largest miss of kernels with matrix products on an H200 (docs/explanation/time.md)"};
   if (family == machines::Family::kHopper)
-    return {.share = 0.28, .why = "the largest miss of copies and of arithmetic on an H200 (docs/time.md)"};
+    return {.share = 0.28, .why = "the largest miss of copies and of arithmetic on an H200 (docs/explanation/time.md)"};
   if (!products) return {.share = std::nullopt, .why = "no published times of such kernels were compared"};
   return {.share = 0.49,
           .why =

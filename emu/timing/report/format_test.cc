@@ -22,7 +22,7 @@ Timing Example() {
   timing.time = Nanoseconds(49437);
   timing.launch = Nanoseconds(1240);
   timing.uncertainty = 0.15;
-  timing.uncertainty_why = "the largest miss of docs/time.md";
+  timing.uncertainty_why = "the largest miss of docs/explanation/time.md";
   timing.flops = 34.36e9;
   timing.memory = Bytes(50e6);
   timing.roofline = {{"bf16 matrix products", Nanoseconds(34737)}, {"bytes of main memory", Nanoseconds(15773)}};
@@ -52,7 +52,7 @@ std::string Text(std::size_t lines = 12) {
 TEST(TimingFormat, FirstTheTimeAndHowFarItMayBeOff) {
   EXPECT_EQ(
       "on h100 at 1.755 GHz: 49.4 us (84586 cycles and 1.24 us of launch), give or take 15.0 %: the largest miss of "
-      "docs/time.md",
+      "docs/explanation/time.md",
       Text().substr(0, Text().find('\n')));
 }
 
@@ -162,7 +162,7 @@ TEST(TimingFormat, JsonHasEveryInstructionAndEveryField) {
   for (
       const char* part :
       {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
-       R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/time.md", "flops": 3.436e+10)",
+       R"("uncertainty": 0.15, "uncertainty_why": "the largest miss of docs/explanation/time.md", "flops": 3.436e+10)",
        R"("memory_bytes": 5e+07, "roofline": [{"limit": "bf16 matrix products", "ns": 34737}, )",
        R"("units": [{"unit": "tensor cores", "busy": 0.757}, {"unit": "DRAM", "busy": 0.3}])",
        R"({"operand": "x", "read_bytes": 2048, "written_bytes": 0, "missed_bytes": 1024, "l2_hit_rate": 0.5})",

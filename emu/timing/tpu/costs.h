@@ -1,8 +1,8 @@
 // What operations cost on a TensorCore: the slots that they take of its bundles, and what the matrix units, the copies
 // and a step of a grid take beside. The numbers are the machine's (emu/chip/machines); here are the laws that they go
-// into. Based on: scaling-book, JAX's pages on Pallas for TPUs, utilisation of bundles in compiler dumps (docs/time.md
-// has which). Not modelled: results of the EUP that come late, and layout conversions that a compiler inserts. An
-// operation that compilers build from several counts as one.
+// into. Based on: scaling-book, JAX's pages on Pallas for TPUs, utilisation of bundles in compiler dumps
+// (docs/explanation/time.md has which). Not modelled: results of the EUP that come late, and layout conversions that a
+// compiler inserts. An operation that compilers build from several counts as one.
 #ifndef PALLADION_EMU_TIMING_TPU_COSTS_H_
 #define PALLADION_EMU_TIMING_TPU_COSTS_H_
 
@@ -30,8 +30,8 @@ struct TpuSlotRow {
 absl::Span<const TpuSlotRow> AllTpuSlots();
 
 // By how much at most three quarters of the published figures are missed that nothing was fitted to, by what bounds
-// the kernel: main memory; a unit of the core; or neither, but steps and results that come late. docs/time.md has the
-// figures.
+// the kernel: main memory; a unit of the core; or neither, but steps and results that come late.
+// docs/explanation/time.md has the figures.
 inline constexpr double kMemoryUncertainty = 0.18, kUnitUncertainty = 0.19, kWayUncertainty = 0.07;
 
 // The numbers of a chip.

@@ -1,5 +1,5 @@
 // Each number of a TPU's description comes out again, and how far what was published of units is missed: the table of
-// docs/time.md, which is printed here.
+// docs/explanation/time.md, which is printed here.
 #include "emu/timing/tpu/costs.h"
 
 #include <gtest/gtest.h>
@@ -124,7 +124,8 @@ TEST(TpuCosts, AGpuHasNone) {
   EXPECT_EQ(TpuCostsOf(**machines::FindMachine("h100")).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// docs/time.md has these numbers; python/tests/test_time_errors.py holds them to what is reported with a time.
+// docs/explanation/time.md has these numbers; python/tests/test_time_errors.py holds them to what is reported with a
+// time.
 TEST(TpuCosts, PublishedRates) {
   for (const TpuFigure& figure : TpuFigures()) {
     std::printf("| %s | %s | %s | %+.0f %% | %s |\n", figure.what.c_str(), figure.Text(figure.published).c_str(),

@@ -1,5 +1,5 @@
-// What is published of a TPU's rates, and what the laws say: for docs/time.md and the test that compares them. All are
-// for a v7x; none are published for other chips.
+// What is published of a TPU's rates, and what the laws say: for docs/explanation/time.md and the test that compares
+// them. All are for a v7x; none are published for other chips.
 #ifndef PALLADION_EMU_TIMING_TPU_FIGURES_TEST_UTIL_H_
 #define PALLADION_EMU_TIMING_TPU_FIGURES_TEST_UTIL_H_
 

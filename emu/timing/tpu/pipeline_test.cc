@@ -1,6 +1,7 @@
 // The pipeline of blocks in the time of a TPU's core, for random grids: which block is copied when, and what waits for
 // it, against what the tables of indices and the rules of the pipeline say (docs/spec/grid.md#residency,
-// docs/time.md#tpus). The copies are complete when they are requested; engines that are late give the same time.
+// docs/explanation/time.md#tpus). The copies are complete when they are requested; engines that are late give the same
+// time.
 #include <gtest/gtest.h>
 
 #include <algorithm>

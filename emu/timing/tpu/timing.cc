@@ -169,12 +169,12 @@ class Telling {
     constexpr double kBound = 0.5;  // of the time
     const bool by_memory = memory >= kBound && memory >= most, by_unit = most >= kBound;
     timing_.uncertainty = by_memory ? kMemoryUncertainty : by_unit ? kUnitUncertainty : kWayUncertainty;
-    timing_.uncertainty_why =
-        Cat("three quarters of the published times of kernels bound by ",
-            by_memory ? "main memory"
-            : by_unit ? "a unit of the core"
-                      : "steps and late results, four in all",
-            ", none of them fitted, are within it (docs/time.md); all but one were measured on a v6e or a v7x");
+    timing_.uncertainty_why = Cat(
+        "three quarters of the published times of kernels bound by ",
+        by_memory ? "main memory"
+        : by_unit ? "a unit of the core"
+                  : "steps and late results, four in all",
+        ", none of them fitted, are within it (docs/explanation/time.md); all but one were measured on a v6e or a v7x");
   }
 
   const Machine& machine_;

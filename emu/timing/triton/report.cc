@@ -106,17 +106,19 @@ std::vector<std::string> LeftOut(const TritonReportInputs& what, const Ran& ran)
   return left;
 }
 
-// docs/time.md, "Triton kernels".
+// docs/explanation/time.md, "Triton kernels".
 void SayHowFarOff(const TritonReportInputs& what, Timing* timing) {
   const bool streams = what.costs.hopper.has_value() && !timing->roofline.empty() &&
                        timing->roofline[0].limit.find("DRAM") != std::string::npos &&
                        timing->roofline[0].time > 0.5 * timing->time;
   if (streams) {
     timing->uncertainty = kStreamsMiss;
-    timing->uncertainty_why = "the largest miss of published rates of loads and stores on an H200 (docs/time.md)";
+    timing->uncertainty_why =
+        "the largest miss of published rates of loads and stores on an H200 (docs/explanation/time.md)";
   } else {
     timing->uncertainty_why =
-        "published times of Triton kernels were compared only where DRAM takes most of the time (docs/time.md)";
+        "published times of Triton kernels were compared only where DRAM takes most of the time "
+        "(docs/explanation/time.md)";
   }
 }
 

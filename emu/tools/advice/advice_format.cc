@@ -27,7 +27,7 @@ std::string ChangeText(double saved) {
 }
 
 // Recorded times of variants of one kernel miss the ratio of two times by no more than the uncertainty of one
-// (docs/time.md, docs/tune.md), which is then a share of the slower time.
+// (docs/explanation/time.md, docs/reference/tune.md), which is then a share of the slower time.
 std::optional<double> UncertaintyOfDifference(std::optional<double> one, std::optional<double> other) {
   if (!one.has_value() || !other.has_value()) return std::nullopt;
   return std::max(*one, *other);

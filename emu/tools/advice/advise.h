@@ -3,7 +3,7 @@
 // (what_if.h). Only a change that computes the same, bit for bit, without a new finding, is advice; the others are
 // listed with the reason. Equal outputs of inputs whose elements are all alike show nothing: floats that are all alike
 // are random where outputs are compared, and outputs that are then still all alike are no evidence. Not covered: two
-// changes together, and what the timing model leaves out (docs/time.md).
+// changes together, and what the timing model leaves out (docs/explanation/time.md).
 #ifndef PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 #define PALLADION_EMU_TOOLS_ADVICE_ADVISE_H_
 

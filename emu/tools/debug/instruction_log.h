@@ -1,5 +1,5 @@
 // The instruction log: one line for each instruction that a program runs, with hashes of its results and operands. Two
-// logs of one kernel, for example ours and a backend's, show where the two diverge. Format: docs/log.md.
+// logs of one kernel, for example ours and a backend's, show where the two diverge. Format: docs/guides/log.md.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_INSTRUCTION_LOG_H_
 #define PALLADION_EMU_TOOLS_DEBUG_INSTRUCTION_LOG_H_
 

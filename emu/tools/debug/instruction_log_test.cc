@@ -23,7 +23,7 @@ std::string HashOf(DType dtype, const std::vector<T>& values) {
   return watch::HashText(watch::HashValue(dtype, reinterpret_cast<const std::byte*>(values.data()), values.size()));
 }
 
-// Computed by the NumPy code of docs/log.md.
+// Computed by the NumPy code of docs/guides/log.md.
 TEST(ValueHash, IsTheOneOfTheDocumentedCode) {
   EXPECT_EQ("2d62a521edfaf831", HashOf<float>(DType::kF32, {0, 1, 2, 3, 4, 5, 6, 7}));
   EXPECT_EQ("d5dfa910c57bc4ad", HashOf<std::int64_t>(DType::kI64, {1, -2, 3}));

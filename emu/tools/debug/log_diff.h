@@ -1,6 +1,6 @@
 // Where two instruction logs of one kernel diverge, to find an instruction that a backend compiles wrongly. Records are
 // matched by program, line of the text and occurrence, so programs may come in any order, and a log may leave
-// instructions out. Format: docs/log.md.
+// instructions out. Format: docs/guides/log.md.
 #ifndef PALLADION_EMU_TOOLS_DEBUG_LOG_DIFF_H_
 #define PALLADION_EMU_TOOLS_DEBUG_LOG_DIFF_H_
 

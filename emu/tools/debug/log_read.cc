@@ -14,7 +14,7 @@ constexpr std::size_t kFields = 8;
 
 absl::Status Malformed(const InstructionLog& log, std::int64_t line, const std::string& what) {
   return absl::InvalidArgumentError(
-      Cat(log.path, ":", line, ": not a line of an instruction log: ", what, "; the format is in docs/log.md"));
+      Cat(log.path, ":", line, ": not a line of an instruction log: ", what, "; the format is in docs/guides/log.md"));
 }
 
 std::string OrEmpty(absl::string_view field) { return field == "-" ? std::string() : std::string(field); }

@@ -88,7 +88,7 @@ struct KernelFit {
 // prepared.
 absl::StatusOr<std::vector<KernelFit>> FitOf(std::string_view text, const PrepareOptions& options);
 
-// Tables for people, and JSON for programs (docs/fit.md).
+// Tables for people, and JSON for programs (docs/reference/fit.md).
 std::string FitText(const std::vector<KernelFit>& kernels);
 std::string FitJson(const std::vector<KernelFit>& kernels);
 

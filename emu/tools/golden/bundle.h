@@ -1,7 +1,7 @@
 // A golden bundle: a kernel, inputs, the outputs that the semantics define for them, and an error bound for other
 // implementations' outputs. A folder of kernel.pkir, inputs/NAME.npy, outputs/NAME.npy, undefined/NAME.npy (only of
 // outputs with undefined elements), tolerance/NAME.npy (f64, one for each element of a float output) and manifest.json.
-// Based on: docs/compare.md. Hashes are FNV-1a of 64 bits: they catch damage, not an attacker.
+// Based on: docs/reference/compare.md. Hashes are FNV-1a of 64 bits: they catch damage, not an attacker.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_BUNDLE_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_BUNDLE_H_
 

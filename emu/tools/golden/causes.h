@@ -1,6 +1,6 @@
 // Which mistake explains a backend's outputs. Each cause is a hypothesis that is run: the kernel is rewritten so that
 // it makes the mistake, and its outputs are compared with the backend's. Nothing is guessed from patterns. What it does
-// not find: several mistakes at once, and what docs/compare.md lists.
+// not find: several mistakes at once, and what docs/reference/compare.md lists.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_CAUSES_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_CAUSES_H_
 

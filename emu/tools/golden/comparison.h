@@ -54,7 +54,7 @@ ExitCode ExitCodeOf(const Comparison& comparison);
 std::string CodesText(const std::vector<FindingCode>& codes);
 
 std::string ToText(const Comparison& comparison);
-std::string ToJson(const Comparison& comparison);  // docs/compare.md
+std::string ToJson(const Comparison& comparison);  // docs/reference/compare.md
 
 }  // namespace palladion::golden
 

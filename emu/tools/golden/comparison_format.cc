@@ -1,4 +1,4 @@
-// A comparison as text and as JSON. The format of the JSON: docs/compare.md.
+// A comparison as text and as JSON. The format of the JSON: docs/reference/compare.md.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

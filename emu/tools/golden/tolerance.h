@@ -1,5 +1,5 @@
 // Error bounds for other implementations' outputs. Based on: Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd edition, 3.1 (gamma_n = n u / (1 - n u)) and 3.3 (running error analysis); docs/compare.md.
+// 2nd edition, 3.1 (gamma_n = n u / (1 - n u)) and 3.3 (running error analysis); docs/reference/compare.md.
 #ifndef PALLADION_EMU_TOOLS_GOLDEN_TOLERANCE_H_
 #define PALLADION_EMU_TOOLS_GOLDEN_TOLERANCE_H_
 

@@ -1,7 +1,7 @@
-// Small kernels as data, for the hunt after false verdicts (docs/hunting.md): what each agent does, as a list of
-// operations on a few rows of memory, barriers and semaphores. The text of a kernel, and the program of the reference
-// machine (reference_machine.h), come from the same data, so that a line of the text is known by what it does.
-// Limits: indices are constants; every element of a row has one value; what a kernel computes is one number.
+// Small kernels as data, for the hunt after false verdicts (docs/develop/hunting.md): what each agent does, as a list
+// of operations on a few rows of memory, barriers and semaphores. The text of a kernel, and the program of the
+// reference machine (reference_machine.h), come from the same data, so that a line of the text is known by what it
+// does. Limits: indices are constants; every element of a row has one value; what a kernel computes is one number.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_KERNEL_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_KERNEL_H_
 

@@ -1,5 +1,5 @@
 // What checks say of random kernels whose lanes touch memory is what the rules of places and the machine of lanes find
-// (docs/hunting.md), and each of these can fail.
+// (docs/develop/hunting.md), and each of these can fail.
 #include "emu/tools/hunt/hunt_lanes.h"
 
 #include <gtest/gtest.h>

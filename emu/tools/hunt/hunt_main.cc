@@ -1,4 +1,4 @@
-// The hunt after false verdicts, as many kernels as one likes (docs/hunting.md):
+// The hunt after false verdicts, as many kernels as one likes (docs/develop/hunting.md):
 //
 //   build/hunt [FAMILY] [KERNELS [FIRST]] [--show] [--seeds N] [--schedules N] [--states N] [--resume FILE]
 //     [--record FILE --commit NAME]

@@ -1,5 +1,5 @@
 // What a hunt has counted so far, as a file from which it goes on when it is started again, and as a row of the table
-// of all runs (runs.tsv, docs/hunting.md). Limits: a file is of one hunt; another first kernel, or family, is an error.
+// of all runs (runs.tsv, docs/develop/hunting.md). Limits: a file is of one hunt, of one first kernel and one family.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_RECORD_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_RECORD_H_
 

@@ -1,5 +1,5 @@
-// Equivalent forms of a kernel: a check's report on them must be the same (docs/hunting.md). Every line keeps its
-// number, so findings are compared by their code and lines.
+// Equivalent forms of a kernel: a check's report on them must be the same (docs/develop/hunting.md). Every line keeps
+// its number, so findings are compared by their code and lines.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_RELATED_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_RELATED_H_
 

@@ -1,5 +1,5 @@
 // How many seeds a random kernel's deadlock or race needs: for each policy and seed whether its schedule shows it, from
-// which any cycle of policies can be judged (docs/schedules.md). Limits: races are those that the check finds.
+// which any cycle of policies can be judged (docs/explanation/schedules.md). Limits: races that the check finds.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_SEEDS_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_SEEDS_H_
 

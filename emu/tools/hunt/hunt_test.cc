@@ -1,6 +1,6 @@
 // What checks say of random small kernels is what the reference machine, exhaustive search and the slow race checker
-// find (docs/hunting.md). And each of those can fail: damaged on purpose, they contradict. Limits: the kernels of a few
-// fixed seeds; `./dev hunt` has as many as one likes.
+// find (docs/develop/hunting.md). And each of those can fail: damaged on purpose, they contradict. Limits: the kernels
+// of a few fixed seeds; `./dev hunt` has as many as one likes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

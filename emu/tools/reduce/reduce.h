@@ -37,7 +37,7 @@ struct Reduced {
 // InvalidArgument: `keeps` does not say yes to `start` itself.
 absl::StatusOr<Reduced> Reduce(const State& start, const Keeps& keeps, const ReduceOptions& options = {});
 
-// How large a kernel is: what the table of docs/reduce.md counts.
+// How large a kernel is: what the table of docs/guides/reduce.md counts.
 struct Extent {
   std::int64_t instructions = 0;  // of the bodies, those of inner regions included
   std::int64_t programs = 1;      // grid points, or threads of all blocks; a grid that an operand says counts once

@@ -2,8 +2,8 @@
 found by running the model of time with each change.
 
 Nothing is guessed: a change is a keyword argument of the function with another value, and it is timed (palladion.time)
-as it would be. Changes of the kernels' text, and what limits them on the chip, come from the library (docs/advice.md,
-emu/tools/advice).
+as it would be. Changes of the kernels' text, and what limits them on the chip, come from the library
+(docs/reference/advice.md, emu/tools/advice).
 """
 
 import ctypes
@@ -71,7 +71,8 @@ class Change:
 
 @dataclasses.dataclass(frozen=True)
 class KernelAdvice:
-    """What `palladion advise` says of one kernel as it ran: `data` is the JSON of docs/advice.md, str() the text."""
+    """What `palladion advise` says of one kernel as it ran: `data` is the JSON of docs/reference/advice.md, str() the
+    text."""
 
     data: dict
     text: str
@@ -127,7 +128,7 @@ class Advice:
         for one in self.changes:
             words = one.line(self.seconds).removeprefix(f"{one.what}: ")
             rows.append(_html_row(one.what, 0 if one.seconds is None else one.seconds / longest, words))
-        return f"<table>{''.join(rows)}</table><pre>{html.escape(str(self))}</pre>"
+        return f"<table>{''.join(rows)}</table><pre style='overflow-x:auto'>{html.escape(str(self))}</pre>"
 
 
 @short_errors
@@ -145,7 +146,7 @@ def advise(
     `tries={"stages": [2, 3, 4], "tile_m": [64, 128]}` calls `f(*args, stages=2)` and so on; a value with which `f` or
     its kernels cannot run is reported with its reason. target, budget: as for `palladion.time`; seeds: schedules of the
     check of each change of a kernel. A difference that is less than its uncertainty may be none on the chip;
-    docs/time.md has the errors of the model.
+    docs/explanation/time.md has the errors of the model.
     """
     target = probes.given(target)
     kernels: list[KernelAdvice] = []

@@ -68,10 +68,12 @@ def check(
     be at most `atol + rtol |expected|`; both are the tolerance of the type in JAX's own tests where they are not given,
     0 for integers.
 
-    budget: loop iterations of one program, and steps of a schedule (docs/checks.md); None: less than a minute of them.
+    budget: loop iterations of one program, and steps of a schedule (docs/explanation/checks.md); None: less than a
+        minute of them.
     progress: None shows how far it is on a terminal and in a notebook, a function is called with a
         palladion.progress.Progress.
-    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/reference/command.md,
+        --bounds).
     legality: "off" leaves out what the target refuses and what its chip has no room for (docs/spec/contracts.md);
         "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a

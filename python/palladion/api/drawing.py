@@ -1,5 +1,5 @@
 """`palladion.draw`, `draw_time` and `draw_layout`: pictures of a function's kernels, of their time, and of where the
-elements of an array lie (docs/pictures.md).
+elements of an array lie (docs/guides/pictures.md).
 
 What is drawn is recorded or computed in C++ (emu/tools/debug, emu/timing, emu/chip/layouts), behind the C ABI.
 """
@@ -103,8 +103,8 @@ def draw_time(
     """What happens when on one SM or core of the chip, as a picture: `palladion.time` with its timeline.
 
     The SVG has a lane for each thread, buffer, barrier, engine and unit, and the least time that each limit of the chip
-    allows; the page is that of `palladion time --page` (docs/timeline.md). Of several kernels each is drawn; `kernel`
-    names one. unit: which SM or core; of a kernel of several devices, (device, SM). target, budget: as for
+    allows; the page is that of `palladion time --page` (docs/guides/timeline.md). Of several kernels each is drawn;
+    `kernel` names one. unit: which SM or core; of a kernel of several devices, (device, SM). target, budget: as for
     `palladion.time`.
     """
     is_text = kernel_texts.source_of(f) is not None

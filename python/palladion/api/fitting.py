@@ -1,5 +1,5 @@
-"""`palladion.fit`: what a function's kernels hold in the memories of a chip, and whether that fits (docs/fit.md).
-Nothing runs.
+"""`palladion.fit`: what a function's kernels hold in the memories of a chip, and whether that fits
+(docs/reference/fit.md). Nothing runs.
 """
 
 import ctypes
@@ -181,7 +181,7 @@ class Fit(Sequence):
         return f"<Fit of {len(self)} kernel{'s' * (len(self) != 1)}: {self.verdict}>"
 
     def to_json(self) -> str:
-        """What `palladion fit --json` prints: docs/fit.md has its members."""
+        """What `palladion fit --json` prints: docs/reference/fit.md has its members."""
         return json.dumps({"kernels": [one.data for one in self.kernels]})
 
     def _repr_html_(self) -> str:

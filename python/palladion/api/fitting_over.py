@@ -1,5 +1,5 @@
 """`palladion.fit` and its `over`: a function of block sizes, traced and judged with each candidate;
-nothing runs (docs/fit.md).
+nothing runs (docs/reference/fit.md).
 """
 
 import dataclasses
@@ -117,7 +117,7 @@ class FitOver(Sequence):
         return f"<FitOver {len(self)} candidates: {sum(one.ok for one in self)} fit>"
 
     def to_json(self) -> str:
-        """One object: docs/fit.md has its members."""
+        """One object: docs/reference/fit.md has its members."""
         judged = [
             {
                 "sizes": one.sizes,

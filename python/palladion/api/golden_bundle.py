@@ -1,4 +1,5 @@
-"""Golden bundles of a JAX function's kernels, and another implementation's outputs held against them (docs/compare.md).
+"""Golden bundles of a JAX function's kernels, and another implementation's outputs held against them
+(docs/reference/compare.md).
 
 Thin: `golden` records the function's kernel calls and lets the library write a bundle of each;
 `compare` hands arrays over.
@@ -21,7 +22,7 @@ from palladion.report.short_errors import short_errors
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """What `compare` found. `report` is the JSON of docs/compare.md, `text` the same for people."""
+    """What `compare` found. `report` is the JSON of docs/reference/compare.md, `text` the same for people."""
 
     report: dict
     text: str
@@ -36,7 +37,8 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         word, colour = ("within tolerance", "#3a9d40") if self.ok else ("differs", "#e04848")
-        return f"<div><b style='color:{colour}'>{word}</b><pre>{html.escape(self.text)}</pre></div>"
+        text = f"<pre style='overflow-x:auto'>{html.escape(self.text)}</pre>"
+        return f"<div><b style='color:{colour}'>{word}</b>{text}</div>"
 
 
 @short_errors

@@ -2,7 +2,7 @@
 or of which a function still says yes.
 
 The passes are C++ (emu/tools/reduce); here are only the C ABI's request and the way back of a function's answer.
-docs/reduce.md.
+docs/guides/reduce.md.
 """
 
 import ctypes

@@ -351,7 +351,8 @@ def run(
     replay: the schedule that a finding of `palladion.check` names: the results and findings are those of that run. The
         kernel and its inputs must be those of the check, and `fill`, `proxy`, `links` and `bounds` its options;
         the first three go with `replay` alone.
-    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/command.md, --bounds).
+    bounds: on a TPU, "padded" has accesses in bounds that stay in the tiles of an array (docs/reference/command.md,
+        --bounds).
     progress: None shows how far long kernels are on a terminal and in a notebook, a function is called with a
         palladion.progress.Progress.
 

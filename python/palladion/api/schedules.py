@@ -1,4 +1,4 @@
-"""`palladion.draw_schedule`: the run that shows a finding, as a picture (docs/schedule-pictures.md).
+"""`palladion.draw_schedule`: the run that shows a finding, as a picture (docs/guides/schedule-pictures.md).
 
 The replay, the choice of what is shown and the drawing are C++ (emu/tools/schedule); here are the C ABI's request,
 and which of a report's findings is drawn.

@@ -129,7 +129,7 @@ class SweepReport:
 
     def to_json(self) -> str:
         """{"verdict", "ok", "tasks": [{"name", "verdict", "report", "error", "lost"}]};
-        a report as in docs/report.schema.json.
+        a report as in docs/reference/report.schema.json.
         """
         tasks = [
             {

@@ -1,4 +1,4 @@
-"""`palladion.time`: how long the kernels of a function take on a chip that is not there (docs/time.md).
+"""`palladion.time`: how long the kernels of a function take on a chip that is not there (docs/explanation/time.md).
 
 The model is C++ (emu/timing), behind the C ABI (time_requests.py); here is what it reports, as Python objects.
 """
@@ -63,7 +63,8 @@ def time(
         computed, so `palladion.last_report()` has none of its findings. Of several kernels they are computed, since one
         may decide by what another gives.
     replay: a schedule that `palladion time --schedule` wrote: the timed run is that one, or a PalladionError says where
-        it is another. The chip's times decide the order of a timed run (docs/time.md), so no other schedule has a time.
+        it is another. The chip's times decide the order of a timed run (docs/explanation/time.md), so no other schedule
+        has a time.
 
     `f` may be a kernel text or the path of one, `kernel` names one of several, as for `palladion.check`; nothing is
     returned by such an `f`.

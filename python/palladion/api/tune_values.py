@@ -2,9 +2,10 @@
 mistake, and everything else is.
 
 Where the reference's result is the output of one of its kernels, the bound of each element is that of its golden
-bundle: running error analysis (docs/compare.md); an element that the reference leaves undefined is not compared. Any
-other result is compared with the tolerance of its type in JAX's own tests, relative to the largest element of the
-result, because a sum that cancels has the error of its terms. What this does not catch: a mistake that is smaller.
+bundle: running error analysis (docs/reference/compare.md); an element that the reference leaves undefined is not
+compared. Any other result is compared with the tolerance of its type in JAX's own tests, relative to the largest
+element of the result, because a sum that cancels has the error of its terms. What this does not catch: a mistake that
+is smaller.
 """
 
 import json

@@ -1,10 +1,10 @@
 """`palladion.tune`: the fastest of the candidates of a space, among those that are legal, fit and compute the right
-values (docs/tune.md).
+values (docs/reference/tune.md).
 
 Every candidate is traced and judged (palladion.fit); the legal ones are timed by the model, the promising ones first,
 and one that cannot beat the best time by the bytes that it copies is not; the fastest are checked by values and
 findings. Based on: the model of time, with its uncertainty, and a check on these arguments. What it does not catch: a
-candidate that is wrong on other arguments, and what the model of time leaves out (docs/time.md).
+candidate that is wrong on other arguments, and what the model of time leaves out (docs/explanation/time.md).
 """
 
 import concurrent.futures
@@ -85,7 +85,8 @@ def tune(
     are timed by the model (palladion.time), least bound first; one whose bound is above the best time is not timed.
     The fastest are checked with so many `seeds`, until `checks` of them are right: with no finding, and the values of
     the first legal candidate that has none, or of `oracle(*args)`, computed by JAX. `rtol` and `atol` are as for
-    palladion.check; without them a difference may be as large as another order of summation makes it (docs/tune.md).
+    palladion.check; without them a difference may be as large as another order of summation makes it
+    (docs/reference/tune.md).
 
     executor: a concurrent.futures.Executor, or what behaves like one, for the times, whose jobs are plain data; None:
         threads of this process, one for each core, as the library releases Python's lock.

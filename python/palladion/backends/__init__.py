@@ -1,3 +1,3 @@
-"""Backends that the conformance suite can ask (docs/backends.md):
+"""Backends that the conformance suite can ask (docs/guides/backends.md):
 `palladion conformance --exec "python -m palladion.backends.NAME"`.
 """

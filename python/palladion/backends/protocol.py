@@ -1,4 +1,4 @@
-"""A backend's side of the protocol of `palladion conformance --exec` (docs/backends.md): a line of JSON in,
+"""A backend's side of the protocol of `palladion conformance --exec` (docs/guides/backends.md): a line of JSON in,
 a line of JSON out, arrays as .npy.
 
     def run(question: Question) -> Answer: ...
@@ -43,8 +43,8 @@ class Question:
 class Answer:
     """outputs: None where the backend has none to show, which only a kernel that is wrong on purpose allows.
 
-    findings: codes of docs/findings.md, None where the backend looks for none; finds: those that it looks for, None for
-    all, "RACE_*" for a family. printed: the lines of debug_print.
+    findings: codes of docs/reference/findings.md, None where the backend looks for none; finds: those that it looks
+    for, None for all, "RACE_*" for a family. printed: the lines of debug_print.
     """
 
     outputs: dict[str, np.ndarray] | None = None

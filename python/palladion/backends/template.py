@@ -1,7 +1,7 @@
 """A backend to start from: copy it, and put your compiler, interpreter or device where `compiled` is made.
 
 As it stands it compiles the kernel for JAX's default device. `palladion conformance --exec "python my_backend.py"` asks
-it; what it may answer is in docs/backends.md.
+it; what it may answer is in docs/guides/backends.md.
 """
 
 import sys

@@ -1,1 +1,1 @@
-"""Kernels inside any JAX program run in Palladion: `emulate`, `install`, `Params`. For users: docs/jax.md."""
+"""Kernels inside any JAX program run in Palladion: `emulate`, `install`, `Params`. For users: docs/guides/jax.md."""

@@ -17,7 +17,7 @@ _CLASSES = {
 }
 
 # Fields whose every value is translated below, or cannot change what a program means here;
-# docs/jax.md says why of each.
+# docs/guides/jax.md says why of each.
 _ANY_VALUE = frozenset(
     (
         "detect_races",
@@ -50,7 +50,7 @@ RACE_CODES = ("RACE_RW", "RACE_WW", "RACE_ASYNC", "RACE_XDEV")
 RACE_CODES_OF_JAX = (*RACE_CODES, "PROXY", "SAME_VALUE")
 
 # What JAX's interpreter of a chip refuses whatever its parameters are: codes,
-# and limits of docs/operations.md (loads and stores of HBM).
+# and limits of docs/reference/operations.md (loads and stores of HBM).
 _ALWAYS_RAISED = {
     "tpu_interpret": ("tpu.access.space", "OUT_REVISIT"),
     "gpu_interpret": ("BAR_DOUBLE", "BAR_UNAWAITED", "BAR_PENDING", "BAR_PHASE_SKIP", "NOT_AWAITED"),

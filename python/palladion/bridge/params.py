@@ -28,7 +28,8 @@ class Params:
         is else found before a kernel runs, with `seeds` or without;
         "compiler" makes a defect of what its compiler may refuse, which is else a warning.
     engines_late: without `seeds`, copies run when an agent waits for them, not when they are started.
-    time: the report says how long each kernel takes on the chip of its target (palladion.time, docs/time.md).
+    time: the report says how long each kernel takes on the chip of its target (palladion.time,
+        docs/explanation/time.md).
     strict: warnings count as defects.
     launches: kernels that several devices run together are checked once more, so many launches in a row, in which a
         device may be ahead of the others (docs/spec/tpu-sessions.md#launches-in-a-row). Where a kernel takes what its

@@ -1,8 +1,8 @@
 """What an answer is worth: its values under every schedule, what the check finds, how long it would take.
 
 The values of one schedule are compared with the reference's, and those of the others with that schedule's (NONDET). A
-note of the check does not make an answer wrong. Times are the model's (docs/time.md), so that a limit has to leave room
-beside what the solution takes.
+note of the check does not make an answer wrong. Times are the model's (docs/explanation/time.md), so that a limit has
+to leave room beside what the solution takes.
 """
 
 import dataclasses

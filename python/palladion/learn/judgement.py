@@ -78,7 +78,7 @@ class Judgement:
         return _reason(self.finding) in map(_reason, report.mistakes)
 
     def _repr_html_(self) -> str:
-        colour, word = ("#2a7d2e", "right") if self.right else ("#b3261e", "wrong")
+        colour, word = ("#3a9d40", "right") if self.right else ("#e04848", "wrong")
         body = f'<p><b style="color:{colour}">{word}</b> {html.escape(self.line)}</p>'
         if not self.right and self.report is not None:
             body += (self.finding or self.report)._repr_html_()

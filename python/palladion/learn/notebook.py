@@ -47,7 +47,8 @@ class NotebookExercise:
         return f"<exercise {self.name}: {self._exercise.statement.title}>"
 
     def _repr_html_(self) -> str:
-        return f"<h3>{html.escape(self._exercise.statement.title)}</h3><pre>{html.escape(self.code)}</pre>"
+        title, code = html.escape(self._exercise.statement.title), html.escape(self.code)
+        return f"<h3>{title}</h3><pre style='overflow-x:auto'>{code}</pre>"
 
 
 def exercise(name: str) -> NotebookExercise:

@@ -1,7 +1,7 @@
 """The findings that shipped kernels keep, each with the argument that it is true or harmless.
 
-A finding that is not here fails the tests, and so does an entry that no longer fires. docs/real-kernels.md shows this
-table. Plain data, without imports of JAX, so that the documentation is made without it.
+A finding that is not here fails the tests, and so does an entry that no longer fires. docs/explanation/real-kernels.md
+shows this table. Plain data, without imports of JAX, so that the documentation is made without it.
 """
 
 import dataclasses

@@ -66,7 +66,7 @@ class KernelTime:
     critical_path: what the last to end waited for, back to the start, the longest part first; the parts add up to
         `cycles`.
     data: the whole, as `palladion time --format json` has it.
-    page: the timeline (docs/timeline.md) as HTML, where one was asked for; `trace` is it as JSON for Perfetto.
+    page: the timeline (docs/guides/timeline.md) as HTML, where one was asked for; `trace` is it as JSON for Perfetto.
     """
 
     kernel: str

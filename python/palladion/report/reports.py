@@ -1,4 +1,4 @@
-"""What a check says, as attributes with the names of docs/report.schema.json;
+"""What a check says, as attributes with the names of docs/reference/report.schema.json;
 as text in the command's words, which the library finds.
 """
 

@@ -1,9 +1,9 @@
 """What `palladion.tune` found: a row for each candidate, the chosen one, and how sure that choice is.
 
-Two times of one model err alike, but not by the same share. The recorded times of variants of one kernel (docs/time.md)
-miss the ratio of two times by no more than the uncertainty of one time; so that share of the slower time is the
-uncertainty of their difference (python/tests/test_differences.py holds the tables to it). It says nothing about
-kernels that were not recorded. Needs no JAX.
+Two times of one model err alike, but not by the same share. The recorded times of variants of one kernel
+(docs/explanation/time.md) miss the ratio of two times by no more than the uncertainty of one time; so that share of the
+slower time is the uncertainty of their difference (python/tests/test_differences.py holds the tables to it). It says
+nothing about kernels that were not recorded. Needs no JAX.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from palladion.report.tuned_plot import plot_of
 CHOSEN, CHECKED, TIMED, NOT_TIMED = "chosen", "checked", "timed", "not timed"
 REFUSED, NO_ROOM, UNCERTAIN, NO_TIME = "refused", "does not fit", "may be refused", "no time"
 WRONG, FINDING, FAILED, NOT_LOOKED_AT = "other values", "finding", "check failed", "not looked at"
-# What each status means, in the order of the table; docs/tune.md has these words.
+# What each status means, in the order of the table; docs/reference/tune.md has these words.
 STATUSES = (
     CHOSEN,
     CHECKED,
@@ -110,7 +110,7 @@ class Tuned:
         return "\n".join([self._head(), *(f"  {line}" for line in lines), *self._choice(), *self.notes])
 
     def to_json(self) -> str:
-        """One object: docs/tune.md has its members."""
+        """One object: docs/reference/tune.md has its members."""
         rows = [dataclasses.asdict(one) for one in self.rows]
         best = next((number for number, one in enumerate(self.rows) if one is self.best), None)
         close = [number for number, one in enumerate(self.rows) if any(one is other for other in self.close)]
@@ -132,7 +132,9 @@ class Tuned:
     def _repr_html_(self) -> str:
         import html
 
-        return f"{self.plot()}<pre>{html.escape(self.table())}</pre>"
+        from palladion.report.pictures.svg import scrolled
+
+        return f"{scrolled(self.plot())}<pre style='overflow-x:auto'>{html.escape(self.table())}</pre>"
 
     def _rivals(self) -> list[TunedRow]:
         timed = [one for one in self.rows if one.status in (CHECKED, TIMED) and one is not self.best]

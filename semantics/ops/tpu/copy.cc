@@ -130,7 +130,8 @@ absl::StatusOr<CopyParams> PlanCopy(const Instr& op, Builder& builder) {
   }
   if (BoolAttrOr(op, "add", false)) {
     return absl::UnimplementedError(
-        "add=True needs SparseCore: JAX refuses it on a TensorCore; SparseCore is not modelled (docs/sparsecore.md). "
+        "add=True needs SparseCore: JAX refuses it on a TensorCore; SparseCore is not modelled "
+        "(docs/reference/sparsecore.md). "
         "Copy, "
         "and add what has arrived");
   }

@@ -1,7 +1,7 @@
 """Primitives of asynchronous copies, semaphores, barriers and matrix units: written by name, with views and attributes.
 
-Those that Palladion does not run (docs/operations.md) are written too, so that a text is whole. JAX flattens their
-operands in two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
+Those that Palladion does not run (docs/reference/operations.md) are written too, so that a text is whole. JAX flattens
+their operands in two ways: all of them as one tree, or refs first and then the leaves of each ref's transforms.
 Not covered: SparseCore.
 Based on: JAX 0.10.2, `jax/_src/pallas/{primitives.py,mosaic/primitives.py,mosaic_gpu/primitives.py}`.
 """

@@ -1,4 +1,4 @@
-"""Kernel text as Python sees it: the JSON of the library (docs/to-jax.md),
+"""Kernel text as Python sees it: the JSON of the library (docs/guides/to-jax.md),
 and its constants and attributes as Python values.
 
 C++ has the one parser; nothing here reads kernel text.

@@ -9,7 +9,7 @@ import os
 import re
 
 from palladion.base.whole_file import write_whole
-from palladion.report.pictures.svg import COLOURS
+from palladion.report.pictures.svg import COLOURS, scrolled
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
@@ -51,7 +51,7 @@ class Picture:
         write_whole(os.fspath(path), self._svg if suffix == ".svg" else self._page)
 
     def _repr_html_(self) -> str:
-        return f"<div style='max-width:100%;overflow-x:auto'>{self._svg}</div>"
+        return scrolled(self._svg)
 
     def __repr__(self) -> str:
         return self._text

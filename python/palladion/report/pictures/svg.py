@@ -124,6 +124,11 @@ class Canvas:
         )
 
 
+def scrolled(svg: str) -> str:
+    """For notebooks: in a narrow window a picture is scrolled, as letters of 12 pixels out of 960 would have four."""
+    return f"<div style='max-width:100%;overflow-x:auto'><div style='min-width:704px'>{svg}</div></div>"
+
+
 def _painted(fill: str, stroke: str) -> str:
     classes = " ".join([f"f-{fill}"] * bool(fill) + [f"s-{stroke}"] * bool(stroke))
     painted = f' fill="{COLOURS[fill][0]}"' if fill else ' fill="none"'

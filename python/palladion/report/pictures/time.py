@@ -7,7 +7,7 @@ import json
 import re
 
 from palladion.report.kernel_time import KernelTime
-from palladion.report.pictures.svg import MARGIN, WIDTH, Canvas
+from palladion.report.pictures.svg import MARGIN, WIDTH, Canvas, scrolled
 
 _NAMES, _ROW = 190, 17
 _MOST_LANES, _MOST_LIMITS, _SEEN = 40, 5, 0.8  # pixels from which a gap is seen
@@ -44,8 +44,8 @@ def time_svg(kernel: KernelTime) -> str:
 def time_html(kernel: KernelTime) -> str:
     """For notebooks: the picture, and the text under it."""
     return (
-        f"<div style='max-width:100%;overflow-x:auto'>{time_svg(kernel)}<details><summary>all of it</summary>"
-        f"<pre>{html.escape(kernel.text)}</pre></details></div>"
+        f"<div>{scrolled(time_svg(kernel))}<details><summary>all of it</summary>"
+        f"<pre style='overflow-x:auto'>{html.escape(kernel.text)}</pre></details></div>"
     )
 
 
