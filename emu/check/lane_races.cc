@@ -50,8 +50,11 @@ bool LaneRaces::Looks(const kernel::PreparedKernelState& kernel) {
   return false;
 }
 
-LaneRaces::LaneRaces(const kernel::PreparedKernelState& kernel, launch::Way way)
-    : kernel_(kernel), triton_(IsTriton(kernel)), in_order_(way == launch::Way::kInOrder), lanes_(LanesOf(kernel)) {}
+LaneRaces::LaneRaces(const kernel::PreparedKernelState& kernel, launch::ExecutionMode mode)
+    : kernel_(kernel),
+      triton_(IsTriton(kernel)),
+      in_order_(mode == launch::ExecutionMode::kInOrder),
+      lanes_(LanesOf(kernel)) {}
 
 // ---- the agent that runs, and its machine
 

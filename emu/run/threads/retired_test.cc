@@ -44,7 +44,7 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed, std::in
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   AtEnd look;
-  const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {&look}, .races = races};
+  const agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .observers = {&look}, .races = races};
   const auto run = launch::Run({kernel->state(), inputs, outputs}, options,
                                *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();

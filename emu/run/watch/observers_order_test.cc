@@ -6,8 +6,8 @@
 
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
@@ -80,7 +80,7 @@ Log RunWith(bool scheduled) {
   agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    launch.way = launch::WayOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
+    launch.mode = launch::ExecutionModeOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
     status = launch::Run({kernel->state(), {}, {&output, 1}}, launch,
                          *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
                  .status();

@@ -71,7 +71,7 @@ TEST(Who, AnOperationHasItsIdFromItsIssueToItsEnd) {
   const MutableArray out{DType::kF32, shape, reinterpret_cast<std::byte*>(o.data())};
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     Listener listener;
-    const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {&listener}};
+    const agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .observers = {&listener}};
     const auto result = launch::Run({kernel->state(), {&in, 1}, {&out, 1}}, options,
                                     *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
     ASSERT_TRUE(result.ok()) << result.status();
