@@ -68,7 +68,7 @@ TEST(MemorySnapshot, NothingIsLentWhereOthersWrite) {
   box.step[0] = 1;
   box.order[0] = 0;
   EXPECT_EQ(memory.Borrow(box), memory.DataOf(buffer));
-  memory.NeverLend();
+  memory.NeverBorrow();
   EXPECT_EQ(memory.Borrow(box), nullptr);
 }
 

@@ -56,7 +56,7 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   operation.request = std::move(request);
   AsyncRequest& kept = operation.request;
   for (auto* operands : {&kept.sources, &kept.destinations}) {
-    for (AsyncOperand& operand : *operands) {  // what the issuer's frame lent
+    for (AsyncOperand& operand : *operands) {  // whose memory is the issuer's frame's
       if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {}, box->defined = nullptr;
     }
   }
@@ -188,7 +188,7 @@ void AsyncEngine::Read(Operation* operation, Machine* memory) {
     const AsyncOperand& source = request.sources[i];
     AsyncValue& value = operation->values[i];
     if (request.views != FunctionViews::kNone && moves_) {
-      if (LendWhole(request, source, tracked_, &value, memory)) continue;
+      if (BeginWholeCowRead(request, source, tracked_, &value, memory)) continue;
       if (value.bytes.empty()) value = NewValue(source.bytes.size());
     }
     MoveHalf(request, source, {.load = true, .tracked = tracked_}, &value, memory);
@@ -221,8 +221,8 @@ void KeepApart(const AsyncRequest& request, const ValueView& room, std::vector<A
 void AsyncEngine::Compute(Operation* operation, Machine* memory) {
   const AsyncRequest& request = operation->request;
   for (AsyncValue& value : operation->values) {
-    if (value.loan.valid()) value.view = memory->Take(value.loan, &value.bytes);
-    value.loan = {};
+    if (value.cow_read.valid()) value.view = memory->Take(value.cow_read, &value.bytes);
+    value.cow_read = {};
   }
   for (const AsyncOperand& destination : request.destinations) {
     AsyncValue& result = operation->results.emplace_back();

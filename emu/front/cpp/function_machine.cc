@@ -74,7 +74,7 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const agents::Lau
   for (run::Watcher* observer : options.observers) memory_.Observe(observer);
   memory_.NameAgents(NamingOf(kernel));
   memory_.SetFill(options.fill);
-  memory_.NeverLend();
+  memory_.NeverBorrow();
   for (run::Watcher* observer : options.observers) observer->Begun(gpu_);
   if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);

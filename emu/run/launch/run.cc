@@ -33,7 +33,7 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
     PALLADION_RETURN_IF_ERROR(state_.Bind(inputs, outputs));
-    state_.memory().NeverLend();
+    state_.memory().NeverBorrow();
     who_->Make(search);
     if (options_.run.control != nullptr) options_.run.control->BeginLaunch(state_.walk().programs());
     return absl::OkStatus();
