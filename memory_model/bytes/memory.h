@@ -131,16 +131,16 @@ class Memory final : public Machine {
   // more than 2^30 begin anew, where no machine remembers them.
   AgentId NewOperation(std::size_t parts = 1);
   // For watchers: engines of another machine over this memory carry the request out later.
-  void TellIssued(const Who& who, const AsyncRequest& request) {
+  void NotifyIssued(const Who& who, const AsyncRequest& request) {
     for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
     watchers_.Each(EventKind::kIssue, [&](MemoryWatcher& watcher) { watcher.Issued(who, request); });
   }
 
   // For watchers: what brings the lanes of an agent together is known to the machine over this memory.
-  void TellLanesMet() {
+  void NotifyLanesMet() {
     watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMet(who_); });
   }
-  void TellLanesMetUntil(std::uint32_t time) {
+  void NotifyLanesMetUntil(std::uint32_t time) {
     watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMetUntil(who_, time); });
   }
 
@@ -166,7 +166,7 @@ class Memory final : public Machine {
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
   absl::Status Make(Fence fence, const Site& site) override {
     if (fence != Fence::kLanes) return Machine::Make(fence, site);
-    TellLanesMet();
+    NotifyLanesMet();
     return absl::OkStatus();
   }
   void Print(std::string line) override;
@@ -185,15 +185,15 @@ class Memory final : public Machine {
   void Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination);
   void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
     ++accesses_;
-    const auto tell = [&](MemoryWatcher& watcher) { watcher.Box(who_, kind, access, reach, value); };
-    watchers_.Each(EventKind::kAccess, tell);
-    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
+    const auto notify = [&](MemoryWatcher& watcher) { watcher.Box(who_, kind, access, reach, value); };
+    watchers_.Each(EventKind::kAccess, notify);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, notify);
   }
   void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
     ++accesses_;
-    const auto tell = [&](MemoryWatcher& watcher) { watcher.Points(who_, kind, access, value); };
-    watchers_.Each(EventKind::kAccess, tell);
-    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
+    const auto notify = [&](MemoryWatcher& watcher) { watcher.Points(who_, kind, access, value); };
+    watchers_.Each(EventKind::kAccess, notify);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, notify);
   }
 
   LaunchBuffers buffers_;

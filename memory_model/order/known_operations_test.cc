@@ -241,25 +241,25 @@ TEST(VectorClock, IsAsAMapHasIt) {
 TEST(VectorClock, ThoseWhoMeetShareWhatTheyKnow) {
   constexpr std::int32_t kAgents = 3000;
   std::vector<VectorClock> clocks(kAgents);
-  VectorClock told;
+  VectorClock released;
   for (std::uint32_t round = 1; round <= 3; ++round) {
     for (std::int32_t i = 0; i < kAgents; ++i) {
       clocks[static_cast<std::size_t>(i)].Raise({AgentId{i}, round});
-      told.Join(clocks[static_cast<std::size_t>(i)]);
+      released.Join(clocks[static_cast<std::size_t>(i)]);
     }
-    for (VectorClock& clock : clocks) clock.Join(told);
+    for (VectorClock& clock : clocks) clock.Join(released);
   }
   for (const VectorClock& clock : clocks) {
-    ASSERT_TRUE(clock.agents().IsSame(told.agents()));
+    ASSERT_TRUE(clock.agents().IsSame(released.agents()));
     ASSERT_TRUE(clock.entries().empty());
   }
-  for (std::int32_t i = 0; i < kAgents; ++i) ASSERT_EQ(told.TimeOf(AgentId{i}), 3u);
+  for (std::int32_t i = 0; i < kAgents; ++i) ASSERT_EQ(released.TimeOf(AgentId{i}), 3u);
   const VectorClock before = clocks[7];
   clocks[7].Raise({AgentId{7}, 9});
   EXPECT_EQ(before.TimeOf(AgentId{7}), 3u);
-  EXPECT_EQ(told.TimeOf(AgentId{7}), 3u);
-  EXPECT_TRUE(clocks[7].Covers(told));
-  EXPECT_FALSE(told.Covers(clocks[7]));
+  EXPECT_EQ(released.TimeOf(AgentId{7}), 3u);
+  EXPECT_TRUE(clocks[7].Covers(released));
+  EXPECT_FALSE(released.Covers(clocks[7]));
 }
 
 // One that knew of many operations and has forgotten most knows what one knows that knew of a few only.

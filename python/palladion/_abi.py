@@ -203,7 +203,7 @@ def _signatures() -> dict:
         "palladion_session_use": (None, [whole]),
         "palladion_session_cancel": (None, [whole]),
         "palladion_interrupts_listen": (None, []),
-        "palladion_interrupts_heard": (whole, []),
+        "palladion_interrupt_count": (whole, []),
         "palladion_interrupts_ignore": (None, []),
         "palladion_progress": (handle, []),
         "palladion_finding_codes": (handle, []),

@@ -42,7 +42,7 @@ absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, cons
   const auto touched = BuffersOf(request);
   const AgentId issuer = resumed == nullptr ? thread : base_.residents.Before();
   const AgentId operation = base_.memory.NewOperation(request.parts());
-  base_.memory.TellIssued({.agent = issuer, .operation = operation}, request);
+  base_.memory.NotifyIssued({.agent = issuer, .operation = operation}, request);
   PALLADION_RETURN_IF_ERROR(base_.model.Start(issuer, std::move(request), operation).status());
   session_.Started(operation, resumed);
   const std::int64_t cluster = base_.residents.BlockOf(thread).cluster;

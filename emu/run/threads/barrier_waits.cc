@@ -28,7 +28,7 @@ class OfBarriers final : public Waitable {
   }
   void Wait(AgentId thread, const WaitTarget& target, const Site& site) override {
     const BarrierId barrier = syncs_.BarrierOf(target.object);
-    base_.memory.TellLanesMetUntil(base_.model.Of(barrier).TellsOf(thread));
+    base_.memory.NotifyLanesMetUntil(base_.model.Of(barrier).ReleasedTimeOf(thread));
     base_.model.Wait(thread, barrier, CodeSite::Of(site));
   }
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
@@ -37,7 +37,7 @@ class OfBarriers final : public Waitable {
   std::string Name(AgentId, const WaitTarget& target) const override { return Cat("barrier ", At(target).spec().name); }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait for a phase changes nothing that another one sees.
-  void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
     touches->Looks(target.object);
   }
   std::optional<scheduler::Need> Needs(AgentId thread, const WaitTarget& target) const override {

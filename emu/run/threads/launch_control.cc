@@ -167,7 +167,8 @@ CancelAnswer LaunchControl::Read(AgentId thread, const std::byte* bytes, const S
            "ask with plgpu.try_cluster_cancel and wait for its barrier before each query", CodeSite::Of(site));
   } else {
     given.readers.push_back(reader);
-    if (tell_) tell_({.thread = thread, .serial = answer.serial, .cluster = *given.work, .site = CodeSite::Of(site)});
+    if (on_read_)
+      on_read_({.thread = thread, .serial = answer.serial, .cluster = *given.work, .site = CodeSite::Of(site)});
   }
   return {.is_one = true, .success = true, .cluster = *given.work};
 }

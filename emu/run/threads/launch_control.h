@@ -67,7 +67,7 @@ class LaunchControl {
   CancelAnswer Read(AgentId thread, const std::byte* bytes, const Site& site);
 
   // Called for each that gives work, but where a thread reads one again at the same line.
-  void OnRead(std::function<void(const AnswerReading&)> tell) { tell_ = std::move(tell); }
+  void OnRead(std::function<void(const AnswerReading&)> on_read) { on_read_ = std::move(on_read); }
   // The work of an answer is done again: by which agent and at which second reading, where it was read first, and which
   // output says so.
   void ReportTwice(const AnswerReading& again, const CodeSite& first, std::string_view output);
@@ -102,7 +102,7 @@ class LaunchControl {
   std::vector<Given> given_;       // by serial number
   WorkChoice answer_;              // of the request that is performed next
   bool asking_ = false;
-  std::function<void(const AnswerReading&)> tell_;
+  std::function<void(const AnswerReading&)> on_read_;
   std::set<AgentId> refused_;  // threads that know that there is no work
 };
 

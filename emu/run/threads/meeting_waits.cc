@@ -35,7 +35,7 @@ class OfMeetings final : public Waitable {
   }
   std::string Name(AgentId, const WaitTarget&) const override { return "the other threads of the block"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return ObjectOf(MeetingOf(thread)); }
-  void TellTouches(AgentId thread, const WaitTarget&, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId thread, const WaitTarget&, ThreadTouches* touches) const override {
     touches->LeavesMeeting(MeetingOf(thread));
   }
   std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {

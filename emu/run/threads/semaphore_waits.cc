@@ -27,7 +27,7 @@ class OfSemaphores final : public Waitable {
     return base_.model.CanWait(syncs_.SemaphoreOf(target.object), target.value);
   }
   void Wait(AgentId thread, const WaitTarget& target, const Site&) override {
-    base_.memory.TellLanesMet();
+    base_.memory.NotifyLanesMet();
     base_.model.Wait(thread, syncs_.SemaphoreOf(target.object), target.value,
                      {.decrement = target.decrement, .scope = target.scope});
   }
@@ -39,7 +39,7 @@ class OfSemaphores final : public Waitable {
   }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait that leaves its credits changes nothing that another one sees.
-  void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
     target.decrement ? touches->Signals(target.object) : touches->Looks(target.object);
   }
   std::optional<scheduler::Need> Needs(AgentId, const WaitTarget& target) const override {

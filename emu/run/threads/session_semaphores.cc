@@ -70,7 +70,7 @@ void SessionSemaphores::Note(AgentId operation, const agents::ArrivingCopy* resu
     const bool here = semaphore != nullptr && operands_.contains(*semaphore);
     if (!here || completion.after != Half::kWrite) continue;
     OnOperand& noted = on_operands_[operation];
-    noted.told = *semaphore;
+    noted.semaphore = *semaphore;
     noted.copy.site = request.site;
     if (!request.destinations.empty()) {
       noted.copy.destination = request.destinations[0];
@@ -86,7 +86,7 @@ void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t elem
   base_.model.Of(semaphore).ForEachCredit([&](AgentId by, std::int64_t amount) {
     const auto at = on_operands_.find(by);
     agents::LeftCopy* const copy =
-        at == on_operands_.end() || at->second.told != semaphore ? nullptr : &at->second.copy;
+        at == on_operands_.end() || at->second.semaphore != semaphore ? nullptr : &at->second.copy;
     if (copy != nullptr) {
       at->second.under_way = true;
       copy->name = base_.model.agents().OperationName(by);

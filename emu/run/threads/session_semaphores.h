@@ -54,7 +54,7 @@ class SessionSemaphores {
   // An operation with a write phase that signals a semaphore that is an operand: what it would be to later launches.
   struct OnOperand {
     agents::LeftCopy copy;
-    SemaphoreId told;
+    SemaphoreId semaphore;
     std::string into;        // the name of what it writes
     bool under_way = false;  // no agent has waited for it
   };

@@ -59,11 +59,12 @@ bool StartedAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, co
   const std::vector<std::int64_t> index = IndexOf(*started);
   const Waitable& what = machine().waitables().Of(target);
   const std::optional<bool> known = what.ThreadMaySignal(waiter, {.index = index, .is_warp = started->warp >= 0});
-  return known.has_value() ? *known : MayTell(goes_on ? other.frame : nullptr, target, index);
+  return known.has_value() ? *known : MaySignalByText(goes_on ? other.frame : nullptr, target, index);
 }
 
 // The target's array: by a thread of this index, which has ended if it has no frame.
-bool StartedAgents::MayTell(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const {
+bool StartedAgents::MaySignalByText(const Frame* frame, const WaitTarget& target,
+                                    absl::Span<const std::int64_t> index) const {
   const SyncArray& array = machine().syncs()[target.object.array];
   if (array.request.collective >= 0) return frame != nullptr;  // any line of the kernel may ask for it
   const SyncObject object{array.request.site.text_line, array.request.name};

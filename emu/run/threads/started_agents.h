@@ -44,7 +44,7 @@ class StartedAgents final : public AgentsUnderWay {
   void Remember(AgentId agent, const Started& started);
   const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
-  bool MayTell(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const;
+  bool MaySignalByText(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const;
 
   agents::LaunchState& state_;
   std::optional<agents::SpinWatch> spins_;

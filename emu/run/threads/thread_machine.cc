@@ -102,7 +102,7 @@ absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
     return memory_.Wait(target, site);
   }
   Waitable& what = waitables_.Of(target);
-  if (touches_ != nullptr) what.TellTouches(current_, target, touches_);
+  if (touches_ != nullptr) what.ReportTouches(current_, target, touches_);
   changes_.Add(what.Object(current_, target));
   what.Wait(current_, target, site);
   memory_.watchers().Each(memory_model::EventKind::kWait,

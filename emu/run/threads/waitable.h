@@ -64,7 +64,7 @@ class Waitable {
     return {.object = Object(thread, target)};
   }
   // For exhaustive search: what this one touches, reported before it is carried out. Without more: the object, alone.
-  virtual void TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const;
+  virtual void ReportTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const;
   // Of a wait for a count, how much that has to be.
   virtual std::optional<scheduler::Need> Needs(AgentId, const WaitTarget&) const { return std::nullopt; }
 

@@ -36,7 +36,7 @@ absl::StatusOr<std::int64_t> Waitable::Poll(const Asker& asker, const WaitTarget
   return absl::InternalError(ToAbsl(Cat(Describe(asker.agent, target), " can only be waited for")));
 }
 
-void Waitable::TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const {
+void Waitable::ReportTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const {
   touches->Object(Object(thread, target));
 }
 

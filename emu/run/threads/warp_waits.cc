@@ -23,7 +23,7 @@ class OfWarps final : public Waitable {
   std::string Describe(AgentId, const WaitTarget&) const override { return "its warps"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return WarpsObjectOf(thread); }
   // What the warps have seen of every barrier, too.
-  void TellTouches(AgentId, const WaitTarget&, ThreadTouches* touches) const override { touches->Everything(); }
+  void ReportTouches(AgentId, const WaitTarget&, ThreadTouches* touches) const override { touches->Everything(); }
   std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {
     return other.is_warp && base_.residents.Of(waiter).index == other.index;
   }

@@ -49,13 +49,13 @@ class Listener final : public run::Watcher {
     if (target.kind == WaitTarget::Kind::kSemaphore) Say(who, "awaited");
   }
 
-  std::map<AgentId, std::string> told;  // by operation; invalid: what the core does itself
+  std::map<AgentId, std::string> events;  // by operation; invalid: what the core does itself
   std::vector<AgentId> blocks, dmas;
   std::vector<AgentId> agents;
 
  private:
   void Say(const Who& who, const char* what) {
-    std::string& text = told[who.operation];
+    std::string& text = events[who.operation];
     text += (text.empty() ? "" : " ");
     text += what;
     agents.push_back(who.agent);
@@ -78,12 +78,12 @@ TEST(Who, AnOperationHasItsIdFromItsIssueToItsEnd) {
     EXPECT_EQ(x, o);
     ASSERT_EQ(2u, listener.blocks.size());
     ASSERT_EQ(2u, listener.dmas.size());
-    EXPECT_EQ(5u, listener.told.size()) << "four operations, and the core";
+    EXPECT_EQ(5u, listener.events.size()) << "four operations, and the core";
     for (const auto* operations : {&listener.blocks, &listener.dmas}) {
       for (const AgentId operation : *operations)
-        EXPECT_EQ("issued reads done writes done", listener.told[operation]) << operation.value;
+        EXPECT_EQ("issued reads done writes done", listener.events[operation]) << operation.value;
     }
-    EXPECT_EQ("awaited awaited", listener.told[AgentId{}]);
+    EXPECT_EQ("awaited awaited", listener.events[AgentId{}]);
     for (const AgentId agent : listener.agents) EXPECT_EQ(listener.agents.front(), agent) << "the core";
   }
 }

@@ -85,8 +85,8 @@ TEST(Advise, WhatDoesNotFitIsRefusedWithItsReason) {
   EXPECT_FALSE(more.time.has_value());
   EXPECT_NE(std::string::npos, more.refused.find("shared memory")) << more.refused;
   EXPECT_EQ(&more, &advice.tried.back()) << "what is refused comes last";
-  const std::string told = AdviceText(advice, Prepared(MatmulText({.slots = 9})).state().module());
-  EXPECT_NE(std::string::npos, told.find("refused\n  one more slot")) << told;
+  const std::string advised = AdviceText(advice, Prepared(MatmulText({.slots = 9})).state().module());
+  EXPECT_NE(std::string::npos, advised.find("refused\n  one more slot")) << advised;
 }
 
 TEST(Advise, WhatIsNotRecognisedIsToldWithItsReason) {
@@ -348,11 +348,12 @@ TEST(Advise, OutputsThatAreAllAlikeAreNoEvidence) {
 TEST(Advise, ADifferenceBelowItsUncertaintyIsSaid) {
   const std::string text = AddText(16);
   const Advice advice = AdviceOn({.text = text, .target = "mosaic_tpu/v5e"});
-  const std::string told = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
-  EXPECT_NE(std::string::npos, told.find("outputs are compared with random numbers in x, whose elements")) << told;
+  const std::string advised = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, advised.find("outputs are compared with random numbers in x, whose elements"))
+      << advised;
   EXPECT_NE(std::string::npos,
-            told.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
-      << told;
+            advised.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
+      << advised;
   Advice close = advice;
   close.tried.resize(1);
   close.tried[0].time = 0.875 * advice.timing.time;
@@ -376,8 +377,8 @@ TEST(Advise, StepsOfAGridAreALimit) {
   EXPECT_TRUE(step->halved && step->time.has_value());
   EXPECT_LT(*step->time, 0.8 * advice.timing.time);
   EXPECT_EQ(step, advice.what_ifs.begin()) << "nothing limits a kernel of small blocks as much";
-  const std::string told = AdviceText(advice, Prepared(AddText(16), "mosaic_tpu/v5e").state().module());
-  EXPECT_NE(std::string::npos, told.find("  grid.step, halved ")) << told;
+  const std::string advised = AdviceText(advice, Prepared(AddText(16), "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, advised.find("  grid.step, halved ")) << advised;
 }
 
 TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
@@ -392,8 +393,8 @@ TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
   EXPECT_TRUE(of("l2.bandwidth").time.has_value()) << of("l2.bandwidth").refused;
   EXPECT_EQ(of("l2.bandwidth").with, "l2.slice_rate");
   EXPECT_LE(*of("dram.peak").time, advice.timing.time);
-  const std::string told = AdviceText(advice, Prepared(text).state().module());
-  EXPECT_NE(std::string::npos, told.find("tma.row_rate: not possible alone: ")) << told;
+  const std::string advised = AdviceText(advice, Prepared(text).state().module());
+  EXPECT_NE(std::string::npos, advised.find("tma.row_rate: not possible alone: ")) << advised;
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ constexpr int kNone = -3, kPending = -2, kRefused = -1;  // else the block whose
 struct Block {
   enum : std::uint8_t { kWaits, kRuns, kTakenBy } state = kWaits;
   int pc = 0;
-  bool heard_no = false;
+  bool was_refused = false;
   std::vector<int> answers, read;  // by slot; how often
   std::vector<bool> did;           // by slot: its work
 };
@@ -199,7 +199,7 @@ class Search {
   static std::string KeyOf(const State& state) {
     std::string key;
     for (const Block& block : state.blocks) {
-      Append(&key, static_cast<int>(block.state), ".", block.pc, block.heard_no ? "n" : "", ":");
+      Append(&key, static_cast<int>(block.state), ".", block.pc, block.was_refused ? "n" : "", ":");
       for (std::size_t s = 0; s < block.answers.size(); ++s)
         Append(&key, block.answers[s], ".", block.read[s], block.did[s] ? "d" : "", ",");
     }
@@ -272,14 +272,14 @@ class Search {
       case What::kOwn:
         return Work(state, b, b);
       case What::kAsk:
-        reached.after_no |= block.heard_no;
+        reached.after_no |= block.was_refused;
         block.answers[slot] = kPending;
         return;
       case What::kWait:
         return;
       case What::kQuery:
         ++block.read[slot];
-        block.heard_no |= block.answers[slot] == kRefused;
+        block.was_refused |= block.answers[slot] == kRefused;
         if (block.answers[slot] == kRefused) block.pc += step.skip - 1;
         return;
       case What::kTaken:
