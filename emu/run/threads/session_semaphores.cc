@@ -88,7 +88,7 @@ void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t elem
     agents::LeftCopy* const copy =
         at == on_operands_.end() || at->second.semaphore != semaphore ? nullptr : &at->second.copy;
     if (copy != nullptr) {
-      at->second.under_way = true;
+      at->second.in_flight = true;
       copy->name = base_.model.agents().OperationName(by);
       copy->element = element;
       copy->amount = amount;
@@ -128,7 +128,7 @@ void SessionSemaphores::HandOver(const SyncArray& array, std::int64_t device) {
 
 void SessionSemaphores::ReportLostCopies() const {
   for (const auto& [operation, noted] : on_operands_) {
-    if (noted.copy.again == nullptr || noted.copy.destination.bytes > ByteCount(0) || noted.under_way) continue;
+    if (noted.copy.again == nullptr || noted.copy.destination.bytes > ByteCount(0) || noted.in_flight) continue;
     base_.memory.Report(
         {.code = FindingCode::kUseAfterScope,
          .message = Cat("the kernel waits for ", noted.copy.again->name, ", and the array that the copy writes, ",

@@ -218,7 +218,7 @@ void ThreadMachine::EndBlock(BlockId block) {
 // Where a cluster's operations have landed, nothing can ask for a block of it any more.
 void ThreadMachine::RetireIfIdle(std::int64_t number) {
   const Cluster& cluster = residents_.ClusterOf(number);
-  if (cluster.under_way > 0) return;
+  if (cluster.in_flight > 0) return;
   for (const BlockId block : cluster.blocks) syncs_.RetireEnded(block);
   if (!cluster.over) return;
   operands_.ClusterRetires(number);
