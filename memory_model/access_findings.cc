@@ -99,8 +99,8 @@ Between AccessFindings::BetweenReadAndWrite(const AccessEvent& read, AgentId ope
 }
 
 std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event) const {
-  const bool nobody = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
-  return nobody ? buffer.freed_by : agents_.NameOf(event.who);
+  const bool freed_by_scope = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
+  return freed_by_scope ? buffer.freed_by : agents_.NameOf(event.who);
 }
 
 bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {

@@ -16,11 +16,11 @@ class Reporting final : public Scenario {
   static constexpr std::int64_t kObject = 7;
   class Counted final : public Condition {
    public:
-    bool Ready() const override { return ++asked, true_now; }
+    bool Ready() const override { return ++polls, true_now; }
     std::string Describe() const override { return "to be told"; }
     bool MaySignal(AgentOrdinal) const override { return true; }
     bool true_now = false;
-    mutable int asked = 0;
+    mutable int polls = 0;
   };
   explicit Reporting(std::vector<std::int64_t> reported) {  // kUnknown: anything
     Add([this](AgentContext& me) {
@@ -42,17 +42,17 @@ class Reporting final : public Scenario {
   bool reports = true;
 };
 
-TEST(RunLoop, WhoWaitsOnAnObjectIsAskedWhenThatHasChanged) {
-  const auto asked = [](std::vector<std::int64_t> reported, Outcome outcome, bool reports = true) {
+TEST(RunLoop, AWaiterOnAnObjectIsQueriedWhenThatHasChanged) {
+  const auto polls = [](std::vector<std::int64_t> reported, Outcome outcome, bool reports = true) {
     Reporting reporting(std::move(reported));
     reporting.reports = reports;
     EXPECT_EQ(RunWith(reporting, MakeProgramOrder()).outcome, outcome);
-    return reporting.condition.asked;
+    return reporting.condition.polls;
   };
-  EXPECT_EQ(2, asked({8, 9, 8, Reporting::kObject}, Outcome::kFinished));  // when it begins to wait, and at the last
-  EXPECT_EQ(2, asked({8, Operation::kUnknown}, Outcome::kFinished));
-  EXPECT_EQ(5, asked({8, 9, 8, Reporting::kObject}, Outcome::kFinished, /*tells=*/false));  // each might have done it
-  EXPECT_EQ(2, asked({8, 9, 8}, Outcome::kDeadlock));  // the second time by what looks for errors at the end
+  EXPECT_EQ(2, polls({8, 9, 8, Reporting::kObject}, Outcome::kFinished));  // when it begins to wait, and at the last
+  EXPECT_EQ(2, polls({8, Operation::kUnknown}, Outcome::kFinished));
+  EXPECT_EQ(5, polls({8, 9, 8, Reporting::kObject}, Outcome::kFinished, /*reports=*/false));  // each might have done it
+  EXPECT_EQ(2, polls({8, 9, 8}, Outcome::kDeadlock));  // the second time by what looks for errors at the end
 }
 
 // One waits; the other makes its condition true in an operation that does not conflict with the wait, and then does one

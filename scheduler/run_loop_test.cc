@@ -242,7 +242,7 @@ TEST(RunLoop, ACycleIsOfThoseWhoHoldWhatOthersWaitFor) {
   EXPECT_EQ(FirstToReport(deadlock).agent, AgentOrdinal{2});
 }
 
-TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
+TEST(RunLoop, WhatNoAgentHoldsIsNoCycle) {
   Held held({-1, 0, 1});
   const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
   EXPECT_TRUE(deadlock.cycle.empty());

@@ -144,7 +144,7 @@ TEST(Interrupted, ThreadsOfABlock) {
 }
 
 // Both programs store one element, and the second then goes on for ever.
-TEST(Interrupted, RacesThatWereSeenByThenAreTold) {
+TEST(Interrupted, RacesThatWereSeenByThenAreReported) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [2]; out %o: i32[1];\n body @b (%or: ref<default,i32[1]>) {\n"
       "  %p = program_id{axis=0}() : i32[];\n  _ = swap(%or.at[0], %p) : i32[];\n"
@@ -309,7 +309,7 @@ TEST(Budget, MayBeSpentToTheLastIteration) {
   EXPECT_FALSE(RunBudget(text, 4096).ok());
 }
 
-TEST(Budget, WhatWasFoundBeforeItWasSpentIsTold) {
+TEST(Budget, WhatWasFoundBeforeItWasSpentIsReported) {
   const absl::StatusOr<RunResult> result = RunBudget(kCounts, 1000);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(threads::Codes{"OOB"}, threads::CodesOf(result->report));

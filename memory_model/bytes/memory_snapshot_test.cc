@@ -57,7 +57,7 @@ TEST(MemorySnapshot, FreedMemoryIsKeptUnderALimit) {
   EXPECT_EQ(memory.DataOf(first), at);
 }
 
-TEST(MemorySnapshot, NothingIsLentWhereOthersWrite) {
+TEST(MemorySnapshot, NothingIsBorrowedWhereOthersWrite) {
   Memory memory;
   const BufferId buffer = Alloc(memory, 4);
   BoxAccess box;

@@ -41,7 +41,7 @@ TEST(ArenaPast, TheSameLayoutGetsTheSameSets) {
   EXPECT_TRUE(past.Take({{4, 8}, ElementSize(4), ByteCount(1024)}).empty());  // it was reported, and is remembered
 }
 
-TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
+TEST(ArenaPast, TheUserOfAPartLearnsOfThatPart) {
   ArenaPast past;
   past.Add({{4, 8}, ElementSize(4), ByteCount(0)},
            {UseAt(1, Rows(0, 1, 8)), UseAt(2, Rows(1, 3, 8))});  // bytes 0 to 32, 32 to 128
@@ -59,7 +59,7 @@ TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
 }
 
 // Columns of a smaller element type: a box of the new elements where they end with one, else the bytes they are.
-TEST(ArenaPast, WhoGetsColumnsIsToldOfTheirBytes) {
+TEST(ArenaPast, TheUserOfColumnsLearnsOfTheirBytes) {
   for (const std::int32_t columns : {8, 5}) {
     ArenaPast past;
     AccessSet set = Rows(0, 2, columns);
@@ -186,7 +186,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
 }
 
 // A fence may stand anywhere between the use of the earlier memory and the copy into the later.
-TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
+TEST(ArenaPast, AFenceIsRequiredAcrossAllocations) {
   for (const bool fence : {false, true}) {
     Script s;
     const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
@@ -219,7 +219,7 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
 }
 
 // The uses that a history gives, boxes and granules alike, are the accesses that were made.
-TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
+TEST(ArenaPast, AHistoryReportsAllItsUses) {
   std::mt19937 random(9);
   const std::vector<std::int64_t> shape = {100, 16};  // too many rows for slots: granules
   const ElementSize four(4);

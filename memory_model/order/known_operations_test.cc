@@ -73,7 +73,7 @@ TEST(KnownOperations, AreAsAMapHasThem) {
   }
 }
 
-TEST(KnownOperations, ForgetKeepsWhatSomebodyAsksAbout) {
+TEST(KnownOperations, ForgetKeepsWhatIsStillQueried) {
   KnownOperations known;
   for (Number i = 0; i < 10'000; ++i) known.Raise(3 * i, 1 + i % 2);
   const std::vector<Number> live = {30, 9'000, 29'997};
@@ -167,7 +167,7 @@ TEST(KnownOperations, OfALoopAreAFewNodes) {
 }
 
 // A set that takes over another one's operations shares the other one's nodes.
-TEST(KnownOperations, ThoseWhoTellEachOtherShare) {
+TEST(KnownOperations, ClocksThatAcquireEachOtherShare) {
   KnownOperations a, b;
   for (Number i = 0; i < 1000; ++i) {
     a.Raise(2 * i, 1);

@@ -106,7 +106,7 @@ TEST(BarrierBytes, APartOfTheNextCopyMayCompleteThePhaseOfThisOne) {
 }
 
 // A block that knows of the other's barrier only knows of what landed there.
-TEST(BarrierBytes, ABarrierTellsOfItsOwnBlock) {
+TEST(BarrierBytes, ABarrierReleasesItsOwnBlock) {
   for (const bool own : {false, true}) {
     Blocks blocks(2);
     Script& s = blocks.s;
@@ -145,9 +145,9 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
     const Severity severity = ends == Barrier::Ends::kScope ? Severity::kDefect : Severity::kNote;
     Script s;
     const auto a = s.Thread("a"), b = s.Thread("b");
-    const auto nobody = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
+    const auto unawaited = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
                two = s.model.MakeBarrier({"two"}), half = s.model.MakeBarrier({"half", 2});
-    s.model.Arrive(a, nobody, Line(1));
+    s.model.Arrive(a, unawaited, Line(1));
     s.model.Arrive(a, half, Line(2));
     for (int completion = 0; completion < 3; ++completion) {  // b leaves out the last, or the last two
       for (const BarrierId barrier : {one, two}) {
@@ -156,7 +156,7 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
         if (completion == 0 || (completion == 1 && barrier == one)) s.model.Wait(b, barrier, Line(5));
       }
     }
-    for (const BarrierId barrier : {nobody, one, two, half}) s.model.End(barrier, Line(11), ends);
+    for (const BarrierId barrier : {unawaited, one, two, half}) s.model.End(barrier, Line(11), ends);
     int last = 0;
     for (const Finding& finding : s.model.findings()) {
       const bool at_end = finding.code == FindingCode::kBarrierUnawaited ||

@@ -7,7 +7,7 @@ namespace {
 
 volatile std::sig_atomic_t others_signals = 0;
 
-TEST(InterruptListener, HearsOneSignalAndRestoresTheHandlerFromBefore) {
+TEST(InterruptListener, ReceivesOneSignalAndRestoresTheHandlerFromBefore) {
   struct ::sigaction mine = {}, before, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before));
@@ -37,7 +37,7 @@ TEST(InterruptListener, WhatWasIgnoredStaysIgnored) {
   ::sigaction(SIGINT, &before, nullptr);
 }
 
-TEST(InterruptEavesdropper, HearsSignalsWithAHandler) {
+TEST(InterruptEavesdropper, ReceivesSignalsWithAHandler) {
   struct ::sigaction mine = {}, before_int, before_term, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before_int));

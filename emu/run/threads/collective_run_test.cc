@@ -81,7 +81,7 @@ std::string SignalEachOther(const std::string& first, const std::string& second)
 
 // Block 0 does not wait for block 1's arrival at its second barrier, and may have ended by then. In program order it
 // has not: that is no proof. Where both wait, it is one.
-TEST(ClusterBarrier, AnArrivalThatNobodyWaitsForMayComeAfterTheEndOfItsBlock) {
+TEST(ClusterBarrier, AnArrivalWithoutAWaitMayComeAfterTheEndOfItsBlock) {
   const CheckOptions one{.seeds = 1, .threads = 1}, every{.seeds = 64, .all_seeds = true, .threads = 1};
   const std::string left = SignalEachOther("", "");
   const Report report = CheckThreads(left, one);

@@ -44,7 +44,7 @@ TEST(Deadlock, AWaitForAnArrivalThatNeverComesNamesWhoLeft) {
       run(1));
 }
 
-TEST(Deadlock, ACycleIsTold) {
+TEST(Deadlock, ACycleIsReported) {
   const auto run = [&](const std::string& second) {
     return DeadlockOf(Threads(2), Scope(Barriers(2), EachDoes("wg", {Wait(1) + Arrive(0) + kCopy, second})));
   };

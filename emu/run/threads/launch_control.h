@@ -78,7 +78,7 @@ class LaunchControl {
   enum class State : std::uint8_t { kWaits, kBegun, kTaken };
   struct Given {  // an answer
     WorkChoice work;
-    CodeSite asked;
+    CodeSite requested_at;
     std::vector<std::pair<AgentId, int>> readers;  // the agents that have read it, and at which line
   };
 
@@ -87,7 +87,7 @@ class LaunchControl {
   std::int64_t ClustersOfDevice() const;
   WorkChoice NextWaiting(std::int64_t from) const;
   AsyncRequest RequestFor(AgentId thread, const CancelRequest& request, const Site& site);
-  void Give(const CodeSite& asked, std::vector<AsyncValue>* results);
+  void Give(const CodeSite& requested_at, std::vector<AsyncValue>* results);
   void ReportEachAlong(std::string_view axes, const CodeSite& site);
   void Report(std::string message, std::string fix, const CodeSite& site);
   std::string NameOfWork(std::int64_t cluster) const;

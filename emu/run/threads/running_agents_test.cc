@@ -110,7 +110,7 @@ TEST(RunningAgents, BesideTheKernelBefore) {
   EXPECT_EQ(listener.index[AgentId{2}], (std::vector<std::int64_t>{1}));
 }
 
-TEST(RunningAgents, OrdinalsCountWhoeverComesToBe) {
+TEST(RunningAgents, OrdinalsCountEveryAgentThatBegins) {
   agents::AgentOrdinals ordinals;
   EXPECT_EQ(ordinals.Add(AgentId{4}), scheduler::AgentOrdinal{0});
   EXPECT_EQ(ordinals.Add(AgentId{1 << 28}), scheduler::AgentOrdinal{1});

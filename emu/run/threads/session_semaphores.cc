@@ -46,9 +46,9 @@ std::optional<std::vector<const agents::ArrivingCopy*>> SessionSemaphores::Resto
 
 AsyncRequest SessionSemaphores::RequestFor(const SyncArray& array, const agents::ArrivingCopy& copy) const {
   const std::shared_ptr<const agents::HeldCopy>& held = copy.credit.copy;
-  const SyncRequest& asked = array.request;
-  const bool counts_bytes = asked.kind == SyncKind::kDmaSemaphore;
-  AsyncRequest request{.name = held->name, .await = "copy.wait()", .site = CodeSite::Of(asked.site)};
+  const SyncRequest& made = array.request;
+  const bool counts_bytes = made.kind == SyncKind::kDmaSemaphore;
+  AsyncRequest request{.name = held->name, .await = "copy.wait()", .site = CodeSite::Of(made.site)};
   request.completions.push_back({.object = array.semaphore(copy.credit.element - FirstElement(array)),
                                  .amount = copy.credit.amount,
                                  .unit = counts_bytes ? CompletionUnit::kBytes : CompletionUnit::kCount});

@@ -64,7 +64,7 @@ TEST_F(ObservedRunTest, ANaNOfTheInputIsNotBornInTheKernel) {
 }
 
 // Kernels mask such elements later, mostly, so it is reported and no more.
-TEST_F(ObservedRunTest, WhatNobodyWroteIsToldApart) {
+TEST_F(ObservedRunTest, UnwrittenMemoryIsReportedApart) {
   const std::string read = "    %t0 = get(%tr.at[1 +: 2]) : f32[2];\n";
   const std::string reported = "first in the program: get, line 17 of the kernel text\n  %t0[0] = nan\n";
   const std::string clean = Observe(0, RootKernel(read), "[3,4,5,6]", {"--trap", "nan"});

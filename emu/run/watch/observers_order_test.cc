@@ -92,7 +92,7 @@ Log RunWith(bool scheduled) {
   return log;
 }
 
-TEST(Observers, AreToldInTheOrderOfTheirList) {
+TEST(Observers, AreNotifiedInTheOrderOfTheirList) {
   const Log expected = {"first bound", "a bound",  "b bound",  "c bound",    "a runs 0",   "b runs 0",
                         "c runs 0",    "a before", "c before", "a store",    "b store",    "c store",
                         "late store",  "a after",  "c after",  "a finished", "b finished", "c finished"};

@@ -23,7 +23,7 @@ using timing::test::MachineNamed;
 using timing::test::MatmulText;
 using timing::test::Prepared;
 
-struct Asked {
+struct Question {
   std::string text;
   std::string target = "mosaic_gpu/h100";
   bool what_ifs = false;
@@ -31,17 +31,17 @@ struct Asked {
   std::string values = "full(1)";
 };
 
-Advice AdviceOn(const Asked& asked) {
-  const PreparedKernel kernel = Prepared(asked.text, asked.target);
-  const std::vector<Tensor> inputs = InputsOf(kernel, asked.values);
-  const machines::Machine machine = MachineNamed(asked.target.substr(asked.target.find('/') + 1));
+Advice AdviceOn(const Question& question) {
+  const PreparedKernel kernel = Prepared(question.text, question.target);
+  const std::vector<Tensor> inputs = InputsOf(kernel, question.values);
+  const machines::Machine machine = MachineNamed(question.target.substr(question.target.find('/') + 1));
   absl::StatusOr<Advice> advice = Advise({.kernel = kernel,
                                           .inputs = inputs,
                                           .machine = machine,
                                           .run = {},
                                           .seeds = 2,
-                                          .what_ifs = asked.what_ifs,
-                                          .changes = asked.changes});
+                                          .what_ifs = question.what_ifs,
+                                          .changes = question.changes});
   EXPECT_TRUE(advice.ok()) << advice.status();
   return *std::move(advice);
 }
@@ -89,7 +89,7 @@ TEST(Advise, WhatDoesNotFitIsRefusedWithItsReason) {
   EXPECT_NE(std::string::npos, advised.find("refused\n  one more slot")) << advised;
 }
 
-TEST(Advise, WhatIsNotRecognisedIsToldWithItsReason) {
+TEST(Advise, WhatIsNotRecognisedIsReportedWithItsReason) {
   const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 256, .slots = 4})});
   ASSERT_FALSE(advice.not_tried.empty());
   EXPECT_EQ(advice.not_tried[0].what, "slots of ring a, b");
@@ -240,7 +240,7 @@ TEST(Advise, BlocksThatTheTargetRefusesAreRefused) {
   EXPECT_FALSE(Of(advice, "blocks of 4 for 8").time.has_value());
 }
 
-TEST(Advise, BlocksThatCannotGrowAreToldWithTheReason) {
+TEST(Advise, BlocksThatCannotGrowAreReportedWithTheReason) {
   const Advice advice = AdviceOn({.text = AddText(4096), .target = "mosaic_tpu/v5e"});
   const auto found = std::find_if(advice.not_tried.begin(), advice.not_tried.end(), [](const NotTried& one) {
     return one.what.find("blocks of 8192 for 4096") != std::string::npos;
@@ -381,7 +381,7 @@ TEST(Advise, StepsOfAGridAreALimit) {
   EXPECT_NE(std::string::npos, advised.find("  grid.step, halved ")) << advised;
 }
 
-TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
+TEST(Advise, ARateThatCannotBeDoubledIsReportedWithItsReason) {
   const std::string text = MatmulText({.m = 64, .n = 128, .k = 1024, .slots = 4});
   const Advice advice = AdviceOn({.text = text, .what_ifs = true, .changes = {}});
   const auto of = [&](std::string_view rate) {

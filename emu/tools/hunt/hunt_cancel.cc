@@ -25,7 +25,7 @@ class Generator {
     if (Below(6) == 0) Round(&ops, 1);
     if (Below(8) == 0) ops.push_back({What::kOwn});
     for (int n = Below(3); n > 0; --n) Damage(&ops);
-    KeepAsked(&ops, 0);
+    KeepRequested(&ops, 0);
     return kernel_;
   }
 
@@ -64,24 +64,24 @@ class Generator {
   }
 
   // Without what is about a request that has not been made here, and without requests made twice.
-  void KeepAsked(std::vector<CancelOp>* ops, unsigned asked) {
+  void KeepRequested(std::vector<CancelOp>* ops, unsigned requested) {
     for (std::size_t i = 0; i < ops->size();) {
       CancelOp& op = (*ops)[i];
-      const bool has = (asked >> op.slot & 1u) != 0;
-      const bool fits = op.what == What::kAsk ? (ever_asked_ >> op.slot & 1u) == 0 : has;
+      const bool has = (requested >> op.slot & 1u) != 0;
+      const bool fits = op.what == What::kAsk ? (ever_requested_ >> op.slot & 1u) == 0 : has;
       if (op.what != What::kOwn && !fits) {
         ops->erase(ops->begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
-      if (op.what == What::kAsk) ever_asked_ |= 1u << op.slot, asked |= 1u << op.slot;
-      if (op.what == What::kQuery) KeepAsked(&op.body, asked);
+      if (op.what == What::kAsk) ever_requested_ |= 1u << op.slot, requested |= 1u << op.slot;
+      if (op.what == What::kQuery) KeepRequested(&op.body, requested);
       ++i;
     }
   }
 
   scheduler::Random random_;
   CancelKernel kernel_;
-  unsigned ever_asked_ = 0;  // slots, a bit each
+  unsigned ever_requested_ = 0;  // slots, a bit each
 };
 
 class Writer {
@@ -371,8 +371,8 @@ HuntResult JudgeCancel(const CancelKernel& kernel, const HuntOptions& options) {
     if (exhaustive && options.max_schedules == 0) break;
     CheckOptions check{.seeds = options.seeds, .contracts = false, .threads = 1};
     check.exhaustive = exhaustive;
-    std::int64_t asked = 0;
-    if (exhaustive) check.interrupted = [&] { return ++asked > options.max_schedules; };
+    std::int64_t polls = 0;
+    if (exhaustive) check.interrupted = [&] { return ++polls > options.max_schedules; };
     const absl::StatusOr<Report> report = Check(*prepared, {m}, check);
     if (!report.ok()) {
       result.Contradict("error", report.status().ToString());
