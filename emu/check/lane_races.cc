@@ -157,9 +157,9 @@ void LaneRaces::Unseen(const std::string& what) {
   if (unseen_.empty()) unseen_ = what;
 }
 
-// One lane of a warpgroup signals, whatever the others have come to.
 void LaneRaces::Arrives(const Who& who, const Arrival& arrival) {
-  if (!triton_ && arrival.at.kind == WaitTarget::Kind::kSemaphore && HoldsUnordered(Of(who.agent)))
+  if (machine_ == nullptr || !machine_->waitables().Of(arrival.at).OneLaneArrives()) return;
+  if (!triton_ && HoldsUnordered(Of(who.agent)))
     Unseen("one lane of a thread signals a semaphore while others may not have done their part");
 }
 

@@ -35,6 +35,12 @@ class OfGroups final : public Waitable {
     if (target.queue != AsyncQueue::kMma) base_.memory.NotifyLanesMet();
     queues_.Await(thread, target, CodeSite::Of(site));
   }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    if (target.value > 0) Append(&shown.words, ", all but ", target.value);
+    shown.acquires = ShownWait::Acquires::kQueued;
+    return shown;
+  }
   std::string Describe(AgentId, const WaitTarget& target) const override {
     return Cat("all but ", target.value, " of its groups of ", WordFor(target.queue));
   }

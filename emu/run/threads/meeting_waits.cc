@@ -30,6 +30,10 @@ class OfMeetings final : public Waitable {
     return base_.model.CanLeave(thread, MeetingOf(thread));
   }
   void Wait(AgentId thread, const WaitTarget&, const Site&) override { base_.model.Leave(thread, MeetingOf(thread)); }
+  ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const override {
+    const std::string name(arrival.what);
+    return {.name = name, .words = Cat("arrives at ", name), .key = {Object(agent, arrival.at)}};
+  }
   std::string Describe(AgentId thread, const WaitTarget&) const override {
     return WordsFor(base_.model.Of(MeetingOf(thread)).Waiting(thread, {}, base_.model.agents()));
   }

@@ -31,6 +31,20 @@ class OfSemaphores final : public Waitable {
     base_.model.Wait(thread, syncs_.SemaphoreOf(target.object), target.value,
                      {.decrement = target.decrement, .scope = target.scope});
   }
+  bool OneLaneArrives() const override { return true; }
+  ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const override {
+    ShownArrival shown = Waitable::ShowArrival(agent, arrival);
+    shown.words = Cat("signals ", shown.name, " +", arrival.amount);
+    shown.by_clock = false;
+    return shown;
+  }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    Append(&shown.words, " ≥ ", target.value, target.decrement ? ", and takes it" : "");
+    shown.acquires = ShownWait::Acquires::kCredits;
+    shown.amount = target.value, shown.takes = target.decrement;
+    return shown;
+  }
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
     return WordsFor(At(target).Waiting(thread, target.value, {}));
   }

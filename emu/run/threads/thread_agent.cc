@@ -119,7 +119,7 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
   if (step.waits != nullptr) {
     const WaitTarget target = step.waits(step.params, step, frame);
-    if (target.kind != WaitTarget::Kind::kQueue) {  // copies of blocks that were complete when they were asked for
+    if (machine_.waitables().Of(target).IsVisible()) {
       wait_.Ask(id_, target, &operation);
       return gate_->MayGo(operation);
     }

@@ -97,11 +97,11 @@ absl::StatusOr<std::int64_t> ThreadMachine::Poll(const WaitTarget& target, const
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   if (!Waitables::IsWait(target)) return absl::OkStatus();
-  if (target.kind == WaitTarget::Kind::kQueue) {  // of blocks: the memory's own
+  Waitable& what = waitables_.Of(target);
+  if (!what.IsVisible()) {  // the memory's own
     if (touches_ != nullptr) touches_->Everything();
     return memory_.Wait(target, site);
   }
-  Waitable& what = waitables_.Of(target);
   if (touches_ != nullptr) what.ReportTouches(current_, target, touches_);
   changes_.Add(what.Object(current_, target));
   what.Wait(current_, target, site);

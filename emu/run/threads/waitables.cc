@@ -9,9 +9,9 @@
 namespace palladion::threads {
 namespace {
 
-// Of ids with nothing behind them: an element that is not there, which a finding has reported, and copies of blocks,
-// which the memory has completed where they were asked for. A loop that looks there never sees a change.
-class NoObject final : public Waitable {
+// Of ids with nothing behind them: an element that is not there, which a finding has reported. A loop that looks there
+// never sees a change.
+class NoObject : public Waitable {
  public:
   bool CanWait(AgentId, const WaitTarget&) const override { return true; }
   void Wait(AgentId, const WaitTarget&, const Site&) override {}
@@ -23,6 +23,11 @@ class NoObject final : public Waitable {
 
  private:
   static constexpr std::int64_t kNoObject = -2;  // no object's number, nor scheduler::Operation::kUnknown
+};
+
+// Of copies of blocks, which the memory has completed where they were issued.
+class BlockCopies final : public NoObject {
+  bool IsVisible() const override { return false; }
 };
 
 }  // namespace
@@ -40,6 +45,16 @@ void Waitable::ReportTouches(AgentId thread, const WaitTarget& target, ThreadTou
   touches->Object(Object(thread, target));
 }
 
+ShownArrival Waitable::ShowArrival(AgentId agent, const Arrival& arrival) const {
+  const std::string name = Name(agent, arrival.at);
+  return {.name = name, .words = Cat("arrives at ", name), .key = {Object(agent, arrival.at)}};
+}
+
+ShownWait Waitable::ShowWait(AgentId agent, const WaitTarget& target) const {
+  const std::string name = Name(agent, target);
+  return {.name = name, .words = Cat("waits for ", name), .keys = {{Object(agent, target)}}};
+}
+
 bool Completes(const AsyncRequest& request, std::int64_t object) {
   return std::any_of(request.completions.begin(), request.completions.end(),
                      [&](const Completion& completion) { return ObjectOf(completion) == object; });
@@ -50,6 +65,7 @@ std::string WordsFor(const memory_model::WaitRecord& wait) {
 }
 
 std::unique_ptr<Waitable> AlwaysThere(const WaitableParts&) { return std::make_unique<NoObject>(); }
+std::unique_ptr<Waitable> BlockCopyWaits(const WaitableParts&) { return std::make_unique<BlockCopies>(); }
 
 Waitables::Waitables(const WaitableParts& parts) {
   for (const WaitableRow& row : kWaitables) of_[static_cast<std::size_t>(row.id)] = row.make(parts);

@@ -20,6 +20,11 @@ class OfWarps final : public Waitable {
     base_.model.JoinWarps(thread, warps);
     for (const AgentId warp : warps) base_.residents.RetireThread(warp);
   }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    shown.acquires = ShownWait::Acquires::kChildren;
+    return shown;
+  }
   std::string Describe(AgentId, const WaitTarget&) const override { return "its warps"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return WarpsObjectOf(thread); }
   // What the warps have seen of every barrier, too.
