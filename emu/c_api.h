@@ -261,9 +261,9 @@ typedef struct palladion_layout_request {
 PALLADION_API char* palladion_layout(const palladion_layout_request* request, palladion_error* error);
 
 /* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
- * of docs/reference/fit.md; *told (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them;
- * `target` as for palladion_prepare. NULL on an error. */
-PALLADION_API char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** told,
+ * of docs/reference/fit.md; *report (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
+ * as for palladion_prepare. NULL on an error. */
+PALLADION_API char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** report,
                                   palladion_error* error);
 
 typedef struct palladion_advise_request {
@@ -371,7 +371,7 @@ PALLADION_API void palladion_session_cancel(int64_t session);
  * as always; its report is marked as interrupted. Between these two that costs each of them nothing. May be nested. */
 PALLADION_API void palladion_interrupts_listen(void);
 PALLADION_API void palladion_interrupts_ignore(void);
-PALLADION_API int64_t palladion_interrupts_heard(void); /* so far, in this process; never less than before */
+PALLADION_API int64_t palladion_interrupt_count(void); /* so far, in this process; never less than before */
 
 /* Runs, checks and calls under way, as JSON: a list of objects with kernel, session, seconds (so far), unit
  * ("schedules", "programs", or "budget" of a run of one program), done, total (0: not known), rate (a second),

@@ -99,8 +99,8 @@ Between AccessFindings::BetweenReadAndWrite(const AccessEvent& read, AgentId ope
 }
 
 std::string AccessFindings::Who(const Tracked& buffer, const AccessEvent& event) const {
-  const bool nobody = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
-  return nobody ? buffer.freed_by : agents_.NameOf(event.who);
+  const bool freed_by_scope = event.kind == AccessKind::kFree && !buffer.freed_by.empty();
+  return freed_by_scope ? buffer.freed_by : agents_.NameOf(event.who);
 }
 
 bool AccessFindings::IsKeptByScope(const UnorderedPair& pair) const {
@@ -159,11 +159,11 @@ std::string AccessFindings::WhyUnordered(const UnorderedPair& pair) const {
     return read ? Cat(me, " is ordered after the reads of ", you, ", not after its writes")
                 : Cat("nothing orders ", me, " after the completion of ", you);
   }
-  const AgentTable::Heard heard = agents_.LastHeard(vantage.clock, other);
-  if (heard.time == 0) return Cat("no synchronisation path leads from ", you, " to ", me);
-  if (!heard.known) return Cat("the last synchronisation path from ", you, " to ", me, " starts before that access");
-  return Cat("the last synchronisation path from ", you, " to ", me, " starts", At(" at ", heard.site),
-             heard.site.text_line > 0 ? ", before that access" : " before that access");
+  const AgentTable::Acquired acquired = agents_.LastAcquired(vantage.clock, other);
+  if (acquired.time == 0) return Cat("no synchronisation path leads from ", you, " to ", me);
+  if (!acquired.known) return Cat("the last synchronisation path from ", you, " to ", me, " starts before that access");
+  return Cat("the last synchronisation path from ", you, " to ", me, " starts", At(" at ", acquired.site),
+             acquired.site.text_line > 0 ? ", before that access" : " before that access");
 }
 
 Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {

@@ -87,7 +87,7 @@ class AccessFindings {
   };
   Wanted WantedOf(const UnorderedPair& pair) const;
   std::string Order(const Wanted& wanted) const;
-  bool IsRemote(AgentId operation) const { return agents_.ToldAt(operation, Half::kRead).valid(); }
+  bool IsRemote(AgentId operation) const { return agents_.SemaphoreOf(operation, Half::kRead).valid(); }
   std::string AwaitOf(AgentId operation, std::uint32_t halves) const;
   std::string InReceiver(AgentId operation, std::uint32_t halves) const;
   std::string OrderAfterOperation(const Wanted& wanted) const;

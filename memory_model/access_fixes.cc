@@ -53,7 +53,7 @@ std::string AccessFindings::InReceiver(AgentId operation, std::uint32_t halves) 
 std::optional<std::string> AccessFindings::WhereAnotherWasTaken(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who, waiter = agents_.IssuerOf(wanted.later.who);
   const Half half = wanted.first.time == kRead && IsRemote(operation) ? Half::kRead : Half::kWrite;
-  const Semaphore* const semaphore = parts_.semaphores.Find(agents_.ToldAt(operation, half));
+  const Semaphore* const semaphore = parts_.semaphores.Find(agents_.SemaphoreOf(operation, half));
   const Semaphore::Taken* const taken = semaphore == nullptr ? nullptr : semaphore->LastTaken(waiter);
   if (taken == nullptr || taken->of.empty() || AgentTable::NumberOf(operation) >= taken->issued) return std::nullopt;
   const auto is = [operation](AgentId by) { return by == operation; };
@@ -104,13 +104,13 @@ std::string AccessFindings::OrderAfterOperation(const Wanted& wanted) const {
   const std::string await = AwaitOf(operation, halves);
   const bool in_peer = halves != kRead && IsAtBarrier(agents_.AwaitOf(operation)) &&
                        !Inside(agents_.PlaceOf(issuer), wanted.buffer.info.place);
-  const bool elsewhere = agents_.IsToldApart(operation) || in_peer;
+  const bool elsewhere = agents_.CompletesElsewhere(operation) || in_peer;
   const bool there = elsewhere && Inside(agents_.PlaceOf(waiter), wanted.buffer.info.place);
   if (elsewhere && !there)
     return Cat(await, " in the block where it lands, and a plgpu.ClusterBarrier from there", wanted.here);
   if (issuer == waiter || agents_.AwaitOf(operation).empty())
     return WhereAnotherWasTaken(wanted).value_or(await + wanted.here);
-  if (in_peer && !agents_.IsToldApart(operation))
+  if (in_peer && !agents_.CompletesElsewhere(operation))
     return Cat(await, " in ", agents_.NameOf(waiter), ", where it lands,", wanted.here);
   if (there)
     return Cat(await, wanted.here,
@@ -247,8 +247,8 @@ Mend AccessFindings::MendOfWait(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who, waiter = agents_.IssuerOf(wanted.later.who);
   const std::string call = agents_.AwaitOf(operation);
   const bool written = wanted.first.time != kRead;
-  const bool elsewhere =
-      agents_.IsToldApart(operation) || !Inside(agents_.PlaceOf(agents_.IssuerOf(operation)), wanted.buffer.info.place);
+  const bool elsewhere = agents_.CompletesElsewhere(operation) ||
+                         !Inside(agents_.PlaceOf(agents_.IssuerOf(operation)), wanted.buffer.info.place);
   const bool received = IsRemote(operation) && written;
   const bool own = agents_.IssuerOf(operation) == waiter && !IsRemote(operation) && !(elsewhere && IsAtBarrier(call));
   const bool receiver =
@@ -266,7 +266,7 @@ Mend AccessFindings::MendOfWait(const Wanted& wanted) const {
 // The same of what is to be complete before its memory goes.
 Mend AccessFindings::MendOfEnd(const Wanted& wanted) const {
   const AgentId operation = wanted.first.who;
-  if (!AgentTable::IsOperation(operation) || IsRemote(operation) || agents_.IsToldApart(operation)) return {};
+  if (!AgentTable::IsOperation(operation) || IsRemote(operation) || agents_.CompletesElsewhere(operation)) return {};
   if (!Inside(agents_.PlaceOf(agents_.IssuerOf(operation)), wanted.buffer.info.place)) return {};
   Mend mend = MendOfIssue(operation, wanted.first.text_line);
   if (IsAwaitedAtOnce(wanted)) mend.kind = Mend::Kind::kAwait;

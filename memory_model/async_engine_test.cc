@@ -248,7 +248,7 @@ TEST(AsyncEngine, AReductionOutsideItsRef) {
   }
 }
 
-TEST(AsyncEngine, ACommitTellsOfAllEarlierOnesOfItsQueueOnly) {
+TEST(AsyncEngine, ACommitReleasesAllEarlierOnesOfItsQueueOnly) {
   for (const bool own : {true, false}) {
     Script s;
     const auto smem = s.Buffer("smem", {4}, ProxySpace::kShared), other = s.Buffer("other", {4}, ProxySpace::kShared);

@@ -130,10 +130,10 @@ TEST_F(Views, MemoryMayEndBetweenTheHalves) {
   BoxAccess rows = Box({1, 4});
   rows.buffer = *s_.memory.Alloc({.name = "y", .dtype = DType::kF32, .shape = shape});
   s_.memory.Store(rows, reinterpret_cast<const std::byte*>(kBefore.data()));
-  const LoanId loan = s_.memory.Lend(rows);
+  const CowReadId read = s_.memory.BeginCowRead(rows);
   s_.memory.Free(rows.buffer);
   AsyncValue value;
-  value.view = s_.memory.Take(loan, &value.bytes);
+  value.view = s_.memory.Take(read, &value.bytes);
   EXPECT_EQ(nullptr, value.view.data);
   EXPECT_EQ(kBefore, ValuesOf(value, kElements));
 }

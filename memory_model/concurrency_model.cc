@@ -224,7 +224,7 @@ absl::StatusOr<AgentId> ConcurrencyModel::Start(AgentId agent, AsyncRequest requ
   agents_.SayAwait(id, std::move(request.await));
   for (const Completion& completion : request.completions) {
     if (const auto* semaphore = std::get_if<SemaphoreId>(&completion.object))
-      agents_.SayToldAt(id, completion.after, *semaphore);
+      agents_.SaySemaphore(id, completion.after, *semaphore);
   }
   const bool after_all =
       request.queue.valid() && (engine_.OrderOf(request.queue) == QueueOrder::kSerial || request.after_earlier);
@@ -328,7 +328,7 @@ ClockBundle ConcurrencyModel::Released(const PendingHalf& half, const AsyncEngin
   ClockBundle released = agents_.Completion(half.operation, apart ? static_cast<std::uint32_t>(Half::kRead) : halves);
   for (std::size_t part = 0; apart && part < performed.parts; ++part) {
     if (completion.of.value_or(part) == part)
-      agents_.TellOf(AgentTable::PartOf(half.operation, part), halves, &released);
+      agents_.AddCompletionOf(AgentTable::PartOf(half.operation, part), halves, &released);
   }
   // A release by the tensor core itself (a commit) is fenced; a copy's arrival is not.
   if (!queue.valid() || engine_.OrderOf(queue) != QueueOrder::kIssued) released.ForgetTensorCore();

@@ -82,9 +82,9 @@ void ConcurrencyModel::Sweep() {
     (kept ? live : gone).push_back(record.id);
     if (!kept) continue;
     live.push_back(record.issuer);
-    const bool asked =
+    const bool needed =
         agents_.Lives(record.issuer) || std::binary_search(in_groups.begin(), in_groups.end(), record.id);
-    if (!asked) agents_.DropFork(record.id);
+    if (!needed) agents_.DropFork(record.id);
   }
   for (const AsyncEngine::Record& record : engine_.Unfinished()) {
     live.push_back(record.id);

@@ -11,7 +11,7 @@ using concurrency_test::Script;
 
 // One semaphore, a wait for each of two copies: an agent that waits for the write of the second in a queue of landings
 // is ordered after both writes; for the reads this gives no order.
-TEST(LandingOrder, ALandingTellsOfTheLandingsBefore) {
+TEST(LandingOrder, ALandingReleasesTheLandingsBefore) {
   for (const QueueOrder order : {QueueOrder::kNone, QueueOrder::kLanding}) {
     Script s(FencePolicy::kPallas, false);
     const auto from = s.Buffer("from", {2}, ProxySpace::kPlain), to = s.Buffer("to", {2}, ProxySpace::kPlain);

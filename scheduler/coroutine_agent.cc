@@ -38,7 +38,7 @@ void Arrive(void* fake_stack, StackBounds* from) {
 // What the C++ runtime keeps of exceptions in flight is a thread's, and would have to be a stack's: a body may be held
 // inside a `catch`, or in a destructor that an exception calls, while others throw and catch theirs. (Itanium C++ ABI,
 // 2.2.2; Boost.Context leaves it alone.)
-class ExceptionsUnderWay {
+class ExceptionsInFlight {
  public:
   // The thread's for the ones kept here: on the way to the stack that they are of, and back.
   void Swap() { std::swap(*reinterpret_cast<Globals*>(abi::__cxa_get_globals()), kept_); }
@@ -146,7 +146,7 @@ class CoroutineAgent::Stack final : public AgentContext {
   Gate* gate_ = nullptr;
   Coroutine::pull_type* hold_ = nullptr;
   StackBounds own_, caller_;
-  ExceptionsUnderWay exceptions_;
+  ExceptionsInFlight exceptions_;
   std::exception_ptr error_;
   bool started_ = false, done_ = false, stopped_ = false;
   Coroutine::push_type resume_;

@@ -150,7 +150,7 @@ void RunLoop::EndOperation() {
 // What has changed outside the footprint is asked about with the next operation that conflicts, as it is of
 // state_.waiting.
 void RunLoop::AskAboutChanges(const Footprint& done) {
-  const auto are_asked = [&](std::int64_t object) {
+  const auto queried = [&](std::int64_t object) {
     const auto on = state_.waiting_on.find(object);
     return on == state_.waiting_on.end() || AskAgain(on->second, done);
   };
@@ -161,9 +161,9 @@ void RunLoop::AskAboutChanges(const Footprint& done) {
     }
   } else {
     if (!state_.owed.empty())
-      state_.owed.erase(std::remove_if(state_.owed.begin(), state_.owed.end(), are_asked), state_.owed.end());
+      state_.owed.erase(std::remove_if(state_.owed.begin(), state_.owed.end(), queried), state_.owed.end());
     for (const std::int64_t object : changes_->objects()) {
-      if (!are_asked(object) && std::find(state_.owed.begin(), state_.owed.end(), object) == state_.owed.end())
+      if (!queried(object) && std::find(state_.owed.begin(), state_.owed.end(), object) == state_.owed.end())
         state_.owed.push_back(object);
     }
   }

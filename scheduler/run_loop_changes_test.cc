@@ -11,48 +11,48 @@ namespace palladion::scheduler::test {
 namespace {
 
 // Agent 0 waits on an object, and agent 1 does operations that might touch anything and report what they have changed.
-class Telling final : public Scenario {
+class Reporting final : public Scenario {
  public:
   static constexpr std::int64_t kObject = 7;
   class Counted final : public Condition {
    public:
-    bool Ready() const override { return ++asked, true_now; }
+    bool Ready() const override { return ++polls, true_now; }
     std::string Describe() const override { return "to be told"; }
     bool MaySignal(AgentOrdinal) const override { return true; }
     bool true_now = false;
-    mutable int asked = 0;
+    mutable int polls = 0;
   };
-  explicit Telling(std::vector<std::int64_t> told) {  // kUnknown: anything
+  explicit Reporting(std::vector<std::int64_t> reported) {  // kUnknown: anything
     Add([this](AgentContext& me) {
       me.Go({.footprint = Footprint::Writes(kObject), .waits_for = &condition, .waits_on = kObject});
     });
-    Add([this, told](AgentContext& me) {
-      for (const std::int64_t object : told) {
+    Add([this, reported](AgentContext& me) {
+      for (const std::int64_t object : reported) {
         me.Go({.footprint = Footprint::Everything()});
         object == Operation::kUnknown ? changed.AddAnything() : changed.Add(object);
         condition.true_now |= object == Operation::kUnknown || object == kObject;
       }
     });
   }
-  ~Telling() override { StopAgents(); }
-  Changes* changes() override { return tells ? &changed : nullptr; }
+  ~Reporting() override { StopAgents(); }
+  Changes* changes() override { return reports ? &changed : nullptr; }
 
   Changes changed;
   Counted condition;
-  bool tells = true;
+  bool reports = true;
 };
 
-TEST(RunLoop, WhoWaitsOnAnObjectIsAskedWhenThatHasChanged) {
-  const auto asked = [](std::vector<std::int64_t> told, Outcome outcome, bool tells = true) {
-    Telling telling(std::move(told));
-    telling.tells = tells;
-    EXPECT_EQ(RunWith(telling, MakeProgramOrder()).outcome, outcome);
-    return telling.condition.asked;
+TEST(RunLoop, AWaiterOnAnObjectIsQueriedWhenThatHasChanged) {
+  const auto polls = [](std::vector<std::int64_t> reported, Outcome outcome, bool reports = true) {
+    Reporting reporting(std::move(reported));
+    reporting.reports = reports;
+    EXPECT_EQ(RunWith(reporting, MakeProgramOrder()).outcome, outcome);
+    return reporting.condition.polls;
   };
-  EXPECT_EQ(2, asked({8, 9, 8, Telling::kObject}, Outcome::kFinished));  // when it begins to wait, and at the last
-  EXPECT_EQ(2, asked({8, Operation::kUnknown}, Outcome::kFinished));
-  EXPECT_EQ(5, asked({8, 9, 8, Telling::kObject}, Outcome::kFinished, /*tells=*/false));  // each might have done it
-  EXPECT_EQ(2, asked({8, 9, 8}, Outcome::kDeadlock));  // the second time by what looks for errors at the end
+  EXPECT_EQ(2, polls({8, 9, 8, Reporting::kObject}, Outcome::kFinished));  // when it begins to wait, and at the last
+  EXPECT_EQ(2, polls({8, Operation::kUnknown}, Outcome::kFinished));
+  EXPECT_EQ(5, polls({8, 9, 8, Reporting::kObject}, Outcome::kFinished, /*reports=*/false));  // each might have done it
+  EXPECT_EQ(2, polls({8, 9, 8}, Outcome::kDeadlock));  // the second time by what looks for errors at the end
 }
 
 // One waits; the other makes its condition true in an operation that does not conflict with the wait, and then does one
@@ -60,7 +60,7 @@ TEST(RunLoop, WhoWaitsOnAnObjectIsAskedWhenThatHasChanged) {
 class Owed final : public AgentSource {
  public:
   Changes* changes() override { return &changed_; }
-  bool told = false;
+  bool reported = false;
 
  private:
   class Waiter final : public Agent, private Condition {
@@ -76,19 +76,19 @@ class Owed final : public AgentSource {
     void Restore(const void* saved) override { done_ = *static_cast<const bool*>(saved); }
 
    private:
-    bool Ready() const override { return all_.told; }
+    bool Ready() const override { return all_.reported; }
     std::string Describe() const override { return "to be told"; }
     bool MaySignal(AgentOrdinal) const override { return true; }
     const Owed& all_;
     bool done_ = false;
   };
-  class Teller final : public Agent {
+  class Reporter final : public Agent {
    public:
-    explicit Teller(Owed& all) : all_(all) {}
+    explicit Reporter(Owed& all) : all_(all) {}
     absl::Status Resume(Gate& gate) override {
       for (; at_ < 2 && gate.MayGo({.footprint = at_ == 0 ? Footprint::Writes(2) : Footprint::Everything()}); ++at_) {
         if (at_ > 0) continue;
-        all_.told = true;
+        all_.reported = true;
         all_.changed_.Add(1);
       }
       return absl::OkStatus();
@@ -103,13 +103,13 @@ class Owed final : public AgentSource {
     int at_ = 0;
   };
   absl::StatusOr<Agent*> Next() override {
-    Agent* const agents[] = {&waiter_, &teller_, nullptr};
+    Agent* const agents[] = {&waiter_, &reporter_, nullptr};
     return agents[next_ < 2 ? next_++ : 2];
   }
 
   Changes changed_;
   Waiter waiter_{*this};
-  Teller teller_{*this};
+  Reporter reporter_{*this};
   std::size_t next_ = 0;
 };
 

@@ -239,10 +239,10 @@ TEST(RunLoop, ACycleIsOfThoseWhoHoldWhatOthersWaitFor) {
   EXPECT_EQ(deadlock.cycle, (std::vector<AgentOrdinal>{AgentOrdinal{2}, AgentOrdinal{3}}));
   EXPECT_EQ(deadlock.waits.size(), 4u);
   EXPECT_TRUE(deadlock.orphans.empty());
-  EXPECT_EQ(FirstToTell(deadlock).agent, AgentOrdinal{2});
+  EXPECT_EQ(FirstToReport(deadlock).agent, AgentOrdinal{2});
 }
 
-TEST(RunLoop, WhatNobodyHoldsIsNoCycle) {
+TEST(RunLoop, WhatNoAgentHoldsIsNoCycle) {
   Held held({-1, 0, 1});
   const Deadlock deadlock = RunWith(held, MakeProgramOrder()).deadlock;
   EXPECT_TRUE(deadlock.cycle.empty());

@@ -44,7 +44,7 @@ class TwoSpeeds final : public TimedScenario {
   }
 };
 
-TEST(VirtualClock, WhoeverIsEarliestGoesNext) {
+TEST(VirtualClock, TheEarliestAgentGoesNext) {
   TwoSpeeds scenario;
   scenario.Run();
   EXPECT_EQ(scenario.log, "slow@0 fast@0 fast@3 slow@5 fast@6 slow@10 ");
@@ -138,7 +138,7 @@ TEST(VirtualClock, WhoEndedAWaitIsKnownByWhatItDid) {
   EXPECT_EQ(scenario.log, "by 7 after 10@10 then 0@10 by -1@10 ");
 }
 
-TEST(VirtualClock, NobodyEndsAWaitOfNoTime) {
+TEST(VirtualClock, AWaitOfNoTimeHasNoEnder) {
   NamedSignal scenario(10);
   scenario.Run();
   EXPECT_EQ(scenario.log, "by -1 after 0@10 then 0@10 by -1@10 ");
@@ -197,7 +197,7 @@ class Waves final : public TimedScenario {
   }
 };
 
-TEST(VirtualClock, WhoHasNoRoomBeginsWhenSomebodyEnds) {
+TEST(VirtualClock, AnAgentWithoutRoomBeginsWhenAnotherEnds) {
   Waves scenario;
   scenario.Run(2);
   EXPECT_EQ(scenario.log, "begins@0 begins@0 begins@10 ");
@@ -274,7 +274,7 @@ TEST(Server, NothingIsOverAtOnceAndTheIdleIsLeftIdle) {
   EXPECT_EQ(server.busy(), Ticks{6});
 }
 
-TEST(Server, SaysHowLongSomebodyHadToWait) {
+TEST(Server, ReportsHowLongAnAgentHadToWait) {
   Server server;
   server.Serve({0}, {4});
   EXPECT_EQ(server.TakeAsked().waited, Ticks{0});

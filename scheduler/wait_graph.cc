@@ -132,7 +132,7 @@ Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started) 
   return deadlock;
 }
 
-const Wait& FirstToTell(const Deadlock& deadlock) {
+const Wait& FirstToReport(const Deadlock& deadlock) {
   if (!deadlock.cycle.empty()) return WaitOf(deadlock, deadlock.cycle[0]);
   return deadlock.orphans.empty() ? deadlock.waits.front() : WaitOf(deadlock, deadlock.orphans[0]);
 }

@@ -46,7 +46,7 @@ struct LiveAgent {
 Deadlock FindDeadlock(absl::Span<const LiveAgent> agents, std::int64_t started);
 
 // The one that Describe begins with.
-const Wait& FirstToTell(const Deadlock& deadlock);
+const Wait& FirstToReport(const Deadlock& deadlock);
 
 // The waits as lines of text, the cycle first: "program 0 waits for X, which program 1 can signal; ...".
 std::string Describe(const Deadlock& deadlock);

@@ -25,11 +25,11 @@ class Original {
  public:
   Original(const Case& test, const std::string& text) : test_(test), text_(text) {}
 
-  const CheckedText& Few() { return Asked(few_, 1); }
-  const CheckedText& Many() { return Asked(many_, kMore); }
+  const CheckedText& Few() { return CheckedWith(few_, 1); }
+  const CheckedText& Many() { return CheckedWith(many_, kMore); }
 
  private:
-  const CheckedText& Asked(std::optional<CheckedText>& checked, std::int64_t factor) {
+  const CheckedText& CheckedWith(std::optional<CheckedText>& checked, std::int64_t factor) {
     if (!checked.has_value()) checked = CheckText(test_, text_, factor);
     return *checked;
   }

@@ -15,9 +15,9 @@
 namespace palladion::check {
 namespace {
 
+using agents::ExecutionMode;
 using agents::LaunchOptions;
 using agents::Ran;
-using agents::Way;
 using Looks = launch::GridChecks::Looks;
 
 void Append(std::vector<Finding> more, std::vector<Finding>& findings) {
@@ -94,12 +94,12 @@ class RacesOfTasks final : public Checker {
   explicit RacesOfTasks(const CheckedRun& run)
       : program_(run.program),
         // Where there are engines, the clocks of their machine know the rest of the order.
-        judges_(run.races && run.way != Way::kThreads && launch::NothingOrdersTasks(program_)),
-        in_order_(run.way == Way::kInOrder),
+        judges_(run.races && run.mode != ExecutionMode::kThreads && launch::NothingOrdersTasks(program_)),
+        in_order_(run.mode == ExecutionMode::kInOrder),
         watches_(run.races || !run.backwards || !in_order_),
         definedness_(run.definedness),
         counts_blocks_(run.races),
-        checks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/run.way != Way::kInOrder}) {}
+        checks_(*run.kernel, run.inputs, {LooksOf(run), /*take_turns=*/run.mode != ExecutionMode::kInOrder}) {}
 
   void Attach(LaunchOptions& options) override {
     if (watches_) checks_.Attach(options);
@@ -190,7 +190,7 @@ class RacesOfThreads final : public Checker {
 class Lanes final : public Checker {
  public:
   explicit Lanes(const CheckedRun& run) {
-    if (run.kernel != nullptr && run.values && LaneRaces::Looks(*run.kernel)) lanes_.emplace(*run.kernel, run.way);
+    if (run.kernel != nullptr && run.values && LaneRaces::Looks(*run.kernel)) lanes_.emplace(*run.kernel, run.mode);
   }
 
   void Attach(LaunchOptions& options) override {
@@ -271,7 +271,7 @@ constexpr CheckerRow kCheckers[] = {
      "programs and cores that nothing orders, in every execution mode; of other kernels, scratch and blocks that stay "
      "on a core",
      {Fact::kNoConflict, Fact::kExactUpdates},
-     [](const CheckedRun& run) { return run.kernel != nullptr && (run.way != Way::kThreads || IsTpu(run)); },
+     [](const CheckedRun& run) { return run.kernel != nullptr && (run.mode != ExecutionMode::kThreads || IsTpu(run)); },
      Make<RacesOfTasks>},
     {CheckKind::kRacesBetweenPrograms,
      "races",
@@ -280,7 +280,7 @@ constexpr CheckerRow kCheckers[] = {
      "programs that atomics may order",
      {Fact::kNoConflict},
      [](const CheckedRun& run) {
-       return run.way == Way::kPrograms && run.races && !launch::NothingOrdersTasks(run.program);
+       return run.mode == ExecutionMode::kPrograms && run.races && !launch::NothingOrdersTasks(run.program);
      },
      Make<RacesOfPrograms>},
     {CheckKind::kRacesBetweenThreads,
@@ -290,7 +290,7 @@ constexpr CheckerRow kCheckers[] = {
      "asynchronous operations",
      "threads of GPU blocks, cores of a TPU that have engines",
      {Fact::kNoConflict, Fact::kOrderedArrivals, Fact::kDeterminateWaits},
-     [](const CheckedRun& run) { return run.way == Way::kThreads && run.races; },
+     [](const CheckedRun& run) { return run.mode == ExecutionMode::kThreads && run.races; },
      Make<RacesOfThreads>},
     {CheckKind::kLanes,
      "races",
@@ -307,7 +307,7 @@ constexpr CheckerRow kCheckers[] = {
      "waits that no agent can end",
      "every run under a policy",
      {},
-     [](const CheckedRun& run) { return run.way != Way::kInOrder; },
+     [](const CheckedRun& run) { return run.mode != ExecutionMode::kInOrder; },
      Make<Deadlocks>},
     {CheckKind::kValues,
      "contracts",

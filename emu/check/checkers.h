@@ -1,8 +1,9 @@
-// The table of checkers, which are the same in every execution mode (way.h). Each checker attaches its observers before
-// the run, and afterwards returns its findings, how often it looked, and which facts it established for this run.
+// The table of checkers, which are the same in every execution mode (execution_mode.h). Each checker attaches its
+// observers before the run, and afterwards returns its findings, how often it looked, and which facts it established
+// for this run.
 // docs/explanation/checks.md has the table; `--checks` and the words of tallies are its columns.
 //
-//   Checkers checkers = Checkers::Of({.program = program, .kernel = &kernel, .inputs = inputs, .way = way, ...});
+//   Checkers checkers = Checkers::Of({.program = program, .kernel = &kernel, .inputs = inputs, .mode = mode, ...});
 //   checkers.Attach(options);
 //   ... the launch runs with these options ...
 //   checkers.Finish(ran, [&](const LaunchOptions& again) { the same schedule, for no outputs });
@@ -33,7 +34,7 @@ struct CheckedRun {
   const Program& program;
   const kernel::PreparedKernelState* kernel = nullptr;  // nullptr: functions in C++, in the shape of `program`
   absl::Span<const ConstArray> inputs;
-  agents::Way way = agents::Way::kInOrder;
+  agents::ExecutionMode mode = agents::ExecutionMode::kInOrder;
   bool races = false, definedness = false, contracts = false;  // what the options request
   bool counts = false;                                         // what always looks is counted
   bool backwards = false;  // the reverse order: a plain run's looks have been taken in program order

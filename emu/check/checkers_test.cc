@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "emu/testing/word_kernel_test_util.h"
 
 namespace palladion::check {
@@ -25,10 +25,11 @@ TEST(Checkers, TheNamesOfTheOptionAreThoseOfTheTable) {
 // In every execution mode, each option that is set has a checker, and no two checkers of a run establish one fact.
 TEST(Checkers, EveryModeHasACheckerForEachOption) {
   const TestKernel kernel(WordKernel(4, "    _ = swap(%or.at[%p], %p) : i32[];\n"), "triton/h100");
-  for (const agents::Way way : {agents::Way::kInOrder, agents::Way::kPrograms, agents::Way::kThreads}) {
+  for (const agents::ExecutionMode mode :
+       {agents::ExecutionMode::kInOrder, agents::ExecutionMode::kPrograms, agents::ExecutionMode::kThreads}) {
     const CheckedRun run{.program = kernel.state().program(),
                          .kernel = &kernel.state(),
-                         .way = way,
+                         .mode = mode,
                          .races = true,
                          .definedness = true,
                          .contracts = true,
@@ -56,9 +57,9 @@ TEST(Checkers, ACheckerEstablishesWhatItsRowSays) {
   for (const CheckerRow& row : AllCheckers()) {
     CheckedRun run{.program = kernel.state().program(), .kernel = &kernel.state()};
     run.races = run.definedness = run.contracts = run.counts = true;
-    run.way = launch::WayOf(run.program, {});
+    run.mode = launch::ExecutionModeOf(run.program, {});
     if (!row.applies(run)) continue;
-    agents::LaunchOptions options{.way = run.way};
+    agents::LaunchOptions options{.mode = run.mode};
     const std::unique_ptr<Checker> checker = row.make(run);
     checker->Attach(options);
     const std::vector<MutableArray> outputs = kernel.out();

@@ -75,7 +75,7 @@ void ClockRaces::Points(const Who&, AccessKind kind, const PointAccess& access, 
   Shared* shared = Find(access.buffer);
   if (shared == nullptr) return;
   ++accesses_;
-  if (kind == AccessKind::kAtomic) shared->atomics.Learn(current_, access, model_.agents());
+  if (kind == AccessKind::kAtomic) shared->atomics.Acquire(current_, access, model_.agents());
   model_.Touch(current_, shared->id, kind, memory_model::SetOf(access), CodeSite::Of(access.site));
   if (kind == AccessKind::kAtomic) shared->atomics.Update(current_, access, model_.agents());
 }

@@ -50,8 +50,11 @@ bool LaneRaces::Looks(const kernel::PreparedKernelState& kernel) {
   return false;
 }
 
-LaneRaces::LaneRaces(const kernel::PreparedKernelState& kernel, launch::Way way)
-    : kernel_(kernel), triton_(IsTriton(kernel)), in_order_(way == launch::Way::kInOrder), lanes_(LanesOf(kernel)) {}
+LaneRaces::LaneRaces(const kernel::PreparedKernelState& kernel, launch::ExecutionMode mode)
+    : kernel_(kernel),
+      triton_(IsTriton(kernel)),
+      in_order_(mode == launch::ExecutionMode::kInOrder),
+      lanes_(LanesOf(kernel)) {}
 
 // ---- the agent that runs, and its machine
 
@@ -154,9 +157,9 @@ void LaneRaces::Unseen(const std::string& what) {
   if (unseen_.empty()) unseen_ = what;
 }
 
-// One lane of a warpgroup signals, whatever the others have come to.
 void LaneRaces::Arrives(const Who& who, const Arrival& arrival) {
-  if (!triton_ && arrival.at.kind == WaitTarget::Kind::kSemaphore && HoldsUnordered(Of(who.agent)))
+  if (machine_ == nullptr || !machine_->waitables().Of(arrival.at).OneLaneArrives()) return;
+  if (!triton_ && HoldsUnordered(Of(who.agent)))
     Unseen("one lane of a thread signals a semaphore while others may not have done their part");
 }
 

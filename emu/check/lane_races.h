@@ -4,7 +4,7 @@
 // not depend on the schedule.
 //
 //   if (LaneRaces::Looks(kernel)) ...
-//   LaneRaces lanes(kernel, way);
+//   LaneRaces lanes(kernel, mode);
 //   launch.observers.push_back(&lanes);
 //   ... the launch ...
 //   for (Finding& finding : lanes.Found()) ...
@@ -30,7 +30,7 @@
 #include "emu/check/legality/lanes_of_accesses.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
-#include "emu/run/launch/way.h"
+#include "emu/run/launch/execution_mode.h"
 #include "memory_model/sweep/lane_history.h"
 #include "semantics/base/finding.h"
 
@@ -41,7 +41,7 @@ class LaneRaces final : public run::Watcher {
   static bool Looks(const kernel::PreparedKernelState& kernel);
 
   // The kernel outlives the object.
-  LaneRaces(const kernel::PreparedKernelState& kernel, launch::Way way);
+  LaneRaces(const kernel::PreparedKernelState& kernel, launch::ExecutionMode mode);
 
   // After the launch, or what was found before it failed.
   std::vector<Finding> Found() const;

@@ -11,9 +11,9 @@
 #include "emu/kernel/operand_check.h"
 #include "emu/kernel/out_of_memory.h"
 #include "emu/run/agents/host_memory.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -34,8 +34,9 @@ Report ReportBeforeRun(const kernel::PreparedKernelState& kernel, LegalityMode l
 absl::StatusOr<Report> RunPlain(const agents::LaunchCall& call, const agents::LaunchOptions& options) {
   const auto& [kernel, inputs, outputs] = call;
   agents::LaunchOptions checked = options;
-  const launch::Way way = launch::WayOf(kernel.program(), {.one_program = options.only_program.has_value()});
-  Checkers checkers = Checkers::Of({.program = kernel.program(), .kernel = &kernel, .inputs = inputs, .way = way});
+  const launch::ExecutionMode mode =
+      launch::ExecutionModeOf(kernel.program(), {.one_program = options.only_program.has_value()});
+  Checkers checkers = Checkers::Of({.program = kernel.program(), .kernel = &kernel, .inputs = inputs, .mode = mode});
   checkers.Attach(checked);
   agents::Ran result;
   std::vector<Finding>*& before_error = checked.found_before_error;

@@ -85,9 +85,9 @@ absl::Status ReplayedRun::Prepare() {
   lengths_ = {
       .steps = std::max<std::int64_t>(1, first.run.steps), .operations = first.run.operations, .work = first.run.work};
   if (runner.interact() || schedule_.moves.has_value()) return absl::OkStatus();
-  // Programs in order begin again, another way, where one waits for ever: observers are to see one run.
+  // Programs in order begin again, in another mode, where one waits for ever: observers are to see one run.
   PALLADION_ASSIGN_OR_RETURN(const Trial trial, runner.Run(schedule_, Watch::kOutputs, lengths_));
-  way_ = trial.way;
+  mode_ = trial.mode;
   return IsInterrupted(trial.trouble) ? trial.trouble : absl::OkStatus();
 }
 
@@ -117,7 +117,7 @@ absl::StatusOr<RunResult> ReplayedRun::Run(const agents::LaunchOptions& watched)
   options.run.control = watched.run.control;
   const std::vector<ConstArray> arrays = kernel::ArraysOf(inputs_);
   const TrialRunner runner = TrialRunner::Create(kernel(), arrays, options);
-  const agents::LaunchOptions extra{.way = way_, .observers = watched.observers};
+  const agents::LaunchOptions extra{.mode = mode_, .observers = watched.observers};
   try {
     PALLADION_ASSIGN_OR_RETURN(Trial trial, runner.Run(schedule_, Watch::kEverything, lengths_, &extra));
     Report report = ReportBeforeRun(kernel().state(), options.run.legality);

@@ -45,7 +45,7 @@ class ReplayedRun {
   std::optional<PreparedKernel> pipelined_;
   scheduler::Schedule schedule_;
   scheduler::RunLengths lengths_;
-  std::optional<agents::Way> way_;  // where programs in order come to an end; nullopt: the schedule's own
+  std::optional<agents::ExecutionMode> mode_;  // where programs in order come to an end; nullopt: the schedule's own
 };
 
 // RunWatched, or the replayed run where there is one.

@@ -29,18 +29,18 @@ struct Trial {
   std::map<CheckKind, std::int64_t> tallies;  // how often each check looked at something
   std::vector<std::string> printed;
   std::int64_t programs = 0, accesses = 0;
-  FactSet facts;                            // that this schedule showed, where everything watched
-  WhyWithheld why;                          // facts are
-  bool every_order_alike = false;           // programs in order: other orders make the same outputs and findings
-  std::vector<NeverRan> never_ran;          // where coverage was recorded
-  agents::Way way = agents::Way::kInOrder;  // in which it ran; of functions in C++ always this
-  bool all_fit = true;                      // all that interacts could be resident at once
-  bool engines = false;                     // asynchronous operations ran
-  bool undefined_arrived = false;           // where it matters, reported or not
-  scheduler::LoopResult run;                // of programs under a policy only
-  bool values_of_first = false;             // outputs are those of program order: it ran without values
-  agents::LaunchLeft left;                  // to later launches
-  absl::Status trouble;                     // why the run did not end, or why a finding is incomplete
+  FactSet facts;                    // that this schedule showed, where everything watched
+  WhyWithheld why;                  // facts are
+  bool every_order_alike = false;   // programs in order: other orders make the same outputs and findings
+  std::vector<NeverRan> never_ran;  // where coverage was recorded
+  agents::ExecutionMode mode = agents::ExecutionMode::kInOrder;  // in which it ran; of functions in C++ always this
+  bool all_fit = true;                                           // all that interacts could be resident at once
+  bool engines = false;                                          // asynchronous operations ran
+  bool undefined_arrived = false;                                // where it matters, reported or not
+  scheduler::LoopResult run;                                     // of programs under a policy only
+  bool values_of_first = false;  // outputs are those of program order: it ran without values
+  agents::LaunchLeft left;       // to later launches
+  absl::Status trouble;          // why the run did not end, or why a finding is incomplete
 };
 
 enum class Watch : std::uint8_t {

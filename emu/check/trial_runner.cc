@@ -46,11 +46,11 @@ std::string InWords(const scheduler::Schedule& schedule) {
 TrialRunner TrialRunner::Create(const PreparedKernel& kernel, absl::Span<const ConstArray> inputs,
                                 const CheckOptions& options) {
   TrialRunner runner(kernel, inputs, options);
-  runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
-  runner.interact_ = runner.way_ != launch::Way::kInOrder;
+  runner.mode_ = launch::ExecutionModeOf(kernel.state().program(), {.purpose = launch::Purpose::kSchedule});
+  runner.interact_ = runner.mode_ != launch::ExecutionMode::kInOrder;
   runner.may_meet_ = launch::MeetingBlocks::MayMeet(kernel.state());
   if (ForTestsOf(options).by_policy && !kernel.state().program().grid_in_agent)
-    runner.way_ = launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
+    runner.mode_ = launch::ExecutionModeOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
   const Module& module = kernel.state().module();
   for (const Kernel& text : module.kernels) {
     if (runner.threads() && text.name == kernel.name()) runner.schedule_choice_ = threads::ScheduleChoice(module, text);
@@ -166,7 +166,7 @@ absl::StatusOr<Trial> TrialRunner::RunElided(const scheduler::Schedule& schedule
                                        {.program = elided.program(),
                                         .kernel = &elided,
                                         .inputs = inputs_,
-                                        .way = launch::Way::kThreads,
+                                        .mode = launch::ExecutionMode::kThreads,
                                         .races = options_.races,
                                         .counts = true,
                                         .values = false}));
@@ -188,15 +188,15 @@ absl::Status TrialRunner::TryStartOrder(Trial& trial) const {
   return absl::OkStatus();
 }
 
-launch::Way TrialRunner::WayOf(const scheduler::Schedule& schedule) const {
-  if (!schedule.moves.has_value()) return way_;
-  return launch::WayOf(kernel_.state().program(), {.purpose = launch::Purpose::kMoves});
+launch::ExecutionMode TrialRunner::ExecutionModeOf(const scheduler::Schedule& schedule) const {
+  if (!schedule.moves.has_value()) return mode_;
+  return launch::ExecutionModeOf(kernel_.state().program(), {.purpose = launch::Purpose::kMoves});
 }
 
 agents::LaunchOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch,
                                              const scheduler::Schedule& schedule) const {
   agents::LaunchOptions options = launch;
-  options.way = WayOf(schedule);
+  options.mode = ExecutionModeOf(schedule);
   options.loop = LoopOf();
   options.fences = PolicyOf(options_.proxy);
   options.ordered_links = options_.links == LinkOrder::kOrdered;
@@ -204,21 +204,24 @@ agents::LaunchOptions TrialRunner::OptionsOf(const agents::LaunchOptions& launch
   options.clusters_at_once = schedule.at_once;
   if (schedule.at_once > 0) options.loop.patience = std::numeric_limits<std::int64_t>::max();
   // Whichever core a task runs on, and whenever: it has a core of its own.
-  const bool cores = WayOf(schedule) != launch::Way::kInOrder && kernel_.state().program().grid_in_agent;
+  const bool cores =
+      ExecutionModeOf(schedule) != launch::ExecutionMode::kInOrder && kernel_.state().program().grid_in_agent;
   options.tasks_apart |= cores && options_.races;
   // Programs under a policy are put in order by the policy.
-  if (IsReverse(schedule) && WayOf(schedule) != launch::Way::kPrograms) options.order = WalkOrder::kReverse;
+  if (IsReverse(schedule) && ExecutionModeOf(schedule) != launch::ExecutionMode::kPrograms)
+    options.order = WalkOrder::kReverse;
   return options;
 }
 
 absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
                                 const CheckedRun& wanted) const {
   CheckedRun run = wanted;
-  run.way = launch.way.value_or(WayOf(trial.schedule));
+  run.mode = launch.mode.value_or(ExecutionModeOf(trial.schedule));
   PALLADION_RETURN_IF_ERROR(RunChecked(launch, lengths, trial, run));
-  if (run.way != launch::Way::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock) return absl::OkStatus();
-  run.way = launch::WayOf(run.program, {.purpose = launch::Purpose::kSchedule, .stuck = true});
-  if (run.way == launch::Way::kInOrder) return absl::OkStatus();
+  if (run.mode != launch::ExecutionMode::kInOrder || trial.run.outcome != scheduler::Outcome::kDeadlock)
+    return absl::OkStatus();
+  run.mode = launch::ExecutionModeOf(run.program, {.purpose = launch::Purpose::kSchedule, .stuck = true});
+  if (run.mode == launch::ExecutionMode::kInOrder) return absl::OkStatus();
   trial = Trial{.schedule = trial.schedule, .outputs = std::move(trial.outputs)};
   return RunChecked(launch, lengths, trial, run);
 }
@@ -226,9 +229,9 @@ absl::Status TrialRunner::RunAs(const agents::LaunchOptions& launch, const sched
 absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths,
                                      Trial& trial, const CheckedRun& run) const {
   agents::LaunchOptions options = OptionsOf(launch, trial.schedule);
-  trial.way = run.way;
-  options.way = run.way;
-  if (run.way == launch::Way::kPrograms) options.order = launch.order;
+  trial.mode = run.mode;
+  options.mode = run.mode;
+  if (run.mode == launch::ExecutionMode::kPrograms) options.order = launch.order;
   options.loop.budget = std::min(options.loop.budget, lengths.most_work);
   CheckedRun checked = run;
   checked.backwards = IsReverse(trial.schedule);
@@ -236,7 +239,7 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
   checkers.Attach(options);
   std::optional<launch::MeetingBlocks> blocks;
   if (may_meet_ && options_.races) {
-    blocks.emplace(*run.kernel, inputs_, /*take_turns=*/run.way != launch::Way::kInOrder);
+    blocks.emplace(*run.kernel, inputs_, /*take_turns=*/run.mode != launch::ExecutionMode::kInOrder);
     options.observers.push_back(&*blocks);
   }
   const auto launched = [&](std::vector<Tensor>& outputs, const agents::LaunchOptions& as) {
@@ -259,7 +262,7 @@ absl::Status TrialRunner::RunChecked(const agents::LaunchOptions& launch, const 
   trial.every_order_alike = checkers.looked().every_order_alike;
   trial.tallies = checkers.looked().tallies;
   if (blocks.has_value() && run.counts) trial.tallies[CheckKind::kBlockResidency] += blocks->copies();
-  if (run.way == launch::Way::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
+  if (run.mode == launch::ExecutionMode::kThreads) trial.facts.Set(Fact::kNothingDecides, schedule_choice_.empty());
   TakeResult(*std::move(ran), trial);
   return absl::OkStatus();
 }

@@ -16,8 +16,8 @@
 #include "emu/check/evidence.h"
 #include "emu/check/trial.h"
 #include "emu/kernel/prepared_kernel.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "scheduler/policies/schedule.h"
 #include "scheduler/run_loop.h"
 
@@ -40,7 +40,7 @@ class TrialRunner final : public Trials {
   bool interact() const override { return interact_; }
   // Are there blocks of which a trial says whether they do? It ends with launch::BlocksMeet where they do.
   bool blocks_may_meet() const { return may_meet_; }
-  bool threads() const { return way_ == launch::Way::kThreads; }  // programs are threads of GPU blocks
+  bool threads() const { return mode_ == launch::ExecutionMode::kThreads; }  // programs are threads of GPU blocks
   // Of those: the operation that lets a schedule decide more than timing; "": there is none.
   const std::string& schedule_choice() const { return schedule_choice_; }
   // What the kernel adds to what its trials showed, or takes from it.
@@ -79,7 +79,7 @@ class TrialRunner final : public Trials {
 
   absl::StatusOr<Trial> RunOnce(const scheduler::Schedule& schedule, Watch watch, const scheduler::RunLengths& lengths,
                                 const agents::LaunchOptions* extra) const override;
-  launch::Way WayOf(const scheduler::Schedule& schedule) const;
+  launch::ExecutionMode ExecutionModeOf(const scheduler::Schedule& schedule) const;
   agents::LaunchOptions OptionsOf(const agents::LaunchOptions& launch, const scheduler::Schedule& schedule) const;
   // `wanted`: what is run, and which checks it is to make; the execution mode is chosen here.
   absl::Status RunAs(const agents::LaunchOptions& launch, const scheduler::RunLengths& lengths, Trial& trial,
@@ -96,7 +96,7 @@ class TrialRunner final : public Trials {
   const PreparedKernel& kernel_;
   absl::Span<const ConstArray> inputs_;
   const CheckOptions& options_;
-  launch::Way way_ = launch::Way::kInOrder;  // of schedules that are not lists of moves
+  launch::ExecutionMode mode_ = launch::ExecutionMode::kInOrder;  // of schedules that are not lists of moves
   bool interact_ = false, may_meet_ = false;
   std::string schedule_choice_;
   mutable std::optional<scheduler::ScheduleOrigin> origin_;

@@ -85,7 +85,7 @@ TEST(Dma, TheSourceIsWrittenBeforeItWasRead) {
   EXPECT_TRUE(check("", Out("dma_wait", 0)).contains("RACE_ASYNC"));
 }
 
-TEST(Dma, NobodyWaited) {
+TEST(Dma, NoAgentWaited) {
   const std::string body = kBothIn + In("dma_wait", 0) + In("dma_wait", 1) + Out("dma_start", 0) + Out("dma_start", 1);
   EXPECT_EQ(threads::Codes{}, threads::CodesOf(CheckCore(DmaKernel(body + Out("dma_wait", 0) + Out("dma_wait", 1)))));
   const Report report = CheckCore(DmaKernel(body + Out("dma_wait", 0)));

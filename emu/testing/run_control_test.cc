@@ -33,14 +33,14 @@ std::vector<Tensor> InputsOf(const PreparedKernel& kernel) {
 using Moment = std::function<bool(const RunControl::Counts&)>;
 
 // Its loops have spent more than this, or a part of it is done.
-Moment UnderWay(std::int64_t spent = 0) {
+Moment HasBegun(std::int64_t spent = 0) {
   return [spent](const RunControl::Counts& counts) {
     return counts.spent > spent || counts.programs_done > 0 || counts.schedules_done > 1;
   };
 }
 
 // Presses Ctrl-C, as it were, at that moment of `run`.
-Report Interrupted(const std::function<absl::StatusOr<Report>(RunControl*)>& run, const Moment& moment = UnderWay()) {
+Report Interrupted(const std::function<absl::StatusOr<Report>(RunControl*)>& run, const Moment& moment = HasBegun()) {
   std::atomic<std::int64_t> interrupts = 0;
   std::atomic<bool> over = false;
   RunControl control(interrupts);
@@ -66,7 +66,7 @@ Report InterruptedRun(const std::string& text, const std::string& target) {
 }
 
 Report InterruptedCheck(const std::string& text, const std::string& target, CheckOptions options,
-                        const Moment& moment = UnderWay()) {
+                        const Moment& moment = HasBegun()) {
   const PreparedKernel kernel = Prepared(text, target);
   options.run.loop_budget = 0;
   options.step_budget = std::int64_t{1} << 62;
@@ -138,13 +138,13 @@ TEST(Interrupted, ThreadsOfABlock) {
       "{ return; };\n");
   ExpectCutShort(InterruptedRun(text, "mosaic_gpu/h100"));
   // Both threads have had their turns by then, also where each step takes long.
-  const Report checked = InterruptedCheck(text, "mosaic_gpu/h100", {.seeds = 64}, UnderWay(20'000));
+  const Report checked = InterruptedCheck(text, "mosaic_gpu/h100", {.seeds = 64}, HasBegun(20'000));
   ExpectCutShort(checked);
   EXPECT_EQ(1u, threads::CodesOf(checked).count("RACE_WW")) << "known by then: " << ToText(checked);
 }
 
 // Both programs store one element, and the second then goes on for ever.
-TEST(Interrupted, RacesThatWereSeenByThenAreTold) {
+TEST(Interrupted, RacesThatWereSeenByThenAreReported) {
   const std::string text =
       "pkir 1;\nkernel @k { grid [2]; out %o: i32[1];\n body @b (%or: ref<default,i32[1]>) {\n"
       "  %p = program_id{axis=0}() : i32[];\n  _ = swap(%or.at[0], %p) : i32[];\n"
@@ -309,7 +309,7 @@ TEST(Budget, MayBeSpentToTheLastIteration) {
   EXPECT_FALSE(RunBudget(text, 4096).ok());
 }
 
-TEST(Budget, WhatWasFoundBeforeItWasSpentIsTold) {
+TEST(Budget, WhatWasFoundBeforeItWasSpentIsReported) {
   const absl::StatusOr<RunResult> result = RunBudget(kCounts, 1000);
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(threads::Codes{"OOB"}, threads::CodesOf(result->report));

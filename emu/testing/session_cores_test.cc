@@ -10,7 +10,7 @@ namespace {
 
 // Two cores, each with a copy of its own in flight to its row. In the next kernel one core stores into the other one's
 // row, which the other one's copy writes: the race is there whichever core begins first.
-TEST(SessionOfCores, ACoreStoresWhereAnotherOnesCopyIsUnderWay) {
+TEST(SessionOfCores, ACoreStoresWhereAnotherOnesCopyIsInFlight) {
   const auto kernel = [](std::string_view name, std::string_view sems, std::string_view body) {
     return Cat("pkir 1;\nkernel @", name,
                " {\n  backend mosaic_tpu;\n  in %x: f32[2,128] space any;\n  in %y: f32[2,128] space any;\n  in %s: "

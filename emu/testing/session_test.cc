@@ -101,7 +101,7 @@ TEST(SessionTest, ARunIsAsGoodAsACheck) {
   EXPECT_EQ(1023.0F, started->outputs[0].data<float>()[1023]);
 }
 
-TEST(SessionTest, NobodyWaits) {
+TEST(SessionTest, NoAgentWaits) {
   Session session;
   const Result started = CheckIn(session, kStart, {Iota(), Zeros()});
   const std::vector<Report> left = session.End();
@@ -148,7 +148,7 @@ TEST(SessionTest, TheArrayIsAnInputAlone) {
   EXPECT_TRUE(IsNaN(inputs[1], 0));
 }
 
-TEST(SessionTest, AKernelBetweenTouchesWhatIsUnderWay) {
+TEST(SessionTest, AKernelBetweenTouchesWhatIsInFlight) {
   Session session;
   const Result started = CheckIn(session, kStart, {Iota(), Zeros()});
   const Result beside = CheckIn(session, Uses(""), {Iota(), started.outputs[0]});

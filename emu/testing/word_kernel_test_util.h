@@ -12,8 +12,8 @@
 
 #include "emu/emulate.h"
 #include "emu/kernel/prepared_kernel.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "emu/values.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
@@ -71,7 +71,7 @@ class TestKernel {
     const std::vector<ConstArray> inputs = in();
     const std::vector<MutableArray> outputs = out();
     agents::LaunchOptions under_policy = options;
-    under_policy.way = launch::WayOf(state().program(), {.purpose = launch::Purpose::kMoves});
+    under_policy.mode = launch::ExecutionModeOf(state().program(), {.purpose = launch::Purpose::kMoves});
     absl::StatusOr<agents::Ran> result = launch::Run({state(), inputs, outputs}, under_policy, policy);
     EXPECT_TRUE(result.ok()) << result.status();
     return result.ok() ? *std::move(result) : agents::Ran{};

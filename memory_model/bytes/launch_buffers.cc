@@ -86,36 +86,37 @@ void LaunchBuffers::Fill(BufferId id) {
   }
 }
 
-LoanId LaunchBuffers::Lend(BufferId id, ValueView view) {
+CowReadId LaunchBuffers::BeginCowRead(BufferId id, ValueView view) {
   MemoryBuffer& buffer = (*this)[id];
-  const LoanId loan = loans_.Add(id, std::move(view), buffer.element_size);
-  buffer.lent.push_back(loan);
-  return loan;
+  const CowReadId read = cow_reads_.Add(id, std::move(view), buffer.element_size);
+  buffer.cow_reads.push_back(read);
+  return read;
 }
 
-ValueView LaunchBuffers::Take(LoanId id, std::vector<std::byte>* bytes) {
-  Loan& loan = loans_[id];
+ValueView LaunchBuffers::Take(CowReadId id, std::vector<std::byte>* bytes) {
+  CowRead& read = cow_reads_[id];
   ValueView view;
-  if (loan.settled) {
-    bytes->swap(loan.bytes);
+  if (read.settled) {
+    bytes->swap(read.bytes);
   } else {
-    view = std::move(loan.view);
-    auto& lent = (*this)[loan.buffer].lent;
-    lent.erase(std::find(lent.begin(), lent.end(), id));
+    view = std::move(read.view);
+    auto& cow_reads = (*this)[read.buffer].cow_reads;
+    cow_reads.erase(std::find(cow_reads.begin(), cow_reads.end(), id));
   }
-  loans_.Remove(id);
+  cow_reads_.Remove(id);
   return view;
 }
 
-void LaunchBuffers::SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
-  auto& lent = buffer.lent;
-  lent.erase(std::remove_if(lent.begin(), lent.end(), [&](LoanId loan) { return loans_.Settle(loan, first, last); }),
-             lent.end());
+void LaunchBuffers::SettleCowReads(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
+  auto& cow_reads = buffer.cow_reads;
+  cow_reads.erase(std::remove_if(cow_reads.begin(), cow_reads.end(),
+                                 [&](CowReadId read) { return cow_reads_.Settle(read, first, last); }),
+                  cow_reads.end());
 }
 
 namespace {
 
-// But for its definedness, and what is lent of it.
+// But for its definedness, and its copy-on-write reads.
 MemoryBuffer CopyOf(const MemoryBuffer& buffer) {
   return {.name = buffer.name,
           .dtype = buffer.dtype,

@@ -10,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "memory_model/bytes/block_pool.h"
-#include "memory_model/bytes/loans.h"
+#include "memory_model/bytes/cow_reads.h"
 #include "memory_model/bytes/memory_buffer.h"
 #include "semantics/port/machine.h"
 #include "semantics/tensor/fill.h"
@@ -54,15 +54,15 @@ class LaunchBuffers {
   void MoveNothing(bool nothing) { moves_ = !nothing; }
 
   // Elements that stay where they are until they are taken, or first .. last - 1 is settled.
-  LoanId Lend(BufferId buffer, ValueView view);
-  ValueView Take(LoanId loan, std::vector<std::byte>* bytes);
+  CowReadId BeginCowRead(BufferId buffer, ValueView view);
+  ValueView Take(CowReadId read, std::vector<std::byte>* bytes);
   void Settle(MemoryBuffer& buffer, const std::byte* first, const std::byte* last) {
-    if (!buffer.lent.empty()) SettleLent(buffer, first, last);
+    if (!buffer.cow_reads.empty()) SettleCowReads(buffer, first, last);
   }
   void SettleAll(MemoryBuffer& buffer) { Settle(buffer, buffer.data, buffer.data + buffer.bytes.value()); }
 
-  // All buffers with their bytes, and back to them; not what is lent, and not what is undefined. Every allocation is at
-  // the place where it was; from the first Save on, freed memory is kept.
+  // All buffers with their bytes, and back to them; not copy-on-write reads, and not what is undefined. Every
+  // allocation is at the place where it was; from the first Save on, freed memory is kept.
   struct Saved {
     std::vector<MemoryBuffer> buffers;
     std::vector<std::vector<std::byte>> contents;  // of each buffer
@@ -75,11 +75,11 @@ class LaunchBuffers {
   MemoryBuffer MakeBuffer(const AllocRequest& request) const;
   BufferId Add(MemoryBuffer buffer);
   void FillAll(MemoryBuffer& buffer);
-  void SettleLent(MemoryBuffer& buffer, const std::byte* first, const std::byte* last);
+  void SettleCowReads(MemoryBuffer& buffer, const std::byte* first, const std::byte* last);
 
   std::vector<MemoryBuffer> all_;
   std::vector<BufferId> free_ids_;
-  Loans loans_;
+  CowReads cow_reads_;
   BlockPool pool_;
   Filler filler_;
   bool fills_late_ = true;

@@ -186,7 +186,7 @@ void Memory::Store(const BoxAccess& access, const std::byte* value) {
 }
 
 const std::byte* Memory::Borrow(const BoxAccess& access) {
-  if (!lends_) return nullptr;
+  if (!borrows_) return nullptr;
   const BoxReach reach = ReachOf(buffers_.Touched(access.buffer).shape, access);
   const std::byte* at = WhereDense(access, reach);
   if (at != nullptr) {
@@ -209,7 +209,7 @@ const std::byte* Memory::WhereDense(const BoxAccess& access, const BoxReach& rea
   return at;
 }
 
-// ---- loans to engines, and room for what they make
+// ---- copy-on-write reads of engines, and room for what they make
 
 namespace {
 
@@ -227,14 +227,14 @@ ValueView ViewOf(const MemoryBuffer& buffer, const BoxAccess& access) {
 
 }  // namespace
 
-LoanId Memory::Lend(const BoxAccess& access) {
+CowReadId Memory::BeginCowRead(const BoxAccess& access) {
   MemoryBuffer& buffer = buffers_.Touched(access.buffer);
   const BoxReach reach = ReachOf(buffer.shape, access);
   if (reach.empty || !reach.all_copied || access.mask.lanes != nullptr || !buffer.moves) return {};
   Announce(AccessKind::kRead, access, reach, nullptr);
-  const LoanId loan = buffers_.Lend(access.buffer, ViewOf(buffer, access));
+  const CowReadId read = buffers_.BeginCowRead(access.buffer, ViewOf(buffer, access));
   if (tracker_ != nullptr) tracker_->Load(buffer, access, reach, false);
-  return loan;
+  return read;
 }
 
 ValueView Memory::Room(const BoxAccess& access) {

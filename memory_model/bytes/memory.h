@@ -90,8 +90,8 @@ class Memory final : public Machine {
   const std::vector<Finding>& findings() const { return log_.findings(); }
 
   // All bytes, allocations, findings and prints, and back to them: for searches that return to a choice. Not what
-  // watchers know or is lent, and not while definedness is tracked. Every allocation is at the place where it was, so
-  // borrowed values stay valid; from the first Save on, freed memory is kept.
+  // watchers know or copy-on-write reads hold, and not while definedness is tracked. Every allocation is at the place
+  // where it was, so borrowed values stay valid; from the first Save on, freed memory is kept.
   struct Saved;
   std::shared_ptr<const Saved> Save();
   void Restore(const Saved& saved);
@@ -103,7 +103,7 @@ class Memory final : public Machine {
   void MoveNothing(bool nothing = true) { buffers_.MoveNothing(nothing); }
 
   // From now on loads copy: another agent may write between a load and the use of its value.
-  void NeverLend() { lends_ = false; }
+  void NeverBorrow() { borrows_ = false; }
 
   // The agent of all requests from here on, as watchers get it. A machine over this memory says so of an agent that
   // has not had its first turn (Running) and of halves of operations.
@@ -131,16 +131,16 @@ class Memory final : public Machine {
   // more than 2^30 begin anew, where no machine remembers them.
   AgentId NewOperation(std::size_t parts = 1);
   // For watchers: engines of another machine over this memory carry the request out later.
-  void TellIssued(const Who& who, const AsyncRequest& request) {
+  void NotifyIssued(const Who& who, const AsyncRequest& request) {
     for (Finding& finding : bounds_.OfCopy(buffers_, request)) Report(std::move(finding));
     watchers_.Each(EventKind::kIssue, [&](MemoryWatcher& watcher) { watcher.Issued(who, request); });
   }
 
   // For watchers: what brings the lanes of an agent together is known to the machine over this memory.
-  void TellLanesMet() {
+  void NotifyLanesMet() {
     watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMet(who_); });
   }
-  void TellLanesMetUntil(std::uint32_t time) {
+  void NotifyLanesMetUntil(std::uint32_t time) {
     watchers_.Each(EventKind::kLanes, [&](MemoryWatcher& watcher) { watcher.LanesMetUntil(who_, time); });
   }
 
@@ -155,8 +155,8 @@ class Memory final : public Machine {
   void Atomic(const PointAccess& access, AtomicFn fn, const std::byte* operand, const std::byte* compare,
               std::byte* old) override;
   const std::byte* Borrow(const BoxAccess& access) override;
-  LoanId Lend(const BoxAccess& access) override;
-  ValueView Take(LoanId loan, std::vector<std::byte>* bytes) override { return buffers_.Take(loan, bytes); }
+  CowReadId BeginCowRead(const BoxAccess& access) override;
+  ValueView Take(CowReadId read, std::vector<std::byte>* bytes) override { return buffers_.Take(read, bytes); }
   ValueView Room(const BoxAccess& access) override;
   void Wrote(const BoxAccess& access) override;
   // The promptest engine: a copy between boxes is complete when its request returns, and is left to its issuer. There
@@ -166,7 +166,7 @@ class Memory final : public Machine {
   absl::Status Wait(const WaitTarget& target, const Site& site) override;
   absl::Status Make(Fence fence, const Site& site) override {
     if (fence != Fence::kLanes) return Machine::Make(fence, site);
-    TellLanesMet();
+    NotifyLanesMet();
     return absl::OkStatus();
   }
   void Print(std::string line) override;
@@ -185,15 +185,15 @@ class Memory final : public Machine {
   void Copy(const Who& issue, const BoxAccess& source, const BoxAccess& destination);
   void Announce(AccessKind kind, const BoxAccess& access, const BoxReach& reach, const std::byte* value) {
     ++accesses_;
-    const auto tell = [&](MemoryWatcher& watcher) { watcher.Box(who_, kind, access, reach, value); };
-    watchers_.Each(EventKind::kAccess, tell);
-    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
+    const auto notify = [&](MemoryWatcher& watcher) { watcher.Box(who_, kind, access, reach, value); };
+    watchers_.Each(EventKind::kAccess, notify);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, notify);
   }
   void Announce(AccessKind kind, const PointAccess& access, const std::byte* value) {
     ++accesses_;
-    const auto tell = [&](MemoryWatcher& watcher) { watcher.Points(who_, kind, access, value); };
-    watchers_.Each(EventKind::kAccess, tell);
-    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, tell);
+    const auto notify = [&](MemoryWatcher& watcher) { watcher.Points(who_, kind, access, value); };
+    watchers_.Each(EventKind::kAccess, notify);
+    if (access.mask.lanes != nullptr) watchers_.Each(EventKind::kMasked, notify);
   }
 
   LaunchBuffers buffers_;
@@ -206,7 +206,7 @@ class Memory final : public Machine {
   FindingLog log_;
   PrintedLines printed_;
   std::unique_ptr<DefinednessTracker> tracker_;  // nullptr: not requested
-  bool lends_ = true;
+  bool borrows_ = true;
   bool undefined_arrived_ = false;
   std::int64_t most_values_ = 0;  // of a store, for observers
 };

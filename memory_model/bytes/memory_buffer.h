@@ -33,8 +33,8 @@ struct MemoryBuffer {
   LocId made;
   int made_line = 0;
   BufferDefinedness defined;
-  absl::InlinedVector<LoanId, 2> lent;  // of its bytes; a write settles the loans before it changes them
-  std::vector<StoreNumber> stored_by;   // of an output's elements: what left them undefined; empty: nothing did
+  absl::InlinedVector<CowReadId, 2> cow_reads;  // of its bytes; a write settles these reads before it changes them
+  std::vector<StoreNumber> stored_by;           // of an output's elements: what left them undefined; empty: nothing did
 
   ElementCount elements() const { return bytes / element_size; }
 };

@@ -69,7 +69,7 @@ class Calls final : public MemoryWatcher {
   std::vector<AgentId> operations;
 };
 
-TEST_F(MemoryCopyTest, ACopyIsCompleteWhenItHasBeenAskedForAndLeavesItsRequest) {
+TEST_F(MemoryCopyTest, ACopyIsCompleteWhenItHasBeenIssuedAndLeavesItsRequest) {
   Calls calls;
   memory_.Observe(&calls);
   Floats from = Iota(4), to(4, 0);

@@ -57,7 +57,7 @@ TEST(MemorySnapshot, FreedMemoryIsKeptUnderALimit) {
   EXPECT_EQ(memory.DataOf(first), at);
 }
 
-TEST(MemorySnapshot, NothingIsLentWhereOthersWrite) {
+TEST(MemorySnapshot, NothingIsBorrowedWhereOthersWrite) {
   Memory memory;
   const BufferId buffer = Alloc(memory, 4);
   BoxAccess box;
@@ -68,7 +68,7 @@ TEST(MemorySnapshot, NothingIsLentWhereOthersWrite) {
   box.step[0] = 1;
   box.order[0] = 0;
   EXPECT_EQ(memory.Borrow(box), memory.DataOf(buffer));
-  memory.NeverLend();
+  memory.NeverBorrow();
   EXPECT_EQ(memory.Borrow(box), nullptr);
 }
 

@@ -270,7 +270,7 @@ TEST_F(MemoryTest, NewMemoryIsPoisonedAgainAndAgain) {
 }
 
 // However it is touched first.
-TEST_F(MemoryTest, NewMemoryIsPoisonWhereNobodyWrote) {
+TEST_F(MemoryTest, NewMemoryIsPoisonWhereUnwritten) {
   shape_ = {3};
   const auto make = [&] { return *memory_.Alloc({.name = "x", .dtype = DType::kF32, .shape = shape_}); };
   const BufferId stored = make(), shown = make(), target = make();

@@ -79,7 +79,7 @@ Origins::Origins() {
   }
 }
 
-std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view told) {
+std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view said) {
   const Range range = RangeOf(origin.kind);
   std::size_t i = range.first;
   for (; i < range.several; ++i) {
@@ -92,16 +92,16 @@ std::uint8_t Origins::Number(Origin origin, absl::Span<const std::int64_t> progr
     if (SamePlace(numbered.origin, origin)) break;
   }
   if (i == range.several && numbers_[i].met.empty()) numbers_[i].origin.code = origin.code;
-  Meet(numbers_[i], program, told);
+  Meet(numbers_[i], program, said);
   return static_cast<std::uint8_t>(i);
 }
 
-void Origins::Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told) {
+void Origins::Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view said) {
   constexpr std::size_t kMostPrograms = 4096;  // more than run at one time
   if (!numbered.met.empty() && numbered.last == program) return;
   numbered.last.assign(program.begin(), program.end());
   if (numbered.met.size() == kMostPrograms) numbered.met.clear();
-  numbered.met.try_emplace(numbered.last, told);
+  numbered.met.try_emplace(numbered.last, said);
 }
 
 std::uint8_t Origins::ReadAt(std::uint8_t mark, const Site& site) {
@@ -194,8 +194,8 @@ Origins::Program Origins::MetBy(std::uint8_t mark, absl::Span<const std::int64_t
 }
 
 Finding Origins::FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const {
-  const auto told = numbered.met.find(met);
-  const std::string& why = told != numbered.met.end() ? told->second : numbered.met.at(numbered.last);
+  const auto said = numbered.met.find(met);
+  const std::string& why = said != numbered.met.end() ? said->second : numbered.met.at(numbered.last);
   return {.code = numbered.origin.code,
           .severity = RowOf(numbered.origin.code).severity,
           .message = Cat(why, "; ", what, " depends on the result"),

@@ -67,7 +67,7 @@ class Origins {
 
   // The number of an origin, a new one or an old one's, which this program has met. `told`: what a finding about a
   // kValue says of this program, the first time.
-  std::uint8_t Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view told = "");
+  std::uint8_t Number(Origin origin, absl::Span<const std::int64_t> program, std::string_view said = "");
 
   // The same undefined data, read by the kernel at a place: where it was first read is part of where it comes from.
   std::uint8_t ReadAt(std::uint8_t mark, const Site& site);
@@ -103,7 +103,7 @@ class Origins {
   std::vector<std::size_t> AxesOf(const Numbered& numbered) const;
   std::string FixOf(const Numbered& numbered) const;
   Mend MendOf(const Numbered& numbered) const;
-  static void Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view told);
+  static void Meet(Numbered& numbered, absl::Span<const std::int64_t> program, std::string_view said);
   Finding FindingOfValue(const Numbered& numbered, const std::string& what, const Program& met) const;
 
   std::array<Numbered, kMovedMark> numbers_;  // [0] is no origin

@@ -12,7 +12,7 @@
 namespace palladion::memory_model {
 namespace {
 
-TEST(Origins, ManyAreToldApartAndTheRestIsSeveral) {
+TEST(Origins, ManyAreDistinguishedAndTheRestIsSeveral) {
   struct Range {
     OriginKind kind;
     int first, several;

@@ -56,7 +56,7 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   operation.request = std::move(request);
   AsyncRequest& kept = operation.request;
   for (auto* operands : {&kept.sources, &kept.destinations}) {
-    for (AsyncOperand& operand : *operands) {  // what the issuer's frame lent
+    for (AsyncOperand& operand : *operands) {  // whose memory is the issuer's frame's
       if (auto* box = std::get_if<BoxAccess>(&operand.where)) box->site = {}, box->defined = nullptr;
     }
   }
@@ -68,7 +68,7 @@ void AsyncEngine::Start(AgentId id, AgentId issuer, AsyncRequest request) {
   Queue& queue = queues_[kept.queue];
   const bool groups = queue.order != QueueOrder::kLanding && queue.order != QueueOrder::kIssued;
   if (groups) queue.open.push_back(id);
-  queue.under_way.push_back(id);
+  queue.in_flight.push_back(id);
   if (!operation.has_read) queue.to_read.push_back(id);
   queue.to_write.push_back(id);
 }
@@ -152,13 +152,13 @@ bool AsyncEngine::FollowsOutsideItsQueue(AgentId id) const {
 }
 
 bool AsyncEngine::MayGo(const Operation& operation, Half half) const {
-  const auto is_under_way = [this](AgentId earlier) { return Find(earlier) != nullptr; };
-  if (std::any_of(operation.follows.begin(), operation.follows.end(), is_under_way)) return false;
+  const auto is_in_flight = [this](AgentId earlier) { return Find(earlier) != nullptr; };
+  if (std::any_of(operation.follows.begin(), operation.follows.end(), is_in_flight)) return false;
   const QueueId queue = operation.request.queue;
   if (!queue.valid()) return true;
   const Queue& mine = queues_[queue];
   if (mine.order == QueueOrder::kSerial || operation.request.after_earlier) {
-    return mine.under_way.front() == operation.record.id;
+    return mine.in_flight.front() == operation.record.id;
   }
   if (mine.order == QueueOrder::kNone || mine.order == QueueOrder::kIssued ||
       (mine.order == QueueOrder::kLanding && half == Half::kRead))
@@ -188,7 +188,7 @@ void AsyncEngine::Read(Operation* operation, Machine* memory) {
     const AsyncOperand& source = request.sources[i];
     AsyncValue& value = operation->values[i];
     if (request.views != FunctionViews::kNone && moves_) {
-      if (LendWhole(request, source, tracked_, &value, memory)) continue;
+      if (BeginWholeCowRead(request, source, tracked_, &value, memory)) continue;
       if (value.bytes.empty()) value = NewValue(source.bytes.size());
     }
     MoveHalf(request, source, {.load = true, .tracked = tracked_}, &value, memory);
@@ -221,8 +221,8 @@ void KeepApart(const AsyncRequest& request, const ValueView& room, std::vector<A
 void AsyncEngine::Compute(Operation* operation, Machine* memory) {
   const AsyncRequest& request = operation->request;
   for (AsyncValue& value : operation->values) {
-    if (value.loan.valid()) value.view = memory->Take(value.loan, &value.bytes);
-    value.loan = {};
+    if (value.cow_read.valid()) value.view = memory->Take(value.cow_read, &value.bytes);
+    value.cow_read = {};
   }
   for (const AsyncOperand& destination : request.destinations) {
     AsyncValue& result = operation->results.emplace_back();
@@ -269,7 +269,7 @@ AsyncEngine::Performed AsyncEngine::Perform(const PendingHalf& which, Machine* m
   if (request.queue.valid()) {
     Queue& queue = queues_[request.queue];
     leave(which.half == Half::kRead ? queue.to_read : queue.to_write);
-    if (operation.done()) leave(queue.under_way);
+    if (operation.done()) leave(queue.in_flight);
   }
   if (operation.done()) {
     AddParts(operation, &finished_);

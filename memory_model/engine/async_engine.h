@@ -119,7 +119,7 @@ class AsyncEngine {
   using Group = absl::InlinedVector<AgentId, 2>;
   struct Queue {
     QueueOrder order = QueueOrder::kNone;
-    std::deque<AgentId> under_way;          // in the order of issue
+    std::deque<AgentId> in_flight;          // in the order of issue
     std::deque<AgentId> to_read, to_write;  // the same, of those whose half is not done
     Group open;                             // that is not committed
     std::deque<Group> groups;               // oldest first

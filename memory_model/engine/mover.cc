@@ -48,14 +48,14 @@ class Mover {
     Go(&access, operand, value);
   }
 
-  bool Lend(const AsyncOperand& operand, AsyncValue* value) const {
+  bool BeginCowRead(const AsyncOperand& operand, AsyncValue* value) const {
     BoxAccess box;
     Definedness defined;
     if (!TakeWhole(operand, &box)) return false;
     if (tracked_) box.defined = &defined;
-    value->loan = memory_->Lend(box);
-    if (value->loan.valid()) TakeMarks(defined, PlacesOf(operand), PlacesOf(operand), value);
-    return value->loan.valid();
+    value->cow_read = memory_->BeginCowRead(box);
+    if (value->cow_read.valid()) TakeMarks(defined, PlacesOf(operand), PlacesOf(operand), value);
+    return value->cow_read.valid();
   }
 
   bool MakeRoom(const AsyncOperand& operand, AsyncValue* value) const {
@@ -183,9 +183,9 @@ void MoveHalf(const AsyncRequest& request, const AsyncOperand& operand, const Mo
   Mover(request, options.load, options.tracked, memory).Move(operand, value);
 }
 
-bool LendWhole(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
-               Machine* memory) {
-  return Mover(request, /*load=*/true, tracked, memory).Lend(operand, value);
+bool BeginWholeCowRead(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
+                       Machine* memory) {
+  return Mover(request, /*load=*/true, tracked, memory).BeginCowRead(operand, value);
 }
 
 bool MakeRoom(const AsyncRequest& request, const AsyncOperand& operand, AsyncValue* value, Machine* memory) {

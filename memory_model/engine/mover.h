@@ -21,9 +21,9 @@ struct MoveOptions {
 void MoveHalf(const AsyncRequest& request, const AsyncOperand& operand, const MoveOptions& options, AsyncValue* value,
               Machine* memory);
 
-// The whole value of a source as a loan instead (Machine::Lend). False: there is none, and nothing has happened.
-bool LendWhole(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
-               Machine* memory);
+// The whole value of a source, copied on write (Machine::BeginCowRead). False: there is none, and nothing has happened.
+bool BeginWholeCowRead(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value,
+                       Machine* memory);
 // Where the whole value of a destination is to be written (Machine::Room), and then that it was, with its marks.
 bool MakeRoom(const AsyncRequest& request, const AsyncOperand& operand, AsyncValue* value, Machine* memory);
 void Wrote(const AsyncRequest& request, const AsyncOperand& operand, bool tracked, AsyncValue* value, Machine* memory);

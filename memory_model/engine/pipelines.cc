@@ -34,7 +34,7 @@ std::vector<AgentId> Pipelines::Follow(const AsyncRequest& request, const Place&
   if (request.pipelined->stage == Pipelined::Stage::kCopy || block == of_block_.end()) return follows;
   const auto follow = [&](const Earlier& earlier) {
     follows.push_back(earlier.operation);
-    fork->Join(earlier.told);
+    fork->Join(earlier.released);
   };
   for (const Earlier& copy : block->second.copies) {
     if (Knows(*fork, copy.issued)) follow(copy);
@@ -52,16 +52,16 @@ std::vector<AgentId> Pipelines::Follow(const AsyncRequest& request, const Place&
 }
 
 // The products that it follows remain: another thread may know of those, and not of it.
-void Pipelines::Add(const AsyncRequest& request, const Issue& issue, ClockBundle told) {
+void Pipelines::Add(const AsyncRequest& request, const Issue& issue, ClockBundle released) {
   OfBlock& block = of_block_[BlockOf(issue.place)];
   const bool copy = request.pipelined->stage == Pipelined::Stage::kCopy;
   std::vector<Earlier>& all = copy ? block.copies : block.products[TargetOf(request)];
-  const auto is_followed = [&](const Earlier& one) { return Knows(told, {one.operation, kDone}); };
+  const auto is_followed = [&](const Earlier& one) { return Knows(released, {one.operation, kDone}); };
   // What the latest one has followed, its followers have followed too.
   const bool last =
       !copy &&
       (all.empty() || (all.back().last ? is_followed(all.back()) : std::all_of(all.begin(), all.end(), is_followed)));
-  all.push_back({issue.operation, issue.issued, issue.owner, std::move(told), last});
+  all.push_back({issue.operation, issue.issued, issue.owner, std::move(released), last});
 }
 
 }  // namespace palladion::memory_model

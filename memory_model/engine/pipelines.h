@@ -30,7 +30,7 @@ class Pipelines {
   // What the operation follows; `fork`, what it knows, learns of their completion.
   std::vector<AgentId> Follow(const AsyncRequest& request, const Place& place, ClockBundle* fork) const;
   // From here on others may follow it. `told`: what its completion releases.
-  void Add(const AsyncRequest& request, const Issue& issue, ClockBundle told);
+  void Add(const AsyncRequest& request, const Issue& issue, ClockBundle released);
 
   // Without operations of owners for which gone(owner) holds, and those that were dropped: neither is needed
   // again.
@@ -38,7 +38,7 @@ class Pipelines {
   void Forget(const Gone& gone, Remaining& remaining) {
     const auto forget = [&](std::vector<Earlier>& all) {
       std::erase_if(all, [&](const Earlier& one) { return gone(one.owner) || remaining.Forgets(one.operation); });
-      for (Earlier& one : all) one.told.Forget(remaining);
+      for (Earlier& one : all) one.released.Forget(remaining);
     };
     for (auto& [block, earlier] : of_block_) {
       forget(earlier.copies);
@@ -56,7 +56,7 @@ class Pipelines {
     AgentId operation;
     Epoch issued;
     AgentId owner;
-    ClockBundle told;
+    ClockBundle released;
     bool last = false;  // of products: it follows all that were issued before it into its accumulator
   };
   struct OfBlock {

@@ -28,9 +28,9 @@ class PipelinesTest : public testing::Test {
     knows.RaiseTensorCore({issuer, time});
     std::vector<AgentId> follows = pipelines_.Follow(request, Place(), &knows);
     known_ = knows;
-    ClockBundle told = knows;
-    told.Raise({operation, 2});
-    pipelines_.Add(request, {operation, {issuer, time}, issuer, Place()}, told);
+    ClockBundle released = knows;
+    released.Raise({operation, 2});
+    pipelines_.Add(request, {operation, {issuer, time}, issuer, Place()}, released);
     return follows;
   }
 
@@ -63,11 +63,12 @@ TEST_F(PipelinesTest, AProductFollowsAllCopiesAndACopyNothing) {
 TEST_F(PipelinesTest, OnlyThoseWhoseIssueItsIssuerKnows) {
   Start(Product(0), kThread, 3, {});
   EXPECT_TRUE(Start(Product(0), kOther, 1, {}).empty());
-  ClockBundle earlier, told;
+  ClockBundle earlier, released;
   earlier.RaiseTensorCore({kThread, 2});
   EXPECT_EQ(std::vector{AgentId{kFirstOperation + 1}}, Start(Product(0), kOther, 2, earlier));  // its own
-  told.RaiseTensorCore({kThread, 3});
-  EXPECT_EQ((std::vector{AgentId{kFirstOperation}, AgentId{kFirstOperation + 2}}), Start(Product(0), kOther, 3, told));
+  released.RaiseTensorCore({kThread, 3});
+  EXPECT_EQ((std::vector{AgentId{kFirstOperation}, AgentId{kFirstOperation + 2}}),
+            Start(Product(0), kOther, 3, released));
   ClockBundle generic;
   generic.RaiseGeneric({kThread, 3});
   Start(Product(128), kThread, 3, {});
@@ -94,10 +95,10 @@ TEST_F(PipelinesTest, ForgetsWhoIsGone) {
   const std::vector<AgentId> live = {AgentId{kFirstOperation}, AgentId{kFirstOperation + 1}};
   Remaining remaining(live);
   pipelines_.Forget([](AgentId owner) { return owner == kThread; }, remaining);
-  ClockBundle told;
-  told.RaiseTensorCore({kThread, 1});
-  told.RaiseTensorCore({kOther, 1});
-  EXPECT_EQ(std::vector{AgentId{kFirstOperation + 1}}, Start(Product(0), AgentId{3}, 1, told));
+  ClockBundle released;
+  released.RaiseTensorCore({kThread, 1});
+  released.RaiseTensorCore({kOther, 1});
+  EXPECT_EQ(std::vector{AgentId{kFirstOperation + 1}}, Start(Product(0), AgentId{3}, 1, released));
 }
 
 }  // namespace

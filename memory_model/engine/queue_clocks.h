@@ -30,13 +30,13 @@ class QueueClocks {
   void Issue(AgentId operation, QueueId queue, const AgentTable& agents, bool knows_all) {
     ClockBundle& all = issued_[queue];
     knows_all ? void(all = agents.Fork(operation)) : all.Join(agents.Fork(operation));
-    agents.TellOf(operation, static_cast<std::uint32_t>(Half::kWrite), &all);
+    agents.AddCompletionOf(operation, static_cast<std::uint32_t>(Half::kWrite), &all);
   }
 
   // A write has come over the link and releases `told`: with what all before it released.
-  ClockBundle Land(QueueId link, ClockBundle told) {
-    told.Join(landed_[link]);
-    return landed_[link] = std::move(told);
+  ClockBundle Land(QueueId link, ClockBundle released) {
+    released.Join(landed_[link]);
+    return landed_[link] = std::move(released);
   }
 
   void Forget(Remaining& remaining) {

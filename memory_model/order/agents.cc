@@ -75,7 +75,7 @@ AgentId AgentTable::AddOperation(AgentId issuer, std::string name, const CodeSit
                          .issuer = issuer,
                          .name = std::move(name),
                          .await = "",
-                         .told_at = {},
+                         .semaphores = {},
                          .number = number,
                          .fork = std::make_shared<ClockBundle>(clocks_[issuer]),
                          .block = nullptr});
@@ -105,14 +105,14 @@ AgentTable::OperationState* AgentTable::FindOperation(AgentId id) {
 }
 
 ClockBundle AgentTable::Completion(AgentId operation, std::uint32_t halves) const {
-  ClockBundle told = Fork(operation);
-  TellOf(operation, halves, &told);
-  return told;
+  ClockBundle released = Fork(operation);
+  AddCompletionOf(operation, halves, &released);
+  return released;
 }
 
 void AgentTable::AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves) {
   Acquire(agent, Fork(operation));
-  TellOf(operation, halves, &clocks_[agent]);
+  AddCompletionOf(operation, halves, &clocks_[agent]);
 }
 
 void AgentTable::Tick(AgentId id, const CodeSite& site) {
@@ -123,11 +123,11 @@ void AgentTable::Tick(AgentId id, const CodeSite& site) {
   RaiseOwn(id);
 }
 
-void AgentTable::Acquire(AgentId id, const ClockBundle& told) {
+void AgentTable::Acquire(AgentId id, const ClockBundle& released) {
   AgentState& agent = Agent(id);
   Act(id);
-  agent.echoed = std::max(agent.echoed, told[ClockPart::kGeneric].TimeOf(id));
-  clocks_[id].Join(told);
+  agent.echoed = std::max(agent.echoed, released[ClockPart::kGeneric].TimeOf(id));
+  clocks_[id].Join(released);
 }
 
 void AgentTable::Commit(AgentId id, ClockPart to, const CodeSite& site) {
@@ -152,14 +152,14 @@ const Place& AgentTable::PlaceOf(AgentId who) const {
   return Agent(IsOperation(who) ? Operation(who).issuer : who).place;
 }
 
-AgentTable::Heard AgentTable::LastHeard(const ClockBundle& clock, AgentId other) const {
-  Heard heard;
-  heard.time = clock[ClockPart::kGeneric].TimeOf(other);
-  if (IsOperation(other) || heard.time == 0) return heard;
+AgentTable::Acquired AgentTable::LastAcquired(const ClockBundle& clock, AgentId other) const {
+  Acquired acquired;
+  acquired.time = clock[ClockPart::kGeneric].TimeOf(other);
+  if (IsOperation(other) || acquired.time == 0) return acquired;
   const AgentState& agent = Agent(other);
-  heard.known = heard.time < agent.now && heard.time + kRemembered >= agent.now;
-  if (heard.known) heard.site = agent.published[heard.time % kRemembered];
-  return heard;
+  acquired.known = acquired.time < agent.now && acquired.time + kRemembered >= agent.now;
+  if (acquired.known) acquired.site = agent.published[acquired.time % kRemembered];
+  return acquired;
 }
 
 // What is left, or what was looked at, has to grow by a share of itself before it is time again.

@@ -57,7 +57,7 @@ class AgentTable {
     return AgentId{operation.value + static_cast<std::int32_t>(destination)};
   }
   // The waiter is where its destination is.
-  bool IsToldApart(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
+  bool CompletesElsewhere(AgentId operation) const { return Has(operation) && Operation(operation).apart; }
   // The user's words for a wait for it, "plgpu.barrier_wait(b)"; "" where there are none.
   void SayAwait(AgentId operation, std::string call) { Operation(operation).await = std::move(call); }
   // It is a copy of a block that its core's pipeline makes; nullptr: it is not.
@@ -70,11 +70,11 @@ class AgentTable {
   std::string AwaitOf(AgentId operation) const { return Has(operation) ? Operation(operation).await : ""; }
   // The semaphore that the end of its half signals; invalid: none. A copy of which both halves signal one
   // is a remote one: the receiver waits for its write, the sender for its read.
-  void SayToldAt(AgentId operation, Half half, SemaphoreId semaphore) {
-    Operation(operation).told_at[half == Half::kWrite] = semaphore;
+  void SaySemaphore(AgentId operation, Half half, SemaphoreId semaphore) {
+    Operation(operation).semaphores[half == Half::kWrite] = semaphore;
   }
-  SemaphoreId ToldAt(AgentId operation, Half half) const {
-    return Has(operation) ? Operation(operation).told_at[half == Half::kWrite] : SemaphoreId();
+  SemaphoreId SemaphoreOf(AgentId operation, Half half) const {
+    return Has(operation) ? Operation(operation).semaphores[half == Half::kWrite] : SemaphoreId();
   }
   // The operation that is added next has this id, which is later than that of any before it; false: it is not.
   bool GiveNext(AgentId id) {
@@ -95,7 +95,7 @@ class AgentTable {
   AgentId IssuerOf(AgentId who) const { return IsOperation(who) ? Operation(who).issuer : who; }
   ClockBundle Completion(AgentId operation, std::uint32_t halves) const;
   // The operation's first `halves` halves are known from here on, but not what it knew.
-  void TellOf(AgentId operation, std::uint32_t halves, ClockBundle* clock) const {
+  void AddCompletionOf(AgentId operation, std::uint32_t halves, ClockBundle* clock) const {
     const Epoch done{operation, halves};
     proxies_ ? clock->Raise(done) : clock->RaiseGeneric(done);
   }
@@ -120,10 +120,10 @@ class AgentTable {
 
   // After the clock has been handed to a barrier, a semaphore or an operation.
   void Tick(AgentId agent, const CodeSite& site);
-  void Acquire(AgentId agent, const ClockBundle& told);
+  void Acquire(AgentId agent, const ClockBundle& released);
   void AcquireCompletion(AgentId agent, AgentId operation, std::uint32_t halves);  // the same of Completion
   // A wait took a signal whose clock its scope does not reach: the agent learns nothing, and a message may say why.
-  void KeepFrom(AgentId agent, const ClockBundle& told) { kept_from_[agent.value].JoinGeneric(told); }
+  void KeepFrom(AgentId agent, const ClockBundle& released) { kept_from_[agent.value].JoinGeneric(released); }
   bool IsKeptFrom(AgentId agent, const Epoch& epoch) const {
     const auto kept = kept_from_.find(agent.value);
     return kept != kept_from_.end() && kept->second[ClockPart::kGeneric].Covers(epoch);
@@ -135,12 +135,12 @@ class AgentTable {
   const Place& PlaceOf(AgentId who) const;             // of an operation: its issuer's
 
   // What `agent` last acquired of `other`: the line of the release, where it is remembered.
-  struct Heard {
+  struct Acquired {
     std::uint32_t time = 0;
     CodeSite site;
     bool known = false;
   };
-  Heard LastHeard(const ClockBundle& clock, AgentId other) const;
+  Acquired LastAcquired(const ClockBundle& clock, AgentId other) const;
 
   // Is it time to forget? Then `remaining` is every agent that some history, object of synchronisation or pending half
   // still holds, agents and operations; and `looked` is how many places had to be looked at for that.
@@ -171,7 +171,7 @@ class AgentTable {
     AgentId id;
     AgentId issuer;
     std::string name, await;
-    std::array<SemaphoreId, 2> told_at;  // by half
+    std::array<SemaphoreId, 2> semaphores;  // by half
     std::int64_t number = -1;
     // Written only while the operation starts, so that copies share it. nullptr: not needed, its issuer is gone.
     std::shared_ptr<ClockBundle> fork;

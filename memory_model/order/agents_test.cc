@@ -48,18 +48,18 @@ TEST(Agents, IdsAreInOrderAndGivenOnce) {
   EXPECT_EQ(agents.Add("c", {}), AgentId{2}) << "not the id of one that has ended";
 }
 
-TEST(Agents, OneThatHasEndedIsKnownWhileSomebodyRemembersIt) {
+TEST(Agents, OneThatHasEndedIsKnownWhileAnAgentRemembersIt) {
   AgentTable agents;
   const AgentId thread = agents.Add("thread 0", Block(0)), other = agents.Add("thread 1", Block(0));
   agents.Retire(thread);
   EXPECT_EQ(agents.ended(), 1u);
   EXPECT_EQ(agents.NameOf(thread), "thread 0");
   const std::vector<AgentId> live = {thread};
-  Remaining remaining(live), nobody({});
+  Remaining remaining(live), none({});
   agents.Sweep(remaining, 0);
   EXPECT_EQ(agents.NameOf(thread), "thread 0") << "a history still has it";
   EXPECT_EQ(agents.RoleOf(thread), AgentRole::kThread);
-  agents.Sweep(nobody, 0);
+  agents.Sweep(none, 0);
   EXPECT_EQ(agents.ended(), 0u);
   EXPECT_TRUE(agents.Lives(other));
 }

@@ -41,7 +41,7 @@ TEST(ArenaPast, TheSameLayoutGetsTheSameSets) {
   EXPECT_TRUE(past.Take({{4, 8}, ElementSize(4), ByteCount(1024)}).empty());  // it was reported, and is remembered
 }
 
-TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
+TEST(ArenaPast, TheUserOfAPartLearnsOfThatPart) {
   ArenaPast past;
   past.Add({{4, 8}, ElementSize(4), ByteCount(0)},
            {UseAt(1, Rows(0, 1, 8)), UseAt(2, Rows(1, 3, 8))});  // bytes 0 to 32, 32 to 128
@@ -59,7 +59,7 @@ TEST(ArenaPast, WhoGetsAPartIsToldOfThatPart) {
 }
 
 // Columns of a smaller element type: a box of the new elements where they end with one, else the bytes they are.
-TEST(ArenaPast, WhoGetsColumnsIsToldOfTheirBytes) {
+TEST(ArenaPast, TheUserOfColumnsLearnsOfTheirBytes) {
   for (const std::int32_t columns : {8, 5}) {
     ArenaPast past;
     AccessSet set = Rows(0, 2, columns);
@@ -84,7 +84,7 @@ TEST(ArenaPast, AgreesWithANoteOfEachByte) {
     std::map<std::int64_t, std::set<std::int32_t>> lines;  // by byte of the arena
     for (std::int32_t line = 1; line < 12; ++line) {
       const ArenaLayout layout{{1 + below(4), 1 + below(6)}, ElementSize(1 + below(4)), ByteCount(below(40))};
-      std::map<std::int64_t, std::set<std::int32_t>> told;
+      std::map<std::int64_t, std::set<std::int32_t>> reported;
       std::vector<ArenaPast::Use> uses = past.Take(layout);
       for (const ArenaPast::Use& use : uses) {
         std::vector<ByteRange> ranges = use.set.ranges;
@@ -95,15 +95,15 @@ TEST(ArenaPast, AgreesWithANoteOfEachByte) {
         }
         for (const ByteRange& range : ranges) {
           for (std::int64_t at = range.begin; at < range.end; ++at) {
-            told[layout.offset.value() + at].insert(use.event.text_line);
+            reported[layout.offset.value() + at].insert(use.event.text_line);
           }
         }
       }
-      decltype(told) expected;
+      decltype(reported) expected;
       for (const auto& [at, by] : lines) {
         if (at >= layout.offset.value() && at < layout.end().value() && !by.empty()) expected[at] = by;
       }
-      EXPECT_EQ(told, expected) << "trial " << trial << ", line " << line;
+      EXPECT_EQ(reported, expected) << "trial " << trial << ", line " << line;
       const std::int32_t rows = static_cast<std::int32_t>(layout.shape[0]), first = below(rows);
       const std::int32_t count = 1 + below(rows - first), width = static_cast<std::int32_t>(layout.shape[1]);
       uses.push_back(UseAt(line, Rows(first, count, width)));
@@ -151,7 +151,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
         const std::size_t at = static_cast<std::size_t>(element) * cells.copies + copy;
         return offset * TensorCells::kLanes + cells.of_element[at];
       };
-      std::map<std::int64_t, std::set<std::int32_t>> told, expected;  // by element
+      std::map<std::int64_t, std::set<std::int32_t>> reported, expected;  // by element
       std::vector<ArenaPast::Use> uses = past.Take(layout);
       const std::int64_t size = layout.element_size.value();
       for (const ArenaPast::Use& use : uses) {
@@ -162,7 +162,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
           });
         }
         for (const ByteRange& range : ranges) {
-          for (std::int64_t at = range.begin; at < range.end; ++at) told[at / size].insert(use.event.text_line);
+          for (std::int64_t at = range.begin; at < range.end; ++at) reported[at / size].insert(use.event.text_line);
         }
       }
       for (std::int64_t e = 0; e < elements; ++e) {
@@ -171,10 +171,10 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
           if (!of.empty()) expected[e].insert(of.begin(), of.end());
         }
       }
-      ASSERT_EQ(told, expected) << "trial " << trial << ", line " << line;
+      ASSERT_EQ(reported, expected) << "trial " << trial << ", line " << line;
       const std::int32_t first = below(TensorCells::kLanes), count = 1 + below(TensorCells::kLanes - first);
       uses.push_back(UseAt(line, Rows(first, count, static_cast<std::int32_t>(width))));
-      for (auto& [e, by] : told) {  // the owner of a part of an element's cells has all of it from there on
+      for (auto& [e, by] : reported) {  // the owner of a part of an element's cells has all of it from there on
         for (std::size_t copy = 0; copy < cells.copies; ++copy) lines[cell_of(e, copy)].insert(by.begin(), by.end());
       }
       for (std::int64_t e = first * width; e < (first + count) * width; ++e) {
@@ -186,7 +186,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
 }
 
 // A fence may stand anywhere between the use of the earlier memory and the copy into the later.
-TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
+TEST(ArenaPast, AFenceIsRequiredAcrossAllocations) {
   for (const bool fence : {false, true}) {
     Script s;
     const auto gmem = s.Buffer("gmem", {4, 8}, ProxySpace::kGlobal);
@@ -219,13 +219,13 @@ TEST(ArenaPast, AFenceIsAskedForAcrossAllocations) {
 }
 
 // The uses that a history gives, boxes and granules alike, are the accesses that were made.
-TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
+TEST(ArenaPast, AHistoryReportsAllItsUses) {
   std::mt19937 random(9);
   const std::vector<std::int64_t> shape = {100, 16};  // too many rows for slots: granules
   const ElementSize four(4);
   AccessHistory history(shape, four);
   const ClockBundle nothing;
-  std::map<std::int32_t, std::set<std::int64_t>> done, told;  // by line: bytes
+  std::map<std::int32_t, std::set<std::int64_t>> done, reported;  // by line: bytes
   for (std::int32_t line = 1; line <= 200; ++line) {
     const AccessEvent event{.who = AgentId{line}, .time = 1, .kind = AccessKind::kRead, .text_line = line};
     AccessBox box;
@@ -242,16 +242,16 @@ TEST(ArenaPast, AHistoryTellsOfAllItsUses) {
     });
   }
   EXPECT_GT(history.granules(), 0u);
-  const auto tell = [&told](const AccessEvent& event, std::int64_t begin, std::int64_t end) {
-    for (; begin < end; ++begin) told[event.text_line].insert(begin);
+  const auto report = [&reported](const AccessEvent& event, std::int64_t begin, std::int64_t end) {
+    for (; begin < end; ++begin) reported[event.text_line].insert(begin);
   };
   history.ForEachUse([&](const AccessEvent& event, const AccessSet& set) {
-    for (const ByteRange& range : set.ranges) tell(event, range.begin, range.end);
+    for (const ByteRange& range : set.ranges) report(event, range.begin, range.end);
     if (set.is_box) {
-      ForEachRun(set.box, shape, four, [&](std::int64_t begin, std::int64_t end) { tell(event, begin, end); });
+      ForEachRun(set.box, shape, four, [&](std::int64_t begin, std::int64_t end) { report(event, begin, end); });
     }
   });
-  EXPECT_EQ(told, done);
+  EXPECT_EQ(reported, done);
 }
 
 // Operations that only the past of some bytes holds are not forgotten: the next owner of those bytes asks about them.

@@ -20,14 +20,14 @@ class AtomicOrder {
   explicit AtomicOrder(ElementSize element) : element_bytes_(element.value()) {}
 
   // Around whatever judges the update: before it, and after it.
-  void Learn(AgentId who, const PointAccess& update, AgentTable& agents) const;
+  void Acquire(AgentId who, const PointAccess& update, AgentTable& agents) const;
   void Update(AgentId who, const PointAccess& update, AgentTable& agents);
 
  private:
   std::int64_t element_bytes_;
   // By element: what its last update released, which includes the earlier ones' releases. Elements of one update share
   // it.
-  absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> told_;
+  absl::flat_hash_map<std::int64_t, std::shared_ptr<const ClockBundle>> released_;
 };
 
 }  // namespace palladion::memory_model

@@ -73,7 +73,7 @@ TEST(KnownOperations, AreAsAMapHasThem) {
   }
 }
 
-TEST(KnownOperations, ForgetKeepsWhatSomebodyAsksAbout) {
+TEST(KnownOperations, ForgetKeepsWhatIsStillQueried) {
   KnownOperations known;
   for (Number i = 0; i < 10'000; ++i) known.Raise(3 * i, 1 + i % 2);
   const std::vector<Number> live = {30, 9'000, 29'997};
@@ -167,7 +167,7 @@ TEST(KnownOperations, OfALoopAreAFewNodes) {
 }
 
 // A set that takes over another one's operations shares the other one's nodes.
-TEST(KnownOperations, ThoseWhoTellEachOtherShare) {
+TEST(KnownOperations, ClocksThatAcquireEachOtherShare) {
   KnownOperations a, b;
   for (Number i = 0; i < 1000; ++i) {
     a.Raise(2 * i, 1);
@@ -241,25 +241,25 @@ TEST(VectorClock, IsAsAMapHasIt) {
 TEST(VectorClock, ThoseWhoMeetShareWhatTheyKnow) {
   constexpr std::int32_t kAgents = 3000;
   std::vector<VectorClock> clocks(kAgents);
-  VectorClock told;
+  VectorClock released;
   for (std::uint32_t round = 1; round <= 3; ++round) {
     for (std::int32_t i = 0; i < kAgents; ++i) {
       clocks[static_cast<std::size_t>(i)].Raise({AgentId{i}, round});
-      told.Join(clocks[static_cast<std::size_t>(i)]);
+      released.Join(clocks[static_cast<std::size_t>(i)]);
     }
-    for (VectorClock& clock : clocks) clock.Join(told);
+    for (VectorClock& clock : clocks) clock.Join(released);
   }
   for (const VectorClock& clock : clocks) {
-    ASSERT_TRUE(clock.agents().IsSame(told.agents()));
+    ASSERT_TRUE(clock.agents().IsSame(released.agents()));
     ASSERT_TRUE(clock.entries().empty());
   }
-  for (std::int32_t i = 0; i < kAgents; ++i) ASSERT_EQ(told.TimeOf(AgentId{i}), 3u);
+  for (std::int32_t i = 0; i < kAgents; ++i) ASSERT_EQ(released.TimeOf(AgentId{i}), 3u);
   const VectorClock before = clocks[7];
   clocks[7].Raise({AgentId{7}, 9});
   EXPECT_EQ(before.TimeOf(AgentId{7}), 3u);
-  EXPECT_EQ(told.TimeOf(AgentId{7}), 3u);
-  EXPECT_TRUE(clocks[7].Covers(told));
-  EXPECT_FALSE(told.Covers(clocks[7]));
+  EXPECT_EQ(released.TimeOf(AgentId{7}), 3u);
+  EXPECT_TRUE(clocks[7].Covers(released));
+  EXPECT_FALSE(released.Covers(clocks[7]));
 }
 
 // One that knew of many operations and has forgotten most knows what one knows that knew of a few only.

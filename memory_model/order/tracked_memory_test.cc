@@ -63,7 +63,7 @@ TEST_F(TrackedMemoryTest, AfterItsEndEveryAccessMeetsTheEnd) {
   EXPECT_EQ(memory_.Find(kBuffer)->freed_by, "the end of its scope");
 }
 
-TEST_F(TrackedMemoryTest, WhoGetsItsBytesIsToldOfWhatTheEndIsOrderedAfter) {
+TEST_F(TrackedMemoryTest, TheNextUserOfItsBytesLearnsWhatTheEndIsOrderedAfter) {
   memory_.Adopt(kBuffer, Scratch("old", 7));
   Write(kOne, 1);
   Write(kOther, 2);
@@ -76,7 +76,7 @@ TEST_F(TrackedMemoryTest, WhoGetsItsBytesIsToldOfWhatTheEndIsOrderedAfter) {
   EXPECT_EQ(next.PastName(Event(kOne, AccessKind::kWrite, 4)), nullptr);
 }
 
-TEST_F(TrackedMemoryTest, AnArenaThatHasEndedTellsNobody) {
+TEST_F(TrackedMemoryTest, AnArenaThatHasEndedReportsNothing) {
   memory_.Adopt(kBuffer, Scratch("old", 7));
   Write(kOne, 1);
   Free(kOne, 2);

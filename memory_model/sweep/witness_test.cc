@@ -111,15 +111,15 @@ TEST(Witness, TheOtherAccessIsEarlierAnothersAndInConflict) {
 
 // Program 0 reads what it wrote itself: the reader that program 2 has no order with is program 1.
 TEST(Witness, AReadOfTheTasksOwnWriteIsNoReader) {
-  bool asked = false;
+  bool called = false;
   for (const Answered& answer :
        LookTwice({{0, AccessKind::kWrite}, {0, AccessKind::kRead}, {1, AccessKind::kRead}, {2, AccessKind::kWrite}})) {
     if (answer.conflict.rule != ConflictRule::kReadWrite || answer.conflict.kind != AccessKind::kWrite) continue;
-    asked = true;
+    called = true;
     ASSERT_TRUE(answer.first.has_value());
     EXPECT_EQ(1, answer.first->program[0]);
   }
-  EXPECT_TRUE(asked);
+  EXPECT_TRUE(called);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class Barrier {
   }
 
   // The agent's own time at its last step that a wait for the last completion acquires.
-  std::uint32_t TellsOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
+  std::uint32_t ReleasedTimeOf(AgentId agent) const { return last_[ClockPart::kGeneric].TimeOf(agent); }
 
   // A copy arrives here: JAX takes no such barrier that orders the tensor core.
   void TakesCopies() { takes_copies_ = true; }

@@ -106,15 +106,15 @@ TEST(BarrierBytes, APartOfTheNextCopyMayCompleteThePhaseOfThisOne) {
 }
 
 // A block that knows of the other's barrier only knows of what landed there.
-TEST(BarrierBytes, ABarrierTellsOfItsOwnBlock) {
+TEST(BarrierBytes, ABarrierReleasesItsOwnBlock) {
   for (const bool own : {false, true}) {
     Blocks blocks(2);
     Script& s = blocks.s;
-    const auto told = s.model.MakeBarrier({.name = "told"});
+    const auto released = s.model.MakeBarrier({.name = "told"});
     for (std::size_t i = 0; i < 2; ++i) s.Start(blocks.block[i], blocks.Part(i));
     s.Wait(blocks.block[0], blocks.full[0]);
-    s.Arrive(blocks.block[0], told);
-    s.Wait(blocks.block[1], told);
+    s.Arrive(blocks.block[0], released);
+    s.Wait(blocks.block[1], released);
     if (own) s.Wait(blocks.block[1], blocks.full[1]);
     s.Read(blocks.block[1], blocks.smem[1], {0, 4});
     if (!own) s.Wait(blocks.block[1], blocks.full[1]);
@@ -145,9 +145,9 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
     const Severity severity = ends == Barrier::Ends::kScope ? Severity::kDefect : Severity::kNote;
     Script s;
     const auto a = s.Thread("a"), b = s.Thread("b");
-    const auto nobody = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
+    const auto unawaited = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
                two = s.model.MakeBarrier({"two"}), half = s.model.MakeBarrier({"half", 2});
-    s.model.Arrive(a, nobody, Line(1));
+    s.model.Arrive(a, unawaited, Line(1));
     s.model.Arrive(a, half, Line(2));
     for (int completion = 0; completion < 3; ++completion) {  // b leaves out the last, or the last two
       for (const BarrierId barrier : {one, two}) {
@@ -156,7 +156,7 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
         if (completion == 0 || (completion == 1 && barrier == one)) s.model.Wait(b, barrier, Line(5));
       }
     }
-    for (const BarrierId barrier : {nobody, one, two, half}) s.model.End(barrier, Line(11), ends);
+    for (const BarrierId barrier : {unawaited, one, two, half}) s.model.End(barrier, Line(11), ends);
     int last = 0;
     for (const Finding& finding : s.model.findings()) {
       const bool at_end = finding.code == FindingCode::kBarrierUnawaited ||
@@ -186,7 +186,7 @@ struct Warps {
   }
   CodeSite Next() { return Line(++line); }
   // What the arriver has to know before it arrives again.
-  void Tell(AgentId waiter) {
+  void Signal(AgentId waiter) {
     const auto seen = s.model.MakeSemaphore({"seen"});
     s.model.Signal(waiter, seen, Next());
     s.model.Wait(other, seen, 1);
@@ -196,7 +196,7 @@ struct Warps {
     for (const AgentId waiter : waiters) {
       ASSERT_TRUE(s.model.CanWait(waiter, bar));
       s.model.Wait(waiter, bar, Next());
-      Tell(waiter);
+      Signal(waiter);
     }
   }
   std::vector<AgentId> Fork() {
@@ -269,7 +269,7 @@ TEST(BarrierWarps, UnevenWarpsMayCatchUp) {
   warps = w.Fork();
   EXPECT_FALSE(w.s.model.CanWait(warps[0], w.bar));
   for (std::size_t i = 1; i < 4; ++i) w.s.model.Wait(warps[i], w.bar, w.Next());
-  for (std::size_t i = 1; i < 4; ++i) w.Tell(warps[i]);
+  for (std::size_t i = 1; i < 4; ++i) w.Signal(warps[i]);
   w.s.model.JoinWarps(w.thread, warps);
   EXPECT_FALSE(w.s.model.CanWait(w.thread, w.bar));
   w.ArriveAndWait({w.thread});
@@ -279,18 +279,18 @@ TEST(BarrierWarps, UnevenWarpsMayCatchUp) {
 
 // A warp that has ended has waited all the same: the next completion has to come after its wait.
 TEST(BarrierWarps, TheNextCompletionComesAfterTheWaitsOfEndedWarps) {
-  for (const bool told : {true, false}) {
+  for (const bool released : {true, false}) {
     Warps w;
     const auto warps = w.Fork();
     w.s.model.Arrive(w.other, w.bar, w.Next());
     for (const AgentId warp : warps) w.s.model.Wait(warp, w.bar, w.Next());
     w.s.model.JoinWarps(w.thread, warps);
-    if (told) w.Tell(w.thread);
+    if (released) w.Signal(w.thread);
     w.s.model.Arrive(w.other, w.bar, w.Next());
     w.s.model.Wait(w.thread, w.bar, w.Next());
     w.s.model.End(w.Next());
-    EXPECT_EQ(w.s.Codes(), told ? Codes{} : Codes{"BAR_DOUBLE"});
-    if (!told) {
+    EXPECT_EQ(w.s.Codes(), released ? Codes{} : Codes{"BAR_DOUBLE"});
+    if (!released) {
       EXPECT_EQ(w.s.model.findings()[0].confidence, Confidence::kPredicted);
     }
   }

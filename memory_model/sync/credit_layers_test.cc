@@ -93,7 +93,7 @@ TEST_F(CreditLayersTest, WaitsForOthersBetweenAreNothing) {
   EXPECT_FALSE(Race());
 }
 
-TEST_F(CreditLayersTest, ASignalBetweenTellsWhichWasTaken) {
+TEST_F(CreditLayersTest, ASignalBetweenShowsWhichWasTaken) {
   Signal(a_, s_);
   Signal(b_, s_);
   Wait(c_, s_);
@@ -127,7 +127,7 @@ TEST_F(CreditLayersTest, FromBeforeItsOwnWait) {
   EXPECT_TRUE(Race());
 }
 
-TEST_F(CreditLayersTest, ToldBeforeItsWaitItFollows) {
+TEST_F(CreditLayersTest, SignalledBeforeItsWaitItFollows) {
   Signal(a_, s_, 2);
   Wait(b_, s_);
   Signal(b_, t_);
@@ -138,7 +138,7 @@ TEST_F(CreditLayersTest, ToldBeforeItsWaitItFollows) {
 }
 
 // c's first wait for s may take what another agent signals: then it knows nothing of b.
-TEST_F(CreditLayersTest, WhatWaitsThatMayBeOneHaveToldDoesNotCount) {
+TEST_F(CreditLayersTest, ReleasesOfWaitsThatMayBeOneDoNotCount) {
   const AgentId d = Agent("d");
   Signal(a_, t_);
   Wait(b_, t_);

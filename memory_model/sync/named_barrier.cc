@@ -38,7 +38,7 @@ std::optional<Finding> NamedBarrier::Arrive(const Arrival& arrival, AgentTable* 
   if (arrived_.empty()) first_ = agents->NameOf(arrival.by);
   arrived_.push_back(arrival);
   lanes_ += arrival.lanes;
-  if (arrival.waits) waiters_.push_back({.who = arrival.by, .over = false, .told = {}});
+  if (arrival.waits) waiters_.push_back({.who = arrival.by, .over = false, .released = {}});
   const std::int64_t of = arrived_.front().of;
   if (lanes_ > of && !wrong.has_value()) {
     wrong = Mismatch(Cat(lanes_, " lanes have arrived at ", name_, ", which is for ", of),
@@ -51,7 +51,7 @@ std::optional<Finding> NamedBarrier::Arrive(const Arrival& arrival, AgentTable* 
 void NamedBarrier::Complete() {
   for (Waiter& waiter : waiters_) {
     if (std::exchange(waiter.over, true)) continue;
-    waiter.told = gathering_;
+    waiter.released = gathering_;
   }
   arrived_.clear();
   lanes_ = left_;
@@ -76,7 +76,7 @@ void NamedBarrier::Wait(AgentId agent, AgentTable* agents) {
   const auto at =
       std::find_if(waiters_.begin(), waiters_.end(), [&](const Waiter& waiter) { return waiter.who == agent; });
   if (at == waiters_.end()) return;  // an arrival that was refused
-  agents->Acquire(agent, at->told);
+  agents->Acquire(agent, at->released);
   waiters_.erase(at);
 }
 

@@ -44,8 +44,8 @@ class NamedBarrier {
  private:
   struct Waiter {
     AgentId who;
-    bool over = false;  // its phase; then `told`
-    ClockBundle told;
+    bool over = false;  // its phase; then `released`
+    ClockBundle released;
   };
   void Complete();
 

@@ -41,7 +41,7 @@ TEST_F(NamedBarrierTest, WhoWaitsKnowsWhatAllDidBefore) {
   EXPECT_EQ(barrier_.End(), std::nullopt);
 }
 
-TEST_F(NamedBarrierTest, AWaiterIsToldOfItsOwnPhaseAlone) {
+TEST_F(NamedBarrierTest, AWaiterAcquiresItsOwnPhaseAlone) {
   const AgentId a = Thread("a"), b = Thread("b"), c = Thread("c"), d = Thread("d");
   const std::uint32_t first = agents_.NowOf(b), second = agents_.NowOf(c);
   EXPECT_EQ(Arrive(a, 256, true), std::nullopt);

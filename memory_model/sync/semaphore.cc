@@ -20,22 +20,22 @@ void Semaphore::Signal(AgentId by, const ClockBundle& clock, std::int64_t amount
   layers_.Signal({by, known.TimeOf(by)}, known, amount);
 }
 
-void Semaphore::ForgetTold() {
-  told_.Clear();
-  told_by_ = 0;
-  told_amount_ = 0;
+void Semaphore::ForgetReleased() {
+  released_.Clear();
+  released_by_ = 0;
+  released_amount_ = 0;
 }
 
-const ClockBundle& Semaphore::ToldBy(std::int64_t amount) {
-  if (told_by_ > 0 && amount <= told_amount_ - credits_[told_by_ - 1].left) ForgetTold();
-  for (; told_amount_ < amount && told_by_ < credits_.size(); ++told_by_) {
-    told_.Join(credits_[told_by_].clock);
-    told_amount_ += credits_[told_by_].left;
+const ClockBundle& Semaphore::ReleasedBy(std::int64_t amount) {
+  if (released_by_ > 0 && amount <= released_amount_ - credits_[released_by_ - 1].left) ForgetReleased();
+  for (; released_amount_ < amount && released_by_ < credits_.size(); ++released_by_) {
+    released_.Join(credits_[released_by_].clock);
+    released_amount_ += credits_[released_by_].left;
   }
-  return told_;
+  return released_;
 }
 
-void Semaphore::LearnFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const {
+void Semaphore::AcquireFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const {
   const auto device_of = [&](AgentId who) { return agents->PlaceOf(who).at(PlaceLevel::kDevice); };
   for (std::size_t i = 0; value > 0 && i < credits_.size(); ++i) {
     const Credit& credit = credits_[i];
@@ -70,7 +70,7 @@ std::string Semaphore::WaitForTheRest(const AgentTable& agents) const {
   if (UnitOf(spec_.kind) != CompletionUnit::kBytes)
     return Cat("pl.semaphore_wait(", spec_.python, ", ", count_, ") ", when, ", or signal ", count_, " less");
   const AgentId by = credits_.back().by;
-  const bool remote = agents.ToldAt(by, Half::kRead).valid();
+  const bool remote = agents.SemaphoreOf(by, Half::kRead).valid();
   const bool sent = remote && !credits_.back().clock[ClockPart::kGeneric].Covers(Epoch{by, 2});
   const std::string_view call = !remote ? "copy.wait()" : sent ? "copy.wait_send()" : "copy.wait_recv()";
   return Cat(call, remote ? sent ? " in the sender" : " in the receiver" : "", " for every copy that ", spec_.name,
@@ -87,15 +87,15 @@ void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how
                 .decrement = how.decrement,
                 .whole = in_bytes});
   if (how.decrement || how.scope != MemoryScope::kSystem || in_bytes) {
-    LearnFromEach(agent, value, how.scope, agents);
+    AcquireFromEach(agent, value, how.scope, agents);
   } else if (value > 0 && !credits_.empty()) {
-    agents->Acquire(agent, ToldBy(value));
+    agents->Acquire(agent, ReleasedBy(value));
   }
   if (in_bytes && value > 0) NoteTaken(agent, value, *agents);
   if (!how.decrement) left_by_waits_ = std::max(left_by_waits_, value);
   if (!how.decrement || value < 1) return;
   count_ -= value;
-  ForgetTold();
+  ForgetReleased();
   std::int64_t left = value;
   for (; left > 0 && left >= credits_.front().left;) {
     left -= credits_.front().left;
@@ -105,7 +105,7 @@ void Semaphore::Wait(AgentId agent, std::int64_t value, const SemaphoreWait& how
 }
 
 std::int64_t Semaphore::Read(AgentId agent, AgentTable* agents) {
-  if (!credits_.empty()) agents->Acquire(agent, ToldBy(count_));
+  if (!credits_.empty()) agents->Acquire(agent, ReleasedBy(count_));
   return count_;
 }
 

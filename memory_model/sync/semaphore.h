@@ -92,11 +92,11 @@ class Semaphore {
   std::int64_t count() const { return count_; }
 
  private:
-  const ClockBundle& ToldBy(std::int64_t amount);  // by the oldest credits that come to as much
-  void ForgetTold();
+  const ClockBundle& ReleasedBy(std::int64_t amount);  // by the oldest credits that come to as much
+  void ForgetReleased();
   std::string WaitForTheRest(const AgentTable& agents) const;
   void NoteTaken(AgentId agent, std::int64_t value, const AgentTable& agents);
-  void LearnFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const;
+  void AcquireFromEach(AgentId agent, std::int64_t value, MemoryScope scope, AgentTable* agents) const;
   struct Credit {
     std::int64_t left = 0;
     ClockBundle clock;
@@ -112,9 +112,9 @@ class Semaphore {
   std::deque<Credit> credits_;  // oldest first
   // What the first so many of them release together, and how much they are: many agents may wait for the same ones
   // without decrement.
-  std::size_t told_by_ = 0;
-  std::int64_t told_amount_ = 0;
-  ClockBundle told_;
+  std::size_t released_by_ = 0;
+  std::int64_t released_amount_ = 0;
+  ClockBundle released_;
   CreditLayers layers_;
   std::vector<Taken> taken_;  // of each agent that has waited for bytes
 };

@@ -67,7 +67,7 @@ TEST_F(SemaphoreTest, AWaitThatNeedsAPartOfACreditLearnsFromIt) {
   }
 }
 
-TEST_F(SemaphoreTest, CreditsThatAreTakenTellNobodyAnyMore) {
+TEST_F(SemaphoreTest, CreditsThatAreTakenReleaseNothingAnyMore) {
   model_.Signal(there_, semaphore_, {});
   model_.Wait(here_, semaphore_, 1, {.decrement = false});
   model_.Wait(here_, semaphore_, 1);

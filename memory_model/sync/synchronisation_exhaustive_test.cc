@@ -40,7 +40,7 @@ class EventLog {
   }
   bool Follows(int later, int earlier) const { return Of(later).after.contains(earlier); }
   // How many publications of `other` the agent's latest event follows, or is.
-  std::uint32_t Heard(int agent, int other) const {
+  std::uint32_t Acquired(int agent, int other) const {
     std::set<int> known;
     for (int i = 0; i < static_cast<int>(events_.size()); ++i) {
       if (Of(i).agent != agent) continue;
@@ -178,7 +178,7 @@ void RunBarrier(int num_arrivals, int agents, int length, std::int64_t code) {
       for (int b = 0; b < agents; ++b) {
         if (a == b) continue;
         const auto& clock = table.ClockOf(ids[static_cast<std::size_t>(a)])[ClockPart::kGeneric];
-        ASSERT_EQ(clock.TimeOf(ids[static_cast<std::size_t>(b)]), model.log.Heard(a, b));
+        ASSERT_EQ(clock.TimeOf(ids[static_cast<std::size_t>(b)]), model.log.Acquired(a, b));
       }
     }
     ASSERT_EQ(FoundBy(log), model.found);
@@ -261,7 +261,7 @@ TEST(SemaphoreExhaustive, EverySequence) {
         for (int b = 0; b < 3; ++b) {
           if (a == b) continue;
           const auto& clock = table.ClockOf(ids[static_cast<std::size_t>(a)])[ClockPart::kGeneric];
-          ASSERT_EQ(clock.TimeOf(ids[static_cast<std::size_t>(b)]), model.log.Heard(a, b)) << number;
+          ASSERT_EQ(clock.TimeOf(ids[static_cast<std::size_t>(b)]), model.log.Acquired(a, b)) << number;
         }
       }
     }

@@ -9,6 +9,7 @@ import ctypes
 import functools
 import os
 
+from palladion.base.check_options import DEFAULTS
 from palladion.base.printable import printable
 
 # palladion_code: what a function that fails says, and what a report is; the exit codes of the command.
@@ -63,14 +64,31 @@ class _Array(ctypes.Structure):
     ]
 
 
-def options_list(options: dict):
-    """Options of a run or a check as the library takes them: texts with NULL behind the last. None is left out."""
+def options_list(options: dict) -> ctypes.Array:
+    """Options of a run or a check as the library takes them: texts with NULL behind the last.
+
+    None is left out, and so is what the library's own table has as the default: most calls pass nothing. The last few
+    lists are kept, because a program calls its kernels with the same options again and again.
+    """
+    try:
+        return _options_list(tuple(options), *options.values())
+    except TypeError:  # a value that has no hash, which the library refuses by name
+        return _options_list.__wrapped__(tuple(options), *options.values())
+
+
+@functools.lru_cache(maxsize=8, typed=True)
+def _options_list(names: tuple[str, ...], *values: object) -> ctypes.Array:
     words = [
         f"{name}={int(value) if isinstance(value, bool) else value}".encode()
-        for name, value in options.items()
-        if value is not None
+        for name, value in zip(names, values)
+        if value is not None and not _is_default(name, value)
     ]
     return (ctypes.c_char_p * (len(words) + 1))(*words)
+
+
+def _is_default(name: str, value: object) -> bool:
+    default = DEFAULTS.get(name)
+    return type(value) is type(default) and value == default
 
 
 class _RenderedCall(ctypes.Structure):
@@ -203,7 +221,7 @@ def _signatures() -> dict:
         "palladion_session_use": (None, [whole]),
         "palladion_session_cancel": (None, [whole]),
         "palladion_interrupts_listen": (None, []),
-        "palladion_interrupts_heard": (whole, []),
+        "palladion_interrupt_count": (whole, []),
         "palladion_interrupts_ignore": (None, []),
         "palladion_progress": (handle, []),
         "palladion_finding_codes": (handle, []),

@@ -302,8 +302,8 @@ std::string Text(const System& system) {
 }
 
 TEST(ExploreSystems, EveryWayToEndIsFound) {
-  const char* const asked = std::getenv("PALLADION_EXPLORE_SYSTEMS");
-  const int systems = asked == nullptr ? 300 : std::atoi(asked);
+  const char* const wanted = std::getenv("PALLADION_EXPLORE_SYSTEMS");
+  const int systems = wanted == nullptr ? 300 : std::atoi(wanted);
   Random random(7);
   std::int64_t schedules = 0, all_schedules = 0, pruned = 0, deadlocks = 0;
   for (int i = 0; i < systems; ++i) {

@@ -72,9 +72,9 @@ void FindingLog::Take(Finding finding) {
   const Key key(finding);
   const auto known = met_.find(key);
   if (known == met_.end()) return Push(std::move(finding));
-  Finding& told = findings_[known->second.at];
+  Finding& kept = findings_[known->second.at];
   const std::int64_t times = finding.count;
-  if (finding.severity > told.severity) told = std::move(finding);
+  if (finding.severity > kept.severity) kept = std::move(finding);
   Count(known->second, key, times);
 }
 

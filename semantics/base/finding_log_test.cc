@@ -35,7 +35,7 @@ TEST(FindingLog, TheKeyOfTwoPlacesIsThatOfTheFindingWithThem) {
   }
 }
 
-TEST(FindingLog, TheWorseOfTwoIsTold) {
+TEST(FindingLog, TheWorseOfTwoIsReported) {
   FindingLog log;
   log.Take({.code = FindingCode::kOutOfBounds, .severity = Severity::kNote, .message = "padding", .text_line = 4});
   log.Take({.code = FindingCode::kOutOfBounds, .message = "outside", .text_line = 4, .count = 3});
@@ -45,7 +45,7 @@ TEST(FindingLog, TheWorseOfTwoIsTold) {
   EXPECT_EQ(5, log[0].count);
 }
 
-TEST(FindingLog, ObjectsOfOneRunAreToldApart) {
+TEST(FindingLog, ObjectsOfOneRunAreDistinguished) {
   FindingLog log;
   const FindingLog::Where here{.loc = {}, .text_line = 3}, there{.loc = {}, .text_line = 5};
   for (const std::int64_t object : {1, 2, 1}) {

@@ -68,7 +68,7 @@ std::vector<std::string> KernelsOfCases() {
 }
 
 // Verdicts rest on these: an operation without the statement is not taken for harmless.
-TEST(OpTable, WhoeverSynchronisesSaysHow) {
+TEST(OpTable, OperationsThatSynchroniseSayHow) {
   for (const OpRow& row : AllOps()) {
     SCOPED_TRACE(FullName(row));
     const bool later = row.status == OpStatus::kUnsupported;
@@ -93,7 +93,7 @@ TEST(OpTable, WhatIsUnsaidOfASynchronisingOperationIsTheWorst) {
   EXPECT_FALSE(MayWaitFor({}, Waits::kSignal)) << "an operation on values";
 }
 
-TEST(OpTable, OperationsOnValuesHaveToDoWithNobody) {
+TEST(OpTable, OperationsOnValuesConcernNoOtherAgent) {
   for (const OpRow& row : AllOps()) {
     SCOPED_TRACE(FullName(row));
     if (row.prepare == nullptr) {
@@ -117,7 +117,7 @@ TEST(OpTable, ControlSaysHowItRunsItsRegions) {
 }
 
 // A row that is said to read or write says how: groups of operations (loads, stores, atomics) are asked of the rows.
-TEST(OpTable, WhoeverReadsOrWritesSaysHow) {
+TEST(OpTable, OperationsThatReadOrWriteSayHow) {
   for (const OpRow& row : AllOps()) {
     SCOPED_TRACE(FullName(row));
     if (row.status != OpStatus::kImplemented) continue;
@@ -157,7 +157,7 @@ std::map<const OpRow*, Named> NamedInCases() {
 }
 
 // Which operations may end a wait is a fact of the rows: a wrong one would hide which agent is stuck, and why.
-TEST(OpTable, WhoeverSignalsNamesWhatItSignals) {
+TEST(OpTable, OperationsThatSignalNameWhatTheySignal) {
   const std::map<const OpRow*, Named> named = NamedInCases();
   int signalling = 0;
   for (const OpRow& row : AllOps()) {

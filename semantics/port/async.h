@@ -66,14 +66,14 @@ struct AsyncOperand {
   }
 };
 
-using LoanId = Id<struct LoanTag>;  // Machine::Lend
+using CowReadId = Id<struct CowReadTag>;  // Machine::BeginCowRead
 
 // A value of an operation in flight: row-major, with the marks of Definedness; no marks: every element is defined.
 // Where it has a view, its elements lie there, and `bytes` is not used.
 struct AsyncValue {
   std::vector<std::byte> bytes;
   std::vector<std::uint8_t> marks;
-  LoanId loan = {};  // of a source that has been read, until the function wants it
+  CowReadId cow_read = {};  // of a source that has been read, until the function wants it
   ValueView view = {};
 };
 

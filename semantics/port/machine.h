@@ -54,11 +54,11 @@ class Machine {
   virtual const std::byte* Borrow(const BoxAccess& access) = 0;
 
   // For engines, whose read half comes before their write half. A load whose bytes stay where they are: until Take the
-  // machine keeps what they were, despite later writes. Invalid: nothing of that is lent, and the caller loads.
-  virtual LoanId Lend(const BoxAccess&) { return {}; }
-  // Ends the loan. Where its elements lie, until a store there; no data: they have changed there, and what they
+  // machine keeps what they were, despite later writes. Invalid: that cannot be, and the caller loads.
+  virtual CowReadId BeginCowRead(const BoxAccess&) { return {}; }
+  // Ends the read. Where its elements lie, until a store there; no data: they have changed there, and what they
   // were is in `bytes`.
-  virtual ValueView Take(LoanId, std::vector<std::byte>* /*bytes*/) { return {}; }
+  virtual ValueView Take(CowReadId, std::vector<std::byte>* /*bytes*/) { return {}; }
   // A store whose elements the caller writes where they lie, all of them and at once; then Wrote, with their marks. No
   // data: the caller stores.
   virtual ValueView Room(const BoxAccess&) { return {}; }

@@ -5,7 +5,7 @@
 
 #include "semantics/base/target_names.h"
 #include "semantics/prepare/prepare.h"
-#include "semantics/registry/others_work.h"
+#include "semantics/registry/cluster_launch_control.h"
 
 namespace palladion {
 namespace {

@@ -232,9 +232,9 @@ absl::Status Builder::LowerInstr(const Instr& op) {
   const ViewedRefs outer_views = std::exchange(views_, {});
   absl::Status status = observable_ ? EmitMark(op, false, *this) : absl::OkStatus();
   program_.uses_port = program_.uses_port || op.row->asks_port == AsksPort::kAlways;
-  const bool asked = program_.uses_port;
+  const bool used_port = program_.uses_port;
   if (status.ok()) status = op.row->prepare != nullptr ? LowerValueOp(op) : op.row->lower(op, *this);
-  if (status.ok() && op.regions.empty() && op.row->asks_port == AsksPort::kNever && program_.uses_port != asked)
+  if (status.ok() && op.regions.empty() && op.row->asks_port == AsksPort::kNever && program_.uses_port != used_port)
     status = absl::InternalError(Cat(op.name, " asks the port, and its row says that it never does"));
   if (status.ok() && observable_) status = EmitMark(op, true, *this);
   if (!status.ok()) status = AtInstr(status, op);

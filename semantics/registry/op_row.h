@@ -102,8 +102,8 @@ enum class RefAccess : std::uint8_t { kNone, kLoad, kStore, kAdd, kAtomic, kPref
 // How often it runs the regions that it has: each once, the one that its first operand says, its one region a number of
 // times, the second while the first is true, or its one region in every warp. kUnsaid: in any way.
 enum class Loops : std::uint8_t { kUnsaid, kOnce, kBranch, kTurns, kWhile, kWarps };
-// What it does about the work of blocks that have not begun: ask for it, or read the answer.
-enum class OthersWork : std::uint8_t { kNone, kAsks, kReads };
+// Cluster launch control: it requests the work of blocks that have not begun, or reads the answer.
+enum class ClusterLaunchControl : std::uint8_t { kNone, kRequests, kReads };
 // Of an operation on values, what stands for it where floats are words of a ring (semantics/prepare/ring_module.h): a
 // hash of its operands; itself, as the ring has it or because it only moves words; itself where its result is floats;
 // or itself where its exponent is not negative. max and min are the same for their algebra: on words, too, they are
@@ -136,7 +136,7 @@ struct OpRow {
   RefAccess access = RefAccess::kNone;
   std::uint8_t stored = 1;       // the operand that kStore, kAdd, kAtomic or a new ref puts into memory
   Loops loops = Loops::kUnsaid;  // said of all control
-  OthersWork others_work = OthersWork::kNone;
+  ClusterLaunchControl launch_control = ClusterLaunchControl::kNone;
   Flow flow = Flow::kAll;            // value operations
   InRing in_ring = InRing::kByFlow;  // value operations
   Absorbs absorbs = Absorbs::kZero;  // kMask

@@ -75,7 +75,7 @@ TEST(VerifierTest, UnsupportedPrimitivesAreUnimplementedWithTheirReason) {
                                   " is not supported: ", unsupported->reason));
 }
 
-TEST(VerifierTest, AnUnknownPrimitiveOfOneDialectIsToldApart) {
+TEST(VerifierTest, AnUnknownPrimitiveOfOneDialectIsDistinguished) {
   const OpRow* only = nullptr;
   for (const OpRow& row : AllOps()) {
     if (!row.dialect.empty() && FindOp("", row.name) == nullptr) only = &row;

@@ -212,7 +212,7 @@ HWY_INLINE void DecodeToBF16(const std::uint16_t* table, const std::uint8_t* cod
 
 // A float type of at most eight bits: a few rows at a time become bf16, which `use` takes on as a part of the whole.
 template <class Use>
-HWY_INLINE void ByWayOfBF16(const std::uint16_t* table, const DotRows<double>& all, bool transposes, Use use) {
+HWY_INLINE void ThroughBF16(const std::uint16_t* table, const DotRows<double>& all, bool transposes, Use use) {
   constexpr std::size_t kRows = 8;
   constexpr std::size_t kCols = 128;
   alignas(64) std::uint16_t bf16[kRows * kCols];
@@ -250,7 +250,7 @@ inline void ConvertToDouble(DType dtype, const DotRows<double>& part) {
   }
   const std::uint16_t* table = NarrowFloatsAsBF16(dtype);
   if (table == nullptr) return ScalarDoubleDotKernels(DotProduct::kExact).convert(dtype, part);
-  ByWayOfBF16(table, part, /*transposes=*/false,
+  ThroughBF16(table, part, /*transposes=*/false,
               [](const DotRows<double>& piece) HWY_ATTR { ConvertRows(LoadBF16(), piece); });
 }
 
@@ -273,7 +273,7 @@ inline void TransposeToDouble(DType dtype, const DotRows<double>& part) {
   }
   const std::uint16_t* table = NarrowFloatsAsBF16(dtype);
   if (table == nullptr) return ScalarDoubleDotKernels(DotProduct::kExact).transpose(dtype, part);
-  ByWayOfBF16(table, part, /*transposes=*/true,
+  ThroughBF16(table, part, /*transposes=*/true,
               [](const DotRows<double>& piece) HWY_ATTR { TransposeRows(LoadBF16(), piece); });
 }
 

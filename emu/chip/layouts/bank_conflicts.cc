@@ -224,9 +224,9 @@ class Transfer {
 
   // The most words that one bank is asked for.
   static std::int64_t Turns(const std::vector<std::int64_t>& words, std::int64_t banks) {
-    std::vector<std::int64_t> asked(static_cast<std::size_t>(banks));
-    for (const std::int64_t word : words) ++asked[static_cast<std::size_t>(word % banks)];
-    return *std::max_element(asked.begin(), asked.end());
+    std::vector<std::int64_t> wanted(static_cast<std::size_t>(banks));
+    for (const std::int64_t word : words) ++wanted[static_cast<std::size_t>(word % banks)];
+    return *std::max_element(wanted.begin(), wanted.end());
   }
 
   std::int64_t ByteOf(std::int64_t reg, std::int64_t warp, std::int64_t lane, const Stagger& stagger) const {

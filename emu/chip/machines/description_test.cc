@@ -72,7 +72,7 @@ TEST(Machines, EveryNumberHasASourceAndEverySourceANumber) {
     EXPECT_EQ(1u, rows.count(row)) << "no machine has " << key_table::kRows[row].name;
 }
 
-TEST(Machines, NumbersComeInTheUnitTheyAreAskedFor) {
+TEST(Machines, NumbersComeInTheUnitThatIsRequested) {
   const Machine h100 = The("h100");
   EXPECT_EQ(16.9, h100.Get(Key<Cycles>("wgmma.floor"))->value());
   EXPECT_EQ(50 * 1024 * 1024, h100.Get(Key<Bytes>("l2.size"))->value());
@@ -243,7 +243,7 @@ TEST(WhatIf, OfWhatIsNotThereIsAnErrorWithTheNearest) {
   ExpectIn("clock.loaded is 3 GHz, but clock.short is 1.755 GHz", SetError("h100", {"clock.loaded=3GHz"}));
 }
 
-TEST(WhatIf, ANumberThatNobodyPublishedCanBeGiven) {
+TEST(WhatIf, AnUnpublishedNumberCanBeGiven) {
   Machine h100 = The("h100");
   ASSERT_TRUE(h100.Set({"cluster.barrier=370"}).ok());
   EXPECT_EQ(370, h100.Get(Key<Cycles>("cluster.barrier"))->value());

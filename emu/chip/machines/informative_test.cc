@@ -36,7 +36,7 @@ std::set<std::string> ReadKeys(std::optional<bool> of_triton = std::nullopt) {
   return keys;
 }
 
-TEST(Informative, EveryNumberIsReadOrSaidToBeToldOnly) {
+TEST(Informative, EveryNumberIsReadOrMarkedAsReportedOnly) {
   const std::set<std::string> read = ReadKeys();
   ASSERT_GT(read.size(), 50u) << "the sources were not found";
   for (const KeyRow& row : key_table::kRows) {

@@ -380,7 +380,7 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   }
   const PreparedKernel& prepared = (*kernel)->prepared;
   const InterruptEavesdropper listener(InterruptEavesdropper::For::kRun);
-  RunControl control(HeardInterrupts());
+  RunControl control(InterruptCount());
   if (IsCancelled(request.session)) return absl::CancelledError(Cat("kernel @", prepared.name(), ": interrupted"));
   const ShownRun shown(prepared.name(), request.session, control);
   if (const std::optional<Report> refused = RefusedBefore(**kernel)) {

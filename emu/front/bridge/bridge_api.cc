@@ -131,7 +131,7 @@ void palladion_interrupts_ignore(void) {
   if (listening.sessions > 0 && --listening.sessions == 0) listening.eavesdropper.reset();
 }
 
-int64_t palladion_interrupts_heard(void) { return palladion::bridge::HeardInterrupts().load(); }
+int64_t palladion_interrupt_count(void) { return palladion::bridge::InterruptCount().load(); }
 
 void palladion_session_cancel(int64_t session) { ProcessBridge().Cancel(session); }
 

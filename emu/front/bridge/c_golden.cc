@@ -69,7 +69,7 @@ palladion_code palladion_golden(const char* text, size_t size, const char* targe
   const absl::Status status = Guarded([&]() -> absl::Status {
     palladion::golden::GoldenOptions options;
     options.prepare.target = std::string(TextOf(target));
-    palladion::RunControl control{palladion::bridge::HeardInterrupts()};
+    palladion::RunControl control{palladion::bridge::InterruptCount()};
     options.run.control = &control;
     PALLADION_ASSIGN_OR_RETURN(const palladion::PreparedKernel kernel,
                                palladion::PrepareText(TextOf(text, size), options.prepare));
@@ -97,7 +97,7 @@ char* palladion_compare(const palladion_compare_request* request, char** text, p
     options.causes.wanted = request->causes != 0;
     options.worst = !TextOf(request->out).empty();
     if (request->hypotheses > 0) options.causes.most = request->hypotheses;
-    palladion::RunControl control{palladion::bridge::HeardInterrupts()};
+    palladion::RunControl control{palladion::bridge::InterruptCount()};
     options.run.control = options.causes.run.control = &control;
     PALLADION_ASSIGN_OR_RETURN(const palladion::golden::Comparison comparison,
                                palladion::golden::Compare(bundle, std::move(found), options));

@@ -10,7 +10,7 @@ namespace palladion::bridge {
 namespace {
 
 // The only things that a signal handler can reach: no object is passed to it.
-std::atomic<std::int64_t> heard{0};
+std::atomic<std::int64_t> interrupts{0};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 // Leaves errno as it was: the interrupted code may be about to read it.
@@ -24,7 +24,7 @@ void SayIt() {
 }
 
 void Receive(int) {
-  heard.fetch_add(1);
+  interrupts.fetch_add(1);
   SayIt();
 }
 
@@ -48,7 +48,7 @@ bool HandsOn(const struct ::sigaction& action) {
 }
 
 void Overhear(int signal, siginfo_t* info, void* context) {
-  heard.fetch_add(1);
+  interrupts.fetch_add(1);
   if (eavesdropped.runs.load() > 0) {
     const bool again = eavesdropped.presses.fetch_add(1) > 0;
     if (!again) SayIt();
@@ -71,11 +71,11 @@ bool IsOverhear(const struct ::sigaction& action) {
 
 }  // namespace
 
-const std::atomic<std::int64_t>& HeardInterrupts() { return heard; }
+const std::atomic<std::int64_t>& InterruptCount() { return interrupts; }
 
-void InterruptRuns() { heard.fetch_add(1); }
+void InterruptRuns() { interrupts.fetch_add(1); }
 
-InterruptListener::InterruptListener() : before_(heard.load()) {
+InterruptListener::InterruptListener() : before_(interrupts.load()) {
   struct ::sigaction action = {};
   action.sa_handler = Receive;
   action.sa_flags = static_cast<int>(SA_RESETHAND);

@@ -15,7 +15,7 @@
 namespace palladion::bridge {
 
 // Signals received so far, by all listeners: for RunControl. It never gets smaller.
-const std::atomic<std::int64_t>& HeardInterrupts();
+const std::atomic<std::int64_t>& InterruptCount();
 
 // As if a signal had been heard.
 void InterruptRuns();
@@ -29,7 +29,7 @@ class InterruptListener {
   InterruptListener(const InterruptListener&) = delete;
   InterruptListener& operator=(const InterruptListener&) = delete;
 
-  bool interrupted() const { return HeardInterrupts().load() != before_; }
+  bool interrupted() const { return InterruptCount().load() != before_; }
 
  private:
   std::int64_t before_;
@@ -66,7 +66,7 @@ class InterruptibleRun {
 
  private:
   const InterruptEavesdropper listener_{InterruptEavesdropper::For::kRun};
-  RunControl control_{HeardInterrupts()};
+  RunControl control_{InterruptCount()};
 };
 
 }  // namespace palladion::bridge

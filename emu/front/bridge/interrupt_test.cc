@@ -7,7 +7,7 @@ namespace {
 
 volatile std::sig_atomic_t others_signals = 0;
 
-TEST(InterruptListener, HearsOneSignalAndRestoresTheHandlerFromBefore) {
+TEST(InterruptListener, ReceivesOneSignalAndRestoresTheHandlerFromBefore) {
   struct ::sigaction mine = {}, before, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before));
@@ -37,23 +37,23 @@ TEST(InterruptListener, WhatWasIgnoredStaysIgnored) {
   ::sigaction(SIGINT, &before, nullptr);
 }
 
-TEST(InterruptEavesdropper, HearsSignalsWithAHandler) {
+TEST(InterruptEavesdropper, ReceivesSignalsWithAHandler) {
   struct ::sigaction mine = {}, before_int, before_term, found;
   mine.sa_handler = [](int) { others_signals = others_signals + 1; };
   ASSERT_EQ(0, ::sigaction(SIGINT, &mine, &before_int));
   ASSERT_EQ(0, ::sigaction(SIGTERM, &mine, &before_term));
   others_signals = 0;
-  const std::int64_t before = HeardInterrupts();
+  const std::int64_t before = InterruptCount();
   {
     const InterruptEavesdropper session(InterruptEavesdropper::For::kSession), run(InterruptEavesdropper::For::kRun);
     std::raise(SIGINT);
     std::raise(SIGTERM);
   }
   EXPECT_EQ(2, others_signals);
-  EXPECT_EQ(before + 2, HeardInterrupts());
+  EXPECT_EQ(before + 2, InterruptCount());
   std::raise(SIGINT);
   EXPECT_EQ(3, others_signals);
-  EXPECT_EQ(before + 2, HeardInterrupts()) << "nobody listens any more";
+  EXPECT_EQ(before + 2, InterruptCount()) << "nobody listens any more";
   ::sigaction(SIGINT, &before_int, &found);
   EXPECT_EQ(mine.sa_handler, found.sa_handler);
   ::sigaction(SIGTERM, &before_term, nullptr);

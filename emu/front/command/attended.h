@@ -29,7 +29,7 @@ class Attended {
   const Console& console_;
   const std::string kernel_;
   const bridge::InterruptListener listener_;
-  RunControl control_{bridge::HeardInterrupts()};
+  RunControl control_{bridge::InterruptCount()};
   std::mutex mutex_;
   std::condition_variable over_changed_;
   bool over_ = false;

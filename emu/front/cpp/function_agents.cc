@@ -14,7 +14,7 @@ absl::Status FunctionAgent::Resume(scheduler::Gate& gate) {
 }
 
 FunctionAgents::FunctionAgents(FunctionMachine& machine)
-    : AgentsUnderWay(machine.gpu()), machine_(machine), threads_in_all_(machine.threads_in_all()) {
+    : AgentsInFlight(machine.gpu()), machine_(machine), threads_in_all_(machine.threads_in_all()) {
   machine.gpu().OnStart([this](AgentId operation) { Spawn(operation); });
 }
 
@@ -50,7 +50,7 @@ void FunctionAgents::Retire(scheduler::Agent* agent) {
   numbers_.erase(number);
 }
 
-bool FunctionAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const {
+bool FunctionAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Signaller& other) const {
   if (!other.lives) return false;
   const std::vector<std::int64_t>& index = machine_.gpu().residents().Of(other.who).index;
   const std::optional<bool> known = machine_.gpu().waitables().Of(target).ThreadMaySignal(waiter, {.index = index});

@@ -11,7 +11,7 @@
 
 #include "emu/front/cpp/function_machine.h"
 #include "emu/front/cpp/function_thread.h"
-#include "emu/run/threads/agents_under_way.h"
+#include "emu/run/threads/agents_in_flight.h"
 #include "scheduler/agent.h"
 #include "scheduler/coroutine_agent.h"
 
@@ -37,7 +37,7 @@ class FunctionAgent final : public scheduler::Agent {
   scheduler::CoroutineAgent coroutine_;
 };
 
-class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsUnderWay {
+class FunctionAgents final : public scheduler::AgentSource, public threads::AgentsInFlight {
  public:
   explicit FunctionAgents(FunctionMachine& machine);
 
@@ -61,7 +61,7 @@ class FunctionAgents final : public scheduler::AgentSource, public threads::Agen
     std::unique_ptr<FunctionAgent> agent;
   };
   // What a function will do is not known, so any that can reach the object may. Of one that is done: no.
-  bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const override;
+  bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Signaller& other) const override;
   void Spawn(AgentId operation);
 
   FunctionMachine& machine_;

@@ -17,7 +17,7 @@ void FunctionAccesses::Points(const Who& who, AccessKind kind, const PointAccess
   memory_model::AgentTable& agents = machine().model().agents();
   const ElementSize element = memory().ElementSizeOf(access.buffer);
   memory_model::AtomicOrder& order = atomics_.try_emplace(access.buffer, element).first->second;
-  order.Learn(who.agent, access, agents);
+  order.Acquire(who.agent, access, agents);
   ThreadAccesses::Points(who, kind, access, value);
   order.Update(who.agent, access, agents);
 }
@@ -74,7 +74,7 @@ FunctionMachine::FunctionMachine(const FunctionKernel& kernel, const agents::Lau
   for (run::Watcher* observer : options.observers) memory_.Observe(observer);
   memory_.NameAgents(NamingOf(kernel));
   memory_.SetFill(options.fill);
-  memory_.NeverLend();
+  memory_.NeverBorrow();
   for (run::Watcher* observer : options.observers) observer->Begun(gpu_);
   if (definedness()) memory_.TrackDefinedness();
   if (options.races) memory_.Observe(&accesses_);

@@ -93,7 +93,7 @@ absl::StatusOr<check::Trial> FunctionTrials::RunOnce(const scheduler::Schedule& 
   };
   check::Checkers checkers = check::Checkers::Of({.program = shape_,
                                                   .inputs = inputs_,
-                                                  .way = agents::Way::kThreads,
+                                                  .mode = agents::ExecutionMode::kThreads,
                                                   .races = everything && options_.races,
                                                   .definedness = everything && options_.definedness,
                                                   .counts = everything});

@@ -19,16 +19,16 @@
 
 namespace palladion::agents {
 
-// How the agents of a launch run; emu/run/launch/way.h says which one a launch has.
-enum class Way : std::uint8_t {
-  kInOrder,   // programs one after another in a plain loop: no policy is asked
+// How the agents of a launch run; emu/run/launch/execution_mode.h says which one a launch has.
+enum class ExecutionMode : std::uint8_t {
+  kInOrder,   // programs one after another in a plain loop, without a policy
   kPrograms,  // programs under a policy
   kThreads,   // threads of GPU blocks, or cores of a TPU that have engines, under a policy
 };
 
 struct LaunchOptions {
   RunOptions run;
-  std::optional<Way> way;  // where the caller has what is made for one way; else the launch chooses
+  std::optional<ExecutionMode> mode;  // where what the caller has is made for one mode; else the launch chooses
   WalkOrder order = WalkOrder::kRowMajor;
   std::vector<run::Watcher*> observers;  // they outlive the launch
   absl::Span<std::uint8_t> ran;          // one for each step, set to 1 when it runs; empty: not asked for

@@ -34,7 +34,7 @@ const Finding* DeadlockOf(const agents::Ran& result) {
   return nullptr;
 }
 
-TEST(RunUnderPolicy, AWaitForWhatNobodyWritesIsADeadlockAtOnce) {
+TEST(RunUnderPolicy, AWaitForWhatNoAgentWritesIsADeadlockAtOnce) {
   TestKernel kernel(WordKernel(6, Poll("n", 0)));
   for (std::uint64_t seed = 0; seed < 13; ++seed) {
     const agents::Ran result = kernel.RunSeed(seed);
@@ -118,7 +118,7 @@ TEST(RunUnderPolicy, ABoundedLoopIsNeverPutToSleep) {
 }
 
 // Carries that only count for themselves, or come back after a few times round, do not keep a loop awake.
-TEST(RunUnderPolicy, CountsThatNobodyLooksAtAndTurnsThatComeAgainAreNoChange) {
+TEST(RunUnderPolicy, CountsThatNoAgentReadsAndTurnsThatComeAgainAreNoChange) {
   const std::string count =
       "    %end, _ = while(init=0:i32, init=0:i32) (%i: i32[], %k: i32[]) {\n"
       "      %s = atomic_rmw{op=add}(%n.at[0], 0:i32) : i32[];\n      %g = eq(%s, 0:i32) : bool[];\n"

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/oblivious.h"
-#include "emu/run/launch/way.h"
 #include "semantics/program/strips.h"
 #include "semantics/registry/op_row.h"
 
@@ -106,7 +106,7 @@ bool CanMove(const Program& program, const std::vector<bool>& operands) {
 }  // namespace
 
 std::unique_ptr<const kernel::PreparedKernelState> ElidedKernel(const kernel::PreparedKernelState& kernel) {
-  const bool threads = WayOf(kernel.program(), {.purpose = Purpose::kSchedule}) == Way::kThreads;
+  const bool threads = ExecutionModeOf(kernel.program(), {.purpose = Purpose::kSchedule}) == ExecutionMode::kThreads;
   return threads ? Elided(kernel, ObliviousnessOf(kernel.text())) : nullptr;
 }
 

@@ -20,7 +20,7 @@ bool NeedsThreads(const Program& program);
 // What is read while another program writes it without atomics is a race, and the sweep's to find.
 bool ProgramsInteract(const Program& program);
 
-// Can nothing that they do order two tasks of a launch (docs/spec/races.md#tasks), in whichever way they run? So it is
+// Can nothing that they do order two tasks of a launch (docs/spec/races.md#tasks), in whichever mode they run? So it is
 // of programs that do not interact, and of tasks of one TPU device, each of which has semaphores of its own. What all
 // of them touch judges them then, else clocks do.
 bool NothingOrdersTasks(const Program& program);

@@ -87,7 +87,7 @@ struct History {
   }
 };
 
-TEST(LastWrites, TellHistoriesApartByWhatIsReadAlone) {
+TEST(LastWrites, DistinguishHistoriesByWhatIsReadAlone) {
   scheduler::Random random(1);
   int same = 0, different = 0;
   for (int round = 0; round < 3000; ++round) {

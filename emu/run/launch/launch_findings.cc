@@ -9,7 +9,7 @@
 namespace palladion::launch {
 
 Finding DeadlockFinding(const AgentsOfLaunch& who, const scheduler::LoopResult& run) {
-  const scheduler::Wait& wait = scheduler::FirstToTell(run.deadlock);
+  const scheduler::Wait& wait = scheduler::FirstToReport(run.deadlock);
   const bool partial = run.deadlock.partial;
   Finding finding{.code = FindingCode::kDeadlock,
                   .severity = RowOf(FindingCode::kDeadlock).severity,

@@ -26,7 +26,7 @@ bool IsPlain(const Instr& op, std::size_t i) {
   const std::vector<Transform>& view = op.args[i].transforms;
   return plain && i == 0 && op.args[i].kind == Arg::Kind::kValue && !op.row->named_refs &&
          op.row->asks_port != AsksPort::kAlways && op.row->effect != Effect::kSynchronises &&
-         op.row->others_work == OthersWork::kNone && std::all_of(view.begin(), view.end(), Stays);
+         op.row->launch_control == ClusterLaunchControl::kNone && std::all_of(view.begin(), view.end(), Stays);
 }
 
 bool MayBePlain(const Kernel& kernel, const Operand& operand) {

@@ -8,8 +8,8 @@
 #include "emu/run/agents/launch_state.h"
 #include "emu/run/launch/agents_of_launch.h"
 #include "emu/run/launch/driven_launch.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/launch_in_order.h"
-#include "emu/run/launch/way.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
@@ -27,13 +27,13 @@ class AgentsLaunch final : public scheduler::Explorable, public DrivenLaunch {
             [this](memory_model::Memory& memory, absl::Span<const BufferId> arrays) { who_->Bound(memory, arrays); }),
         watched_(WithMachine(options)),
         state_(kernel, watched_),
-        who_(WayOf(kernel.program(), {.purpose = Purpose::kMoves}) == Way::kThreads
+        who_(ExecutionModeOf(kernel.program(), {.purpose = Purpose::kMoves}) == ExecutionMode::kThreads
                  ? ThreadsOfLaunch(state_, options)
                  : ProgramsOfLaunch(state_, options)) {}
 
   absl::Status Bind(absl::Span<const ConstArray> inputs, absl::Span<const MutableArray> outputs, bool search) {
     PALLADION_RETURN_IF_ERROR(state_.Bind(inputs, outputs));
-    state_.memory().NeverLend();
+    state_.memory().NeverBorrow();
     who_->Make(search);
     if (options_.run.control != nullptr) options_.run.control->BeginLaunch(state_.walk().programs());
     return absl::OkStatus();
@@ -110,13 +110,15 @@ absl::StatusOr<agents::Ran> RunUnderPolicy(const agents::LaunchCall& call, const
 absl::StatusOr<agents::Ran> Run(const agents::LaunchCall& call, const agents::LaunchOptions& options,
                                 scheduler::Policy& policy) {
   const Program& program = call.kernel.program();
-  WayAsked asked{.one_program = options.only_program.has_value(),
-                 .watched = !options.observers.empty() || options.contracts != nullptr};
-  if (options.way.value_or(WayOf(program, asked)) != Way::kInOrder) return RunUnderPolicy(call, options, policy);
+  ModeQuery query{.one_program = options.only_program.has_value(),
+                  .watched = !options.observers.empty() || options.contracts != nullptr};
+  if (options.mode.value_or(ExecutionModeOf(program, query)) != ExecutionMode::kInOrder)
+    return RunUnderPolicy(call, options, policy);
   PALLADION_ASSIGN_OR_RETURN(agents::Ran ran, RunInOrder(call, options));
-  asked.stuck = ran.stuck();
+  query.stuck = ran.stuck();
   // What was chosen by the caller is run again by the caller, whose observers have seen this run.
-  if (!asked.stuck || options.way.has_value() || WayOf(program, asked) == Way::kInOrder) return ran;
+  if (!query.stuck || options.mode.has_value() || ExecutionModeOf(program, query) == ExecutionMode::kInOrder)
+    return ran;
   return RunUnderPolicy(call, options, policy);
 }
 
@@ -140,7 +142,7 @@ std::size_t ProgramsAtOnce(const Program& program) {
 absl::StatusOr<std::optional<Finding>> StartOrderNote(const agents::LaunchCall& call,
                                                       const agents::LaunchOptions& options) {
   agents::LaunchOptions backwards = options;
-  backwards.way = WayOf(call.kernel.program(), {.purpose = Purpose::kMoves});
+  backwards.mode = ExecutionModeOf(call.kernel.program(), {.purpose = Purpose::kMoves});
   backwards.order = WalkOrder::kReverse;
   backwards.begin_backwards = true;
   const std::unique_ptr<scheduler::Policy> policy = scheduler::MakePolicy(scheduler::PolicyKind::kProgramOrder, 0, {});

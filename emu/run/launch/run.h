@@ -1,8 +1,8 @@
 // The one entry of launches: a plain run, a schedule of a check, a replay, a timed run and each schedule of a search
 // are a Run. Operands become buffers, the grid becomes agents, and the agents run: one after another in a plain loop
 // where they cannot see each other's effects, else under a policy, which chooses at every visible operation
-// which agent goes next (way.h). Which of these it was, and which mode a caller asked for, makes no difference to what
-// observers see. Limits: copies of blocks are complete when they are asked for; memory is sequentially consistent.
+// which agent goes next (execution_mode.h). Observers see the same in each mode, and whether the launch or its caller
+// chose it. Limits: copies of blocks are complete when they are issued; memory is sequentially consistent.
 #ifndef PALLADION_EMU_RUN_LAUNCH_RUN_H_
 #define PALLADION_EMU_RUN_LAUNCH_RUN_H_
 

@@ -90,7 +90,7 @@ TEST(RunUnderPolicy, ASpinLockProtectsUnderEveryPolicy) {
   }
 }
 
-TEST(RunUnderPolicy, WhoWaitsForAnotherProgramEndsWhereBothAreUnderWay) {
+TEST(RunUnderPolicy, AWaitForAnotherProgramEndsWhereBothAreResident) {
   TestKernel kernel(WordKernel(2, kWaitForOne));
   for (std::uint64_t seed = 0; seed < 13; ++seed)
     EXPECT_EQ(kernel.RunSeed(seed, {.loop = {.budget = 1'000'000}}).run.outcome, scheduler::Outcome::kFinished) << seed;

@@ -83,7 +83,7 @@ class Threads final : public AgentsOfLaunch {
     if (residency.Limits(of_device) && !options_.begin_backwards) state_.WalkInOrder();
     if (search) {
       machine_->launch_control().OfferAll();
-      machine_->TellTouches(&touches_.emplace(state_.memory(), *machine_));
+      machine_->ReportTouchesTo(&touches_.emplace(state_.memory(), *machine_));
       state_.memory().Observe(&touches_->log());
     }
     agents_.emplace(state_, *machine_, kernel_, std::move(residency));

@@ -10,10 +10,10 @@ namespace palladion::threads {
 AnswerAgent::AnswerAgent(ThreadMachine& machine, std::shared_ptr<Request> request, WorkChoice choice,
                          AgentsAround& around)
     : machine_(machine), request_(std::move(request)), choice_(choice), around_(around) {
-  const AsyncRequest& asked = machine_.model().RequestOf(request_->operation);
+  const AsyncRequest& async = machine_.model().RequestOf(request_->operation);
   next_ = {.footprint = FootprintOf(machine_, AnswerRequest{request_->operation}),
-           .loc = asked.site.loc,
-           .text_line = asked.site.text_line};
+           .loc = async.site.loc,
+           .text_line = async.site.text_line};
   const std::string request_name = machine_.model().agents().NameOf(request_->operation);
   name_ = Cat(request_name, choice.has_value() ? Cat(", answer ", *choice) : ", refused");
 }

@@ -30,13 +30,13 @@ bool EngineAgent::HalfReady::MaySignal(scheduler::AgentOrdinal other) const {
 }
 
 scheduler::Operation EngineAgent::Next() const {
-  const AsyncRequest& asked = request();
+  const AsyncRequest& async = request();
   scheduler::Operation next{.footprint = FootprintOf(machine_, HalfRequest{operation_, half_}),
-                            .loc = asked.site.loc,
-                            .text_line = asked.site.text_line};
-  if (!asked.queue.valid()) return next;
+                            .loc = async.site.loc,
+                            .text_line = async.site.text_line};
+  if (!async.queue.valid()) return next;
   next.waits_for = &ready_;
-  if (!machine_.model().FollowsOutsideItsQueue(operation_)) next.waits_on = machine_.queues().ObjectOf(asked.queue);
+  if (!machine_.model().FollowsOutsideItsQueue(operation_)) next.waits_on = machine_.queues().ObjectOf(async.queue);
   return next;
 }
 

@@ -42,12 +42,12 @@ absl::Status AsyncOperations::Start(AgentId thread, AsyncRequest&& request, cons
   const auto touched = BuffersOf(request);
   const AgentId issuer = resumed == nullptr ? thread : base_.residents.Before();
   const AgentId operation = base_.memory.NewOperation(request.parts());
-  base_.memory.TellIssued({.agent = issuer, .operation = operation}, request);
+  base_.memory.NotifyIssued({.agent = issuer, .operation = operation}, request);
   PALLADION_RETURN_IF_ERROR(base_.model.Start(issuer, std::move(request), operation).status());
   session_.Started(operation, resumed);
   const std::int64_t cluster = base_.residents.BlockOf(thread).cluster;
   cluster_of_[operation.value] = cluster;
-  ++base_.residents.ClusterOf(cluster).under_way;
+  ++base_.residents.ClusterOf(cluster).in_flight;
   for (const BufferId buffer : touched) memory_.Use(buffer);
   spawn_(operation);
   return absl::OkStatus();
@@ -84,7 +84,7 @@ std::optional<std::int64_t> AsyncOperations::Perform(AgentId operation, Half hal
   const auto of = cluster_of_.find(operation.value);
   const std::int64_t cluster = of->second;
   cluster_of_.erase(of);
-  if (--base_.residents.ClusterOf(cluster).under_way > 0) return std::nullopt;
+  if (--base_.residents.ClusterOf(cluster).in_flight > 0) return std::nullopt;
   return cluster;
 }
 

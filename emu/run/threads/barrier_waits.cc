@@ -1,4 +1,10 @@
 // Waits for the next phase of a barrier, of a block or of a cluster (memory_model/sync/barrier.h).
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "emu/run/threads/schedule_objects.h"
 #include "emu/run/threads/thread_touches.h"
 #include "emu/run/threads/waitables.h"
@@ -28,8 +34,28 @@ class OfBarriers final : public Waitable {
   }
   void Wait(AgentId thread, const WaitTarget& target, const Site& site) override {
     const BarrierId barrier = syncs_.BarrierOf(target.object);
-    base_.memory.TellLanesMetUntil(base_.model.Of(barrier).TellsOf(thread));
+    base_.memory.NotifyLanesMetUntil(base_.model.Of(barrier).ReleasedTimeOf(thread));
     base_.model.Wait(thread, barrier, CodeSite::Of(site));
+  }
+  ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const override {
+    ShownArrival shown = Waitable::ShowArrival(agent, arrival);
+    const memory_model::Barrier& barrier = At(arrival.at);
+    shown.phase = barrier.completed() + 1;
+    Append(&shown.words, ", phase ", shown.phase, " (", barrier.arrived() + 1, " of ", barrier.spec().num_arrivals,
+           ")");
+    const ReleaseKey cluster = ClusterKeyOf(arrival.at);
+    shown.by_clock = !cluster.empty();
+    if (shown.by_clock) shown.key = cluster;
+    return shown;
+  }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    const std::optional<std::uint64_t> next = At(target).NeededBy(agent, base_.model.agents());
+    shown.phase = next.has_value() ? *next - 1 : At(target).completed();
+    if (next.has_value()) Append(&shown.words, ", phase ", shown.phase);
+    if (ReleaseKey cluster = ClusterKeyOf(target); !cluster.empty())
+      shown.keys.insert(shown.keys.begin(), std::move(cluster));
+    return shown;
   }
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
     return WordsFor(At(target).Waiting(thread, {}));
@@ -37,7 +63,7 @@ class OfBarriers final : public Waitable {
   std::string Name(AgentId, const WaitTarget& target) const override { return Cat("barrier ", At(target).spec().name); }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait for a phase changes nothing that another one sees.
-  void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
     touches->Looks(target.object);
   }
   std::optional<scheduler::Need> Needs(AgentId thread, const WaitTarget& target) const override {
@@ -60,6 +86,12 @@ class OfBarriers final : public Waitable {
  private:
   const memory_model::Barrier& At(const WaitTarget& target) const {
     return base_.model.Of(syncs_.BarrierOf(target.object));
+  }
+  // Of a barrier that blocks of a cluster have together: an arrival in one is for waits in all. Else empty.
+  ReleaseKey ClusterKeyOf(const WaitTarget& target) const {
+    const SyncArray& array = syncs_[target.object.array];
+    if (array.request.kind != SyncKind::kClusterBarrier || array.number < 0) return {};
+    return {array.name.step, array.name.occurrence, target.object.element, array.number / base_.shape.cluster_size()};
   }
 
   const MachineBase base_;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr BufferId kBuffer{3}, kOther{4};
 
-TEST(BuffersInUse, WhatNobodyUsesIsFreedAtOnce) {
+TEST(BuffersInUse, UnusedBuffersAreFreedAtOnce) {
   BuffersInUse in_use;
   in_use.Add(kOther);
   EXPECT_TRUE(in_use.Free(kBuffer));

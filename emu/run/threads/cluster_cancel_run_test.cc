@@ -41,7 +41,7 @@ Report CheckOn(const std::string& text, const CheckOptions& options) {
   return report.ok() ? *std::move(report) : Report{};
 }
 
-TEST(ClusterCancel, EachRowIsDoneOnceWhoeverDoesIt) {
+TEST(ClusterCancel, EachRowIsDoneOnceByAnyBlock) {
   const Report report = CheckOn(Steals(0), {.seeds = 64, .threads = 1});
   EXPECT_EQ(CodesOf(report), Codes{});
 }

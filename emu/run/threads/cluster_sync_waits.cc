@@ -55,7 +55,7 @@ class OfClusters final : public Waitable {
     if (arrived_.erase(agent) == 0)
       return Report("waits at the cluster's barrier without an arrival of its own; it goes on at once",
                     "put barrier.cluster.arrive before each barrier.cluster.wait", agent, site);
-    base_.memory.TellLanesMet();
+    base_.memory.NotifyLanesMet();
     At(ClusterOf(agent)).Wait(agent, &base_.model.agents());
   }
   std::string Describe(AgentId agent, const WaitTarget&) const override {

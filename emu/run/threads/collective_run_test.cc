@@ -63,10 +63,10 @@ TEST(Collective, WhatABlockThatHasEndedDoesNotGet) {
 }
 
 // Two blocks that signal each other by cluster barriers; what the first and the second do at their ends.
-std::string TellEachOther(const std::string& first, const std::string& second) {
+std::string SignalEachOther(const std::string& first, const std::string& second) {
   const std::string barrier =
       "ref<smem,cluster_barrier{axes=[\"c\"], arrivals=1, orders_tensor_core=false, leader_tracked=false}[1]>";
-  const std::string arrive = "    barrier_arrive(barrier=%b);\n", tell = "    barrier_arrive(barrier=%e);\n";
+  const std::string arrive = "    barrier_arrive(barrier=%b);\n", signal = "    barrier_arrive(barrier=%e);\n";
   const std::string wait = "    barrier_wait(barrier=%b);\n";
   const std::string copy =
       "    copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%f);\n    barrier_wait(barrier=%f);\n"
@@ -76,19 +76,19 @@ std::string TellEachOther(const std::string& first, const std::string& second) {
       Cat("    run_scoped{collective_axes=[]}() (%b: ", barrier, " as \"b\", %e: ", barrier,
           " as \"e\", %f: ref<smem,barrier{arrivals=1}[1]> as \"f\", %s: ref<smem,i32[128]> as "
           "\"s\") {\n",
-          EachDoes("c", {arrive + wait + tell + first, arrive + tell + copy + second}), "    return; };\n"));
+          EachDoes("c", {arrive + wait + signal + first, arrive + signal + copy + second}), "    return; };\n"));
 }
 
 // Block 0 does not wait for block 1's arrival at its second barrier, and may have ended by then. In program order it
 // has not: that is no proof. Where both wait, it is one.
-TEST(ClusterBarrier, AnArrivalThatNobodyWaitsForMayComeAfterTheEndOfItsBlock) {
+TEST(ClusterBarrier, AnArrivalWithoutAWaitMayComeAfterTheEndOfItsBlock) {
   const CheckOptions one{.seeds = 1, .threads = 1}, every{.seeds = 64, .all_seeds = true, .threads = 1};
-  const std::string left = TellEachOther("", "");
+  const std::string left = SignalEachOther("", "");
   const Report report = CheckThreads(left, one);
   EXPECT_EQ(Verdict::kClean, report.verdict) << ToText(report);
   EXPECT_TRUE(CodesOf(CheckThreads(left, every)).contains("PEER_LIFETIME"));
   const std::string wait = "    barrier_wait(barrier=%e);\n";
-  const std::string awaited = TellEachOther(wait, "    barrier_wait(barrier=%b);\n" + wait);
+  const std::string awaited = SignalEachOther(wait, "    barrier_wait(barrier=%b);\n" + wait);
   EXPECT_EQ(Verdict::kProved, CheckThreads(awaited, one).verdict) << ToText(CheckThreads(awaited, one));
   EXPECT_EQ(Verdict::kProved, CheckThreads(awaited, every).verdict);
 }

@@ -32,35 +32,35 @@ scheduler::Footprint FootprintOf(const ThreadMachine& machine, const SyncObjectR
 }
 
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, const HalfRequest& request) {
-  const AsyncRequest& asked = machine.model().RequestOf(request.operation);
+  const AsyncRequest& async = machine.model().RequestOf(request.operation);
   const bool reads = request.half == Half::kRead;
   scheduler::Footprint touched;
   // Copies of blocks end in any order, and only their core, which waits, can see that they have.
-  if (asked.block != nullptr) {
-    scheduler::Touch copy = machine.queues().TouchOf(asked.queue, request.operation);
+  if (async.block != nullptr) {
+    scheduler::Touch copy = machine.queues().TouchOf(async.queue, request.operation);
     copy.writes = false;
     touched.Add(copy);
-  } else if (asked.queue.valid()) {
-    touched.Add({.object = machine.queues().ObjectOf(asked.queue)});
+  } else if (async.queue.valid()) {
+    touched.Add({.object = machine.queues().ObjectOf(async.queue)});
   }
-  if (asked.pipelined.has_value()) {  // it begins where those that it follows have ended
+  if (async.pipelined.has_value()) {  // it begins where those that it follows have ended
     const std::int64_t block = machine.model().agents().PlaceOf(request.operation).at(PlaceLevel::kBlock);
     touched.Add({.object = TensorCoreObjectOf(block), .writes = !reads});
   }
-  for (const Completion& completion : asked.completions) {
+  for (const Completion& completion : async.completions) {
     if (completion.after == request.half) touched.Add({.object = ObjectOf(completion)});
   }
-  for (const AsyncOperand& operand : reads ? asked.sources : asked.destinations)
-    touched.Add(asked.block == nullptr ? scheduler::Touch{.object = operand.buffer().value, .writes = !reads}
+  for (const AsyncOperand& operand : reads ? async.sources : async.destinations)
+    touched.Add(async.block == nullptr ? scheduler::Touch{.object = operand.buffer().value, .writes = !reads}
                                        : RowsOf(std::get<BoxAccess>(operand.where), /*writes=*/!reads));
   return touched;
 }
 
 scheduler::Footprint FootprintOf(const ThreadMachine& machine, const AnswerRequest& request) {
-  const AsyncRequest& asked = machine.model().RequestOf(request.operation);
+  const AsyncRequest& async = machine.model().RequestOf(request.operation);
   scheduler::Footprint touched = scheduler::Footprint::Writes(kLaunchControlObject);
-  for (const AsyncOperand& to : asked.destinations) touched.Add({.object = to.buffer().value});
-  for (const Completion& completion : asked.completions) touched.Add({.object = ObjectOf(completion)});
+  for (const AsyncOperand& to : async.destinations) touched.Add({.object = to.buffer().value});
+  for (const Completion& completion : async.completions) touched.Add({.object = ObjectOf(completion)});
   return touched;
 }
 

@@ -32,8 +32,14 @@ class OfGroups final : public Waitable {
 
   bool CanWait(AgentId thread, const WaitTarget& target) const override { return queues_.CanAwait(thread, target); }
   void Wait(AgentId thread, const WaitTarget& target, const Site& site) override {
-    if (target.queue != AsyncQueue::kMma) base_.memory.TellLanesMet();
+    if (target.queue != AsyncQueue::kMma) base_.memory.NotifyLanesMet();
     queues_.Await(thread, target, CodeSite::Of(site));
+  }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    if (target.value > 0) Append(&shown.words, ", all but ", target.value);
+    shown.acquires = ShownWait::Acquires::kQueued;
+    return shown;
   }
   std::string Describe(AgentId, const WaitTarget& target) const override {
     return Cat("all but ", target.value, " of its groups of ", WordFor(target.queue));
@@ -45,7 +51,7 @@ class OfGroups final : public Waitable {
   scheduler::Touch TouchOf(AgentId thread, const WaitTarget& target) const override {
     return queues_.TouchOf(thread, target);
   }
-  void TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const override {
     touches->log().Add(scheduler::Touched{queues_.TouchOf(thread, target)});
   }
   bool EngineMaySignal(AgentId waiter, const WaitTarget& target, const AsyncRequest& request) const override {

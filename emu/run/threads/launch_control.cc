@@ -105,15 +105,16 @@ AsyncRequest LaunchControl::RequestFor(AgentId thread, const CancelRequest& requ
                                 .unit = CompletionUnit::kBytes,
                                 .of = made.destinations.size() - 1});
   }
-  made.function = [this, asked = CodeSite::Of(site)](const std::vector<AsyncValue>&, std::vector<AsyncValue>* results) {
-    Give(asked, results);
+  made.function = [this, requested_at = CodeSite::Of(site)](const std::vector<AsyncValue>&,
+                                                            std::vector<AsyncValue>* results) {
+    Give(requested_at, results);
   };
   return made;
 }
 
-void LaunchControl::Give(const CodeSite& asked, std::vector<AsyncValue>* results) {
+void LaunchControl::Give(const CodeSite& requested_at, std::vector<AsyncValue>* results) {
   const AnswerBytes bytes{.magic = kMagic, .success = answer_.has_value() ? 1u : 0u, .serial = given_.size()};
-  given_.push_back({.work = answer_, .asked = asked, .readers = {}});
+  given_.push_back({.work = answer_, .requested_at = requested_at, .readers = {}});
   for (AsyncValue& result : *results) {
     std::memcpy(result.bytes.data(), &bytes, sizeof(bytes));
     result.marks.clear();
@@ -167,7 +168,8 @@ CancelAnswer LaunchControl::Read(AgentId thread, const std::byte* bytes, const S
            "ask with plgpu.try_cluster_cancel and wait for its barrier before each query", CodeSite::Of(site));
   } else {
     given.readers.push_back(reader);
-    if (tell_) tell_({.thread = thread, .serial = answer.serial, .cluster = *given.work, .site = CodeSite::Of(site)});
+    if (on_read_)
+      on_read_({.thread = thread, .serial = answer.serial, .cluster = *given.work, .site = CodeSite::Of(site)});
   }
   return {.is_one = true, .success = true, .cluster = *given.work};
 }
@@ -184,7 +186,7 @@ void LaunchControl::End() {
     if (!given.work.has_value() || !given.readers.empty()) continue;
     Report(Cat("the work of ", NameOfWork(*given.work),
                " was taken and is lost: it never runs, and no agent has read the answer that names it"),
-           "query each answer after its barrier, and do the work where success is true", given.asked);
+           "query each answer after its barrier, and do the work where success is true", given.requested_at);
   }
 }
 

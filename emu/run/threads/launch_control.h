@@ -67,7 +67,7 @@ class LaunchControl {
   CancelAnswer Read(AgentId thread, const std::byte* bytes, const Site& site);
 
   // Called for each that gives work, but where a thread reads one again at the same line.
-  void OnRead(std::function<void(const AnswerReading&)> tell) { tell_ = std::move(tell); }
+  void OnRead(std::function<void(const AnswerReading&)> on_read) { on_read_ = std::move(on_read); }
   // The work of an answer is done again: by which agent and at which second reading, where it was read first, and which
   // output says so.
   void ReportTwice(const AnswerReading& again, const CodeSite& first, std::string_view output);
@@ -78,7 +78,7 @@ class LaunchControl {
   enum class State : std::uint8_t { kWaits, kBegun, kTaken };
   struct Given {  // an answer
     WorkChoice work;
-    CodeSite asked;
+    CodeSite requested_at;
     std::vector<std::pair<AgentId, int>> readers;  // the agents that have read it, and at which line
   };
 
@@ -87,7 +87,7 @@ class LaunchControl {
   std::int64_t ClustersOfDevice() const;
   WorkChoice NextWaiting(std::int64_t from) const;
   AsyncRequest RequestFor(AgentId thread, const CancelRequest& request, const Site& site);
-  void Give(const CodeSite& asked, std::vector<AsyncValue>* results);
+  void Give(const CodeSite& requested_at, std::vector<AsyncValue>* results);
   void ReportEachAlong(std::string_view axes, const CodeSite& site);
   void Report(std::string message, std::string fix, const CodeSite& site);
   std::string NameOfWork(std::int64_t cluster) const;
@@ -102,7 +102,7 @@ class LaunchControl {
   std::vector<Given> given_;       // by serial number
   WorkChoice answer_;              // of the request that is performed next
   bool asking_ = false;
-  std::function<void(const AnswerReading&)> tell_;
+  std::function<void(const AnswerReading&)> on_read_;
   std::set<AgentId> refused_;  // threads that know that there is no work
 };
 

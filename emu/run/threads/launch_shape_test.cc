@@ -88,7 +88,7 @@ TEST(LaunchShape, SeveralDevicesAreOneCluster) {
   EXPECT_EQ(shape.PlaceOf(Index{1, 2, 0}).at(PlaceLevel::kDevice), 5);
 }
 
-TEST(LaunchShape, WithoutClustersNobodyHasPeers) {
+TEST(LaunchShape, WithoutClustersNoBlockHasPeers) {
   Program program;
   program.mesh = ThreadMesh{.thread_dim = true, .names = {"b", "wg"}};
   program.grid = {{.size = 8}, {.size = 2}};

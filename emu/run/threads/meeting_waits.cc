@@ -30,12 +30,16 @@ class OfMeetings final : public Waitable {
     return base_.model.CanLeave(thread, MeetingOf(thread));
   }
   void Wait(AgentId thread, const WaitTarget&, const Site&) override { base_.model.Leave(thread, MeetingOf(thread)); }
+  ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const override {
+    const std::string name(arrival.what);
+    return {.name = name, .words = Cat("arrives at ", name), .key = {Object(agent, arrival.at)}};
+  }
   std::string Describe(AgentId thread, const WaitTarget&) const override {
     return WordsFor(base_.model.Of(MeetingOf(thread)).Waiting(thread, {}, base_.model.agents()));
   }
   std::string Name(AgentId, const WaitTarget&) const override { return "the other threads of the block"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return ObjectOf(MeetingOf(thread)); }
-  void TellTouches(AgentId thread, const WaitTarget&, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId thread, const WaitTarget&, ThreadTouches* touches) const override {
     touches->LeavesMeeting(MeetingOf(thread));
   }
   std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {

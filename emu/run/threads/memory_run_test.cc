@@ -99,9 +99,9 @@ TEST(GridDependencies, OneThreadMayWaitForAll) {
   const std::string copy =
       "    copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%b.at[1]);\n    barrier_wait(barrier=%b.at[1]);\n"
       "    %w = get(%s) : i32[128];\n    _ = swap(%or, %w) : i32[128];\n";
-  const std::string told = "    barrier_wait(barrier=%b.at[0]);\n";
-  EXPECT_EQ(Codes{}, check(wait + arrive, told + copy));
-  EXPECT_EQ(Codes{"RACE_ASYNC"}, check(wait + arrive, copy + told));
+  const std::string wait_first = "    barrier_wait(barrier=%b.at[0]);\n";
+  EXPECT_EQ(Codes{}, check(wait + arrive, wait_first + copy));
+  EXPECT_EQ(Codes{"RACE_ASYNC"}, check(wait + arrive, copy + wait_first));
 }
 
 // A device's arrays may be allocated again once its blocks have ended, in every schedule of a search too.

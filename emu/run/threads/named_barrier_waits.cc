@@ -28,7 +28,7 @@ class OfNamedBarriers final : public Waitable {
     return at == barriers_.end() || at->second.CanWait(agent);
   }
   void Wait(AgentId agent, const WaitTarget& target, const Site&) override {
-    base_.memory.TellLanesMet();
+    base_.memory.NotifyLanesMet();
     const auto at = barriers_.find(KeyOf(agent, target));
     if (at != barriers_.end()) at->second.Wait(agent, &base_.model.agents());
   }

@@ -94,19 +94,19 @@ void OperandArrays::EnterDevices(bool meet) {
   memory_model::AgentTable& agents = base_.model.agents();
   std::vector<bool> entered(static_cast<std::size_t>(base_.shape.devices()));
   // By those of a device, or, where all meet, in the first by all.
-  std::vector<memory_model::ClockBundle> told(entered.size());
+  std::vector<memory_model::ClockBundle> released(entered.size());
   const std::vector<BlockId> blocks = base_.residents.InOrder();
   for (const BlockId id : blocks) {
     const std::int64_t device = base_.shape.DeviceOf(base_.residents.Of(id).index);
     const AgentId core = base_.residents.Of(id).threads[0];
     if (!entered[static_cast<std::size_t>(device)]) AllocAt(core, device);
     entered[static_cast<std::size_t>(device)] = true;
-    told[meet ? 0 : static_cast<std::size_t>(device)].Join(agents.ClockOf(core));
+    released[meet ? 0 : static_cast<std::size_t>(device)].Join(agents.ClockOf(core));
     agents.Tick(core, {});  // what it does from here on is not released
   }
   for (const BlockId id : blocks) {
     const std::int64_t device = base_.shape.DeviceOf(base_.residents.Of(id).index);
-    agents.Acquire(base_.residents.Of(id).threads[0], told[meet ? 0 : static_cast<std::size_t>(device)]);
+    agents.Acquire(base_.residents.Of(id).threads[0], released[meet ? 0 : static_cast<std::size_t>(device)]);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "memory_model/sets/access_box.h"
 #include "memory_model/sets/operand_set.h"
-#include "semantics/registry/others_work.h"
+#include "semantics/registry/cluster_launch_control.h"
 
 namespace palladion::threads {
 

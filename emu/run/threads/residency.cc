@@ -10,8 +10,8 @@
 #include "emu/chip/machines/chip.h"
 #include "semantics/base/cat.h"
 #include "semantics/program/scratch_scope.h"
+#include "semantics/registry/cluster_launch_control.h"
 #include "semantics/registry/op_row.h"
-#include "semantics/registry/others_work.h"
 
 namespace palladion::threads {
 namespace {

@@ -63,7 +63,7 @@ struct Block {
 struct Cluster {
   std::vector<BlockId> blocks;  // that have begun
   std::int64_t ended = 0;       // of these, all of whose threads have ended
-  std::int64_t under_way = 0;   // operations that they have started
+  std::int64_t in_flight = 0;   // operations that they have started
   bool over = false;            // all of its blocks have ended
 };
 

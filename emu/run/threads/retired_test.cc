@@ -44,7 +44,7 @@ Left RunAndLook(const std::string& text, bool races, std::uint64_t seed, std::in
   const std::vector<ConstArray> inputs = {{DType::kI32, shape, reinterpret_cast<const std::byte*>(x.data())}};
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   AtEnd look;
-  const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {&look}, .races = races};
+  const agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .observers = {&look}, .races = races};
   const auto run = launch::Run({kernel->state(), inputs, outputs}, options,
                                *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
   EXPECT_TRUE(run.ok()) << run.status();
@@ -133,7 +133,7 @@ std::string OnDevices(std::int64_t devices, std::string kernel) {
 
 // Each block signals the one with its number on the next device, through a semaphore that exists before and after
 // it; `ends`: what it does then.
-std::string TellNext(std::int64_t devices, const std::string& ends) {
+std::string SignalNext(std::int64_t devices, const std::string& ends) {
   return Cat("    %d = axis_index{axis=\"d\"}() : i32[];\n    %up = add(%d, 1:i32) : i32[];\n    %next = rem(%up, ",
              devices,
              ":i32) : i32[];\n"
@@ -150,7 +150,7 @@ TEST(Retired, BlocksOfDevices) {
                                           "      semaphore_wait(ref=%sem, value=1:i32, decrement=false);\n"};
   for (const std::string& wait : waits) {
     for (const int blocks : {2, 500}) {
-      const std::string text = OnDevices(3, ThreadKernel(Grid(blocks), TellNext(3, wait)));
+      const std::string text = OnDevices(3, ThreadKernel(Grid(blocks), SignalNext(3, wait)));
       for (std::uint64_t seed = 0; seed < 4; ++seed) {
         SCOPED_TRACE(Cat(blocks, " blocks, seed ", seed, wait));
         ExpectNothing(RunAndLook(text, true, seed, 3), 6, 3 * static_cast<std::size_t>(blocks));
@@ -162,7 +162,7 @@ TEST(Retired, BlocksOfDevices) {
 // The end of the kernel reports semaphores whose blocks ended long before.
 TEST(Retired, WhatIsLeftInASemaphoreIsKept) {
   constexpr std::size_t kBlocks = 200, kDevices = 2;
-  const Left left = RunAndLook(OnDevices(kDevices, ThreadKernel(Grid(kBlocks), TellNext(kDevices, ""))), true, 1, 2);
+  const Left left = RunAndLook(OnDevices(kDevices, ThreadKernel(Grid(kBlocks), SignalNext(kDevices, ""))), true, 1, 2);
   EXPECT_EQ(left.model.semaphores, kBlocks * kDevices);
   EXPECT_EQ(left.machine.blocks, 0u);
   EXPECT_EQ(left.model.barriers, 0u);

@@ -9,8 +9,8 @@
 
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/agents/agent_ordinals.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "emu/run/threads/thread_test_util.h"
 #include "scheduler/policies/portfolio.h"
 
@@ -36,8 +36,8 @@ class Listener final : public run::Watcher {
   std::map<AgentId, AgentId> forked_by;
 };
 
-agents::Way PolicyWay(const PreparedKernel& kernel) {
-  return launch::WayOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
+agents::ExecutionMode PolicyMode(const PreparedKernel& kernel) {
+  return launch::ExecutionModeOf(kernel.state().program(), {.purpose = launch::Purpose::kMoves});
 }
 
 void RunWith(Listener& listener, const std::string& text, const std::string& target, bool scheduled) {
@@ -49,7 +49,7 @@ void RunWith(Listener& listener, const std::string& text, const std::string& tar
   const std::vector<MutableArray> outputs = {{DType::kI32, shape, reinterpret_cast<std::byte*>(o.data())}};
   absl::Status status;
   if (scheduled) {
-    const agents::LaunchOptions options{.way = PolicyWay(*kernel), .observers = {&listener}, .races = true};
+    const agents::LaunchOptions options{.mode = PolicyMode(*kernel), .observers = {&listener}, .races = true};
     status = launch::Run({kernel->state(), inputs, outputs}, options,
                          *scheduler::MakePolicy(scheduler::PolicyOfSeed(2), 2, {}))
                  .status();
@@ -110,7 +110,7 @@ TEST(RunningAgents, BesideTheKernelBefore) {
   EXPECT_EQ(listener.index[AgentId{2}], (std::vector<std::int64_t>{1}));
 }
 
-TEST(RunningAgents, OrdinalsCountWhoeverComesToBe) {
+TEST(RunningAgents, OrdinalsCountEveryAgentThatBegins) {
   agents::AgentOrdinals ordinals;
   EXPECT_EQ(ordinals.Add(AgentId{4}), scheduler::AgentOrdinal{0});
   EXPECT_EQ(ordinals.Add(AgentId{1 << 28}), scheduler::AgentOrdinal{1});

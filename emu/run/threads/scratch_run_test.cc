@@ -80,7 +80,7 @@ TEST(GlobalScratch, OfTheKernelIsTheGrids) {
   EXPECT_TRUE(Look(kernel(kWrite), kRacesOnly).codes.contains("RACE_WW"));
 }
 
-TEST(GlobalScratch, OfAScopeIsNobodyElses) {
+TEST(GlobalScratch, OfAScopeBelongsToNoOther) {
   const std::string own = kWrite + "    %r = get(%g) : i32[128];\n";
   EXPECT_EQ(Codes{}, Look(Inner(Grid(2), "", kGlobal, own), kNoContracts).codes);
   EXPECT_EQ(Codes{}, Look(Inner(Threads(2), "", kGlobal, own), kNoContracts).codes);

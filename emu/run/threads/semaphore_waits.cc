@@ -27,9 +27,23 @@ class OfSemaphores final : public Waitable {
     return base_.model.CanWait(syncs_.SemaphoreOf(target.object), target.value);
   }
   void Wait(AgentId thread, const WaitTarget& target, const Site&) override {
-    base_.memory.TellLanesMet();
+    base_.memory.NotifyLanesMet();
     base_.model.Wait(thread, syncs_.SemaphoreOf(target.object), target.value,
                      {.decrement = target.decrement, .scope = target.scope});
+  }
+  bool OneLaneArrives() const override { return true; }
+  ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const override {
+    ShownArrival shown = Waitable::ShowArrival(agent, arrival);
+    shown.words = Cat("signals ", shown.name, " +", arrival.amount);
+    shown.by_clock = false;
+    return shown;
+  }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    Append(&shown.words, " ≥ ", target.value, target.decrement ? ", and takes it" : "");
+    shown.acquires = ShownWait::Acquires::kCredits;
+    shown.amount = target.value, shown.takes = target.decrement;
+    return shown;
   }
   std::string Describe(AgentId thread, const WaitTarget& target) const override {
     return WordsFor(At(target).Waiting(thread, target.value, {}));
@@ -39,7 +53,7 @@ class OfSemaphores final : public Waitable {
   }
   std::int64_t Object(AgentId, const WaitTarget& target) const override { return syncs_.ObjectOf(target.object); }
   // A wait that leaves its credits changes nothing that another one sees.
-  void TellTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
+  void ReportTouches(AgentId, const WaitTarget& target, ThreadTouches* touches) const override {
     target.decrement ? touches->Signals(target.object) : touches->Looks(target.object);
   }
   std::optional<scheduler::Need> Needs(AgentId, const WaitTarget& target) const override {

@@ -46,9 +46,9 @@ std::optional<std::vector<const agents::ArrivingCopy*>> SessionSemaphores::Resto
 
 AsyncRequest SessionSemaphores::RequestFor(const SyncArray& array, const agents::ArrivingCopy& copy) const {
   const std::shared_ptr<const agents::HeldCopy>& held = copy.credit.copy;
-  const SyncRequest& asked = array.request;
-  const bool counts_bytes = asked.kind == SyncKind::kDmaSemaphore;
-  AsyncRequest request{.name = held->name, .await = "copy.wait()", .site = CodeSite::Of(asked.site)};
+  const SyncRequest& made = array.request;
+  const bool counts_bytes = made.kind == SyncKind::kDmaSemaphore;
+  AsyncRequest request{.name = held->name, .await = "copy.wait()", .site = CodeSite::Of(made.site)};
   request.completions.push_back({.object = array.semaphore(copy.credit.element - FirstElement(array)),
                                  .amount = copy.credit.amount,
                                  .unit = counts_bytes ? CompletionUnit::kBytes : CompletionUnit::kCount});
@@ -70,7 +70,7 @@ void SessionSemaphores::Note(AgentId operation, const agents::ArrivingCopy* resu
     const bool here = semaphore != nullptr && operands_.contains(*semaphore);
     if (!here || completion.after != Half::kWrite) continue;
     OnOperand& noted = on_operands_[operation];
-    noted.told = *semaphore;
+    noted.semaphore = *semaphore;
     noted.copy.site = request.site;
     if (!request.destinations.empty()) {
       noted.copy.destination = request.destinations[0];
@@ -86,9 +86,9 @@ void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t elem
   base_.model.Of(semaphore).ForEachCredit([&](AgentId by, std::int64_t amount) {
     const auto at = on_operands_.find(by);
     agents::LeftCopy* const copy =
-        at == on_operands_.end() || at->second.told != semaphore ? nullptr : &at->second.copy;
+        at == on_operands_.end() || at->second.semaphore != semaphore ? nullptr : &at->second.copy;
     if (copy != nullptr) {
-      at->second.under_way = true;
+      at->second.in_flight = true;
       copy->name = base_.model.agents().OperationName(by);
       copy->element = element;
       copy->amount = amount;
@@ -128,7 +128,7 @@ void SessionSemaphores::HandOver(const SyncArray& array, std::int64_t device) {
 
 void SessionSemaphores::ReportLostCopies() const {
   for (const auto& [operation, noted] : on_operands_) {
-    if (noted.copy.again == nullptr || noted.copy.destination.bytes > ByteCount(0) || noted.under_way) continue;
+    if (noted.copy.again == nullptr || noted.copy.destination.bytes > ByteCount(0) || noted.in_flight) continue;
     base_.memory.Report(
         {.code = FindingCode::kUseAfterScope,
          .message = Cat("the kernel waits for ", noted.copy.again->name, ", and the array that the copy writes, ",

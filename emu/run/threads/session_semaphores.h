@@ -54,9 +54,9 @@ class SessionSemaphores {
   // An operation with a write phase that signals a semaphore that is an operand: what it would be to later launches.
   struct OnOperand {
     agents::LeftCopy copy;
-    SemaphoreId told;
+    SemaphoreId semaphore;
     std::string into;        // the name of what it writes
-    bool under_way = false;  // no agent has waited for it
+    bool in_flight = false;  // no agent has waited for it
   };
   void Restore(SemaphoreId semaphore, std::int64_t count);  // what it held before the kernel
   std::int64_t cores() const { return base_.shape.cores() ? base_.shape.blocks() / base_.shape.devices() : 1; }

@@ -79,7 +79,7 @@ TEST(SharedStack, BytesOfAScopeThatGoesOnAreFreedOnceAndStayItsOwn) {
   EXPECT_EQ(third.gone, (Buffers{{1}}));
 }
 
-TEST(SharedStack, AtTheEndAllThatIsLeftIsTold) {
+TEST(SharedStack, AtTheEndAllThatIsLeftIsReported) {
   SharedStack stack;
   stack.Place(kFirst, Of(1, 0, 8));
   stack.Place(kSecond, Of(2, 1024, 8));

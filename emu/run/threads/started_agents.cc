@@ -11,7 +11,7 @@ bool RunsBodyAgain(const Frame& frame) { return frame.program().grid_in_agent &&
 }  // namespace
 
 StartedAgents::StartedAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel)
-    : AgentsUnderWay(machine), state_(state), reach_(kernel) {
+    : AgentsInFlight(machine), state_(state), reach_(kernel) {
   if (!state.program().loops.empty()) state.memory().Observe(&spins_.emplace(state.memory()));
 }
 
@@ -22,12 +22,12 @@ void StartedAgents::Remember(AgentId agent, const Started& started) {
 
 scheduler::AgentOrdinal StartedAgents::AddThread(AgentId thread, std::int64_t program, const Frame& frame) {
   Remember(thread, {.program = static_cast<std::int32_t>(program)});
-  return AgentsUnderWay::AddThread(thread, &frame);
+  return AgentsInFlight::AddThread(thread, &frame);
 }
 
 scheduler::AgentOrdinal StartedAgents::AddWarp(AgentId warp, std::int64_t number, const Frame& frame, AgentId parent) {
   Remember(warp, {.program = started_[parent.index()].program, .warp = static_cast<std::int32_t>(number)});
-  return AgentsUnderWay::AddThread(warp, &frame);
+  return AgentsInFlight::AddThread(warp, &frame);
 }
 
 const StartedAgents::Started* StartedAgents::StartedAs(AgentId agent) const {
@@ -52,18 +52,19 @@ void StartedAgents::EngineResumes(scheduler::AgentOrdinal engine) {
   if (spins() != nullptr) spins()->SetCurrent(nullptr, engine);
 }
 
-bool StartedAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const {
+bool StartedAgents::ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Signaller& other) const {
   const Started* const started = StartedAs(other.who);
   if (started == nullptr) return false;
   const bool goes_on = other.frame != nullptr && !other.frame->done();  // searches retire no agent
   const std::vector<std::int64_t> index = IndexOf(*started);
   const Waitable& what = machine().waitables().Of(target);
   const std::optional<bool> known = what.ThreadMaySignal(waiter, {.index = index, .is_warp = started->warp >= 0});
-  return known.has_value() ? *known : MayTell(goes_on ? other.frame : nullptr, target, index);
+  return known.has_value() ? *known : MaySignalByText(goes_on ? other.frame : nullptr, target, index);
 }
 
 // The target's array: by a thread of this index, which has ended if it has no frame.
-bool StartedAgents::MayTell(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const {
+bool StartedAgents::MaySignalByText(const Frame* frame, const WaitTarget& target,
+                                    absl::Span<const std::int64_t> index) const {
   const SyncArray& array = machine().syncs()[target.object.array];
   if (array.request.collective >= 0) return frame != nullptr;  // any line of the kernel may ask for it
   const SyncObject object{array.request.site.text_line, array.request.name};

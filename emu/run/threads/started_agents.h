@@ -13,13 +13,13 @@
 
 #include "emu/run/agents/launch_state.h"
 #include "emu/run/agents/spin.h"
-#include "emu/run/threads/agents_under_way.h"
+#include "emu/run/threads/agents_in_flight.h"
 #include "emu/run/threads/signal_reach.h"
 #include "emu/run/threads/thread_machine.h"
 
 namespace palladion::threads {
 
-class StartedAgents final : public AgentsUnderWay {
+class StartedAgents final : public AgentsInFlight {
  public:
   // All outlive it.
   StartedAgents(agents::LaunchState& state, ThreadMachine& machine, const Kernel& kernel);
@@ -40,11 +40,11 @@ class StartedAgents final : public AgentsUnderWay {
     std::int32_t program = -1;  // of a thread; of a warp, its thread's
     std::int32_t warp = -1;
   };
-  bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const override;
+  bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Signaller& other) const override;
   void Remember(AgentId agent, const Started& started);
   const Started* StartedAs(AgentId agent) const;                    // nullptr: an engine's operation
   std::vector<std::int64_t> IndexOf(const Started& started) const;  // in the grid
-  bool MayTell(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const;
+  bool MaySignalByText(const Frame* frame, const WaitTarget& target, absl::Span<const std::int64_t> index) const;
 
   agents::LaunchState& state_;
   std::optional<agents::SpinWatch> spins_;

@@ -233,7 +233,7 @@ void SyncArrays::End(SyncId id, const CodeSite& site, memory_model::Barrier::End
   // Peers may come to it by its name, and operations in flight may signal it.
   if (base_.shape.has_block_peers() || !array.block.valid()) return;
   const Block& block = base_.residents.Of(array.block);
-  base_.residents.ClusterOf(block.cluster).under_way > 0 ? Of(array.block).ended.push_back(id) : Retire(id);
+  base_.residents.ClusterOf(block.cluster).in_flight > 0 ? Of(array.block).ended.push_back(id) : Retire(id);
 }
 
 void SyncArrays::EndLeft(BlockId block, memory_model::Barrier::Ends ends) {

@@ -20,17 +20,17 @@ std::string Product(const std::string& more) {
 
 // Thread 0 multiplies, signals thread 1, which multiplies too, and multiplies again: `heard`, after a signal of
 // thread 1.
-std::string Thrice(bool heard) {
+std::string Thrice(bool waits) {
   const auto on = [](const std::string& what, int barrier) {
     return Cat("    ", what, "(barrier=%b", barrier, ");\n");
   };
   const std::string first =
       Cat("    %v = broadcast_in_dim{shape=[128], dims=[]}(4:i8) : i8[128];\n    _ = swap(%p.at[0, *], %v) : i8[128];\n"
           "    commit_smem();\n",
-          Product("accumulate=false"), on("barrier_arrive", 1), heard ? on("barrier_wait", 3) : "",
+          Product("accumulate=false"), on("barrier_arrive", 1), waits ? on("barrier_wait", 3) : "",
           Product("accumulate=true, barrier=%b0"), on("barrier_wait", 0));
   const std::string second = Cat(on("barrier_wait", 1), Product("accumulate=true, barrier=%b2"),
-                                 heard ? on("barrier_arrive", 3) : "", on("barrier_wait", 2));
+                                 waits ? on("barrier_arrive", 3) : "", on("barrier_wait", 2));
   std::string scope;
   for (int i = 0; i < 4; ++i)
     Append(&scope, "%b", i, ": ref<smem,barrier{arrivals=1, orders_tensor_core=true}[1]> as \"b", i, "\", ");
@@ -39,10 +39,10 @@ std::string Thrice(bool heard) {
                                       EachDoes("wg", {first, second}), "    return; };\n"));
 }
 
-Report CheckThrice(bool heard) {
+Report CheckThrice(bool waits) {
   absl::StatusOr<PreparedKernel> kernel =
-      PrepareText(Thrice(heard), {.kernel = "", .target = "mosaic_gpu/b200", .path = ""});
-  EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << Thrice(heard);
+      PrepareText(Thrice(waits), {.kernel = "", .target = "mosaic_gpu/b200", .path = ""});
+  EXPECT_TRUE(kernel.ok()) << kernel.status() << "\n" << Thrice(waits);
   if (!kernel.ok()) return {};
   absl::StatusOr<Report> report =
       Check(*kernel, {*TensorFromText(DType::kI32, {128}, "iota")}, {.seeds = 64, .contracts = false, .threads = 1});

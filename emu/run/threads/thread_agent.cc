@@ -119,7 +119,7 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
   scheduler::Operation operation{.loc = step.loc, .text_line = step.text_line, .work = agents::WorkOf(step, frame)};
   if (step.waits != nullptr) {
     const WaitTarget target = step.waits(step.params, step, frame);
-    if (target.kind != WaitTarget::Kind::kQueue) {  // copies of blocks that were complete when they were asked for
+    if (machine_.waitables().Of(target).IsVisible()) {
       wait_.Ask(id_, target, &operation);
       return gate_->MayGo(operation);
     }
@@ -132,9 +132,9 @@ bool ThreadAgent::MayGo(const Step& step, Frame& frame) {
 scheduler::Footprint ThreadAgent::Touches(const Step& step, Frame& frame) const {
   if (step.polls != nullptr) return FootprintOf(machine_, id_, step.polls(step.params, step, frame));
   if (step.signals == nullptr) return FootprintOf(step, frame);
-  const WaitTarget told = step.signals(step.params, step, frame);
-  if (!Waitables::IsWait(told)) return {};
-  return FootprintOf(machine_, SyncObjectRequest{told.object});
+  const WaitTarget signalled = step.signals(step.params, step, frame);
+  if (!Waitables::IsWait(signalled)) return {};
+  return FootprintOf(machine_, SyncObjectRequest{signalled.object});
 }
 
 void ThreadAgent::Before(const Step& step, Frame& frame) {

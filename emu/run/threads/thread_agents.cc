@@ -8,8 +8,8 @@
 #include "emu/run/threads/footprints.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
+#include "semantics/registry/cluster_launch_control.h"
 #include "semantics/registry/op_id.h"
-#include "semantics/registry/others_work.h"
 
 namespace palladion::threads {
 

@@ -97,12 +97,12 @@ absl::StatusOr<std::int64_t> ThreadMachine::Poll(const WaitTarget& target, const
 
 absl::Status ThreadMachine::Wait(const WaitTarget& target, const Site& site) {
   if (!Waitables::IsWait(target)) return absl::OkStatus();
-  if (target.kind == WaitTarget::Kind::kQueue) {  // of blocks: the memory's own
+  Waitable& what = waitables_.Of(target);
+  if (!what.IsVisible()) {  // the memory's own
     if (touches_ != nullptr) touches_->Everything();
     return memory_.Wait(target, site);
   }
-  Waitable& what = waitables_.Of(target);
-  if (touches_ != nullptr) what.TellTouches(current_, target, touches_);
+  if (touches_ != nullptr) what.ReportTouches(current_, target, touches_);
   changes_.Add(what.Object(current_, target));
   what.Wait(current_, target, site);
   memory_.watchers().Each(memory_model::EventKind::kWait,
@@ -218,7 +218,7 @@ void ThreadMachine::EndBlock(BlockId block) {
 // Where a cluster's operations have landed, nothing can ask for a block of it any more.
 void ThreadMachine::RetireIfIdle(std::int64_t number) {
   const Cluster& cluster = residents_.ClusterOf(number);
-  if (cluster.under_way > 0) return;
+  if (cluster.in_flight > 0) return;
   for (const BlockId block : cluster.blocks) syncs_.RetireEnded(block);
   if (!cluster.over) return;
   operands_.ClusterRetires(number);

@@ -94,7 +94,7 @@ class ThreadMachine final : public memory_model::OverMemory {
   scheduler::Changes& changes() { return changes_; }
 
   // From here on every request reports what it has touched: for exhaustive search. It outlives the machine's requests.
-  void TellTouches(ThreadTouches* touches) { touches_ = touches; }
+  void ReportTouchesTo(ThreadTouches* touches) { touches_ = touches; }
   ThreadTouches* touches() const { return touches_; }  // nullptr: no search
 
   // Called for every warp that a thread forks, with the step that it begins with. It has been added as a thread.

@@ -146,7 +146,7 @@ void ThreadTouches::EndsThread(AgentId thread) {
   const Cluster& cluster = residents.ClusterOf(block.cluster);
   std::int64_t running = 0;
   for (const BlockId of_cluster : cluster.blocks) running += residents.Of(of_cluster).running;
-  const bool open = cluster.under_way > 0 || machine_.shape().several_devices();
+  const bool open = cluster.in_flight > 0 || machine_.shape().several_devices();
   ends.object = EndsObjectOf(block.cluster);
   ends.commutes = running > 1 || !open ? kEnds : 0;
   ends.turns = open;

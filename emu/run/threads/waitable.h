@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/run/threads/shown_waits.h"
 #include "memory_model/sync/wait_record.h"
 #include "scheduler/operation.h"
 #include "semantics/base/ids.h"
@@ -56,6 +57,15 @@ class Waitable {
   // A thread has ended, which may end a wait. Called for the barrier of a cluster alone (ThreadMachine::LeaveCluster).
   virtual void ThreadEnds(const Asker&) {}
   virtual void Retire(BlockId) {}  // the block has come to its end, and what it alone had of these is gone
+  // Else nothing is waited for: no operation of a schedule.
+  virtual bool IsVisible() const { return true; }
+  // One lane of a thread arrives for it, whatever the others have come to.
+  virtual bool OneLaneArrives() const { return false; }
+
+  // ---- for recorded schedules
+
+  virtual ShownArrival ShowArrival(AgentId agent, const Arrival& arrival) const;  // before it arrives
+  virtual ShownWait ShowWait(AgentId agent, const WaitTarget& target) const;      // after it has waited
 
   // ---- for the scheduler
 
@@ -64,7 +74,7 @@ class Waitable {
     return {.object = Object(thread, target)};
   }
   // For exhaustive search: what this one touches, reported before it is carried out. Without more: the object, alone.
-  virtual void TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const;
+  virtual void ReportTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const;
   // Of a wait for a count, how much that has to be.
   virtual std::optional<scheduler::Need> Needs(AgentId, const WaitTarget&) const { return std::nullopt; }
 

@@ -9,9 +9,9 @@
 namespace palladion::threads {
 namespace {
 
-// Of ids with nothing behind them: an element that is not there, which a finding has reported, and copies of blocks,
-// which the memory has completed where they were asked for. A loop that looks there never sees a change.
-class NoObject final : public Waitable {
+// Of ids with nothing behind them: an element that is not there, which a finding has reported. A loop that looks there
+// never sees a change.
+class NoObject : public Waitable {
  public:
   bool CanWait(AgentId, const WaitTarget&) const override { return true; }
   void Wait(AgentId, const WaitTarget&, const Site&) override {}
@@ -25,6 +25,11 @@ class NoObject final : public Waitable {
   static constexpr std::int64_t kNoObject = -2;  // no object's number, nor scheduler::Operation::kUnknown
 };
 
+// Of copies of blocks, which the memory has completed where they were issued.
+class BlockCopies final : public NoObject {
+  bool IsVisible() const override { return false; }
+};
+
 }  // namespace
 
 absl::Status Waitable::Arrive(const Asker& asker, const Arrival& arrival) {
@@ -36,8 +41,18 @@ absl::StatusOr<std::int64_t> Waitable::Poll(const Asker& asker, const WaitTarget
   return absl::InternalError(ToAbsl(Cat(Describe(asker.agent, target), " can only be waited for")));
 }
 
-void Waitable::TellTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const {
+void Waitable::ReportTouches(AgentId thread, const WaitTarget& target, ThreadTouches* touches) const {
   touches->Object(Object(thread, target));
+}
+
+ShownArrival Waitable::ShowArrival(AgentId agent, const Arrival& arrival) const {
+  const std::string name = Name(agent, arrival.at);
+  return {.name = name, .words = Cat("arrives at ", name), .key = {Object(agent, arrival.at)}};
+}
+
+ShownWait Waitable::ShowWait(AgentId agent, const WaitTarget& target) const {
+  const std::string name = Name(agent, target);
+  return {.name = name, .words = Cat("waits for ", name), .keys = {{Object(agent, target)}}};
 }
 
 bool Completes(const AsyncRequest& request, std::int64_t object) {
@@ -50,6 +65,7 @@ std::string WordsFor(const memory_model::WaitRecord& wait) {
 }
 
 std::unique_ptr<Waitable> AlwaysThere(const WaitableParts&) { return std::make_unique<NoObject>(); }
+std::unique_ptr<Waitable> BlockCopyWaits(const WaitableParts&) { return std::make_unique<BlockCopies>(); }
 
 Waitables::Waitables(const WaitableParts& parts) {
   for (const WaitableRow& row : kWaitables) of_[static_cast<std::size_t>(row.id)] = row.make(parts);

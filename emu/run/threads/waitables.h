@@ -23,6 +23,7 @@ struct WaitableParts {
 
 std::unique_ptr<Waitable> AlwaysThere(const WaitableParts& parts);        // waitables.cc
 std::unique_ptr<Waitable> BarrierWaits(const WaitableParts& parts);       // barrier_waits.cc
+std::unique_ptr<Waitable> BlockCopyWaits(const WaitableParts& parts);     // waitables.cc
 std::unique_ptr<Waitable> ClusterSyncWaits(const WaitableParts& parts);   // cluster_sync_waits.cc
 std::unique_ptr<Waitable> GroupWaits(const WaitableParts& parts);         // group_waits.cc
 std::unique_ptr<Waitable> MeetingWaits(const WaitableParts& parts);       // meeting_waits.cc
@@ -40,7 +41,7 @@ inline constexpr WaitableRow kWaitables[] = {
     {WaitTarget::Kind::kBarrier, BarrierWaits},
     {WaitTarget::Kind::kSemaphore, SemaphoreWaits},
     {WaitTarget::Kind::kGroups, GroupWaits},
-    {WaitTarget::Kind::kQueue, AlwaysThere},
+    {WaitTarget::Kind::kQueue, BlockCopyWaits},
     {WaitTarget::Kind::kMeeting, MeetingWaits},
     {WaitTarget::Kind::kSpawned, WarpWaits},
     {WaitTarget::Kind::kNamedBarrier, NamedBarrierWaits},

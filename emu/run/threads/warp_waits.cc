@@ -20,10 +20,15 @@ class OfWarps final : public Waitable {
     base_.model.JoinWarps(thread, warps);
     for (const AgentId warp : warps) base_.residents.RetireThread(warp);
   }
+  ShownWait ShowWait(AgentId agent, const WaitTarget& target) const override {
+    ShownWait shown = Waitable::ShowWait(agent, target);
+    shown.acquires = ShownWait::Acquires::kChildren;
+    return shown;
+  }
   std::string Describe(AgentId, const WaitTarget&) const override { return "its warps"; }
   std::int64_t Object(AgentId thread, const WaitTarget&) const override { return WarpsObjectOf(thread); }
   // What the warps have seen of every barrier, too.
-  void TellTouches(AgentId, const WaitTarget&, ThreadTouches* touches) const override { touches->Everything(); }
+  void ReportTouches(AgentId, const WaitTarget&, ThreadTouches* touches) const override { touches->Everything(); }
   std::optional<bool> ThreadMaySignal(AgentId waiter, const Other& other) const override {
     return other.is_warp && base_.residents.Of(waiter).index == other.index;
   }

@@ -64,17 +64,17 @@ TEST_F(ObservedRunTest, ANaNOfTheInputIsNotBornInTheKernel) {
 }
 
 // Kernels mask such elements later, mostly, so it is reported and no more.
-TEST_F(ObservedRunTest, WhatNobodyWroteIsToldApart) {
+TEST_F(ObservedRunTest, UnwrittenMemoryIsReportedApart) {
   const std::string read = "    %t0 = get(%tr.at[1 +: 2]) : f32[2];\n";
-  const std::string told = "first in the program: get, line 17 of the kernel text\n  %t0[0] = nan\n";
+  const std::string reported = "first in the program: get, line 17 of the kernel text\n  %t0[0] = nan\n";
   const std::string clean = Observe(0, RootKernel(read), "[3,4,5,6]", {"--trap", "nan"});
   ExpectIn("trap: no nan was born\n  one was read from unwritten memory", clean);
-  ExpectIn(told, clean);
+  ExpectIn(reported, clean);
   // What comes of it is not born; what comes of a clean operand after it is.
   const std::string use = "    %t1 = neg(%t0) : f32[2];\n    %n = neg(%a) : f32[4];\n    %t2 = log(%n) : f32[4];\n";
   const std::string both = Observe(1, RootKernel(read + use), "[3,4,5,6]", {"--trap", "nan"});
   ExpectIn("the first nan is born in the program: log, line 20", both);
-  ExpectIn(told, both);
+  ExpectIn(reported, both);
   const std::string write = "    _ = swap(%tr, %a) : f32[4];\n";
   for (const char* x : {"[3,4,5,6]", "[3,nan,5,6]"}) {
     const std::string text = Observe(0, RootKernel(write + read), x, {"--trap", "nan"});

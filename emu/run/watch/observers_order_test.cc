@@ -6,8 +6,8 @@
 
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "scheduler/policies/portfolio.h"
 #include "semantics/base/cat.h"
 
@@ -80,7 +80,7 @@ Log RunWith(bool scheduled) {
   agents::LaunchOptions launch{.observers = {&first, &a, &b, &c}};
   absl::Status status;
   if (scheduled) {
-    launch.way = launch::WayOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
+    launch.mode = launch::ExecutionModeOf(kernel->state().program(), {.purpose = launch::Purpose::kMoves});
     status = launch::Run({kernel->state(), {}, {&output, 1}}, launch,
                          *scheduler::MakePolicy(scheduler::PolicyOfSeed(0), 0, {}))
                  .status();
@@ -92,7 +92,7 @@ Log RunWith(bool scheduled) {
   return log;
 }
 
-TEST(Observers, AreToldInTheOrderOfTheirList) {
+TEST(Observers, AreNotifiedInTheOrderOfTheirList) {
   const Log expected = {"first bound", "a bound",  "b bound",  "c bound",    "a runs 0",   "b runs 0",
                         "c runs 0",    "a before", "c before", "a store",    "b store",    "c store",
                         "late store",  "a after",  "c after",  "a finished", "b finished", "c finished"};

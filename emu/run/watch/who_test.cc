@@ -49,13 +49,13 @@ class Listener final : public run::Watcher {
     if (target.kind == WaitTarget::Kind::kSemaphore) Say(who, "awaited");
   }
 
-  std::map<AgentId, std::string> told;  // by operation; invalid: what the core does itself
+  std::map<AgentId, std::string> events;  // by operation; invalid: what the core does itself
   std::vector<AgentId> blocks, dmas;
   std::vector<AgentId> agents;
 
  private:
   void Say(const Who& who, const char* what) {
-    std::string& text = told[who.operation];
+    std::string& text = events[who.operation];
     text += (text.empty() ? "" : " ");
     text += what;
     agents.push_back(who.agent);
@@ -71,19 +71,19 @@ TEST(Who, AnOperationHasItsIdFromItsIssueToItsEnd) {
   const MutableArray out{DType::kF32, shape, reinterpret_cast<std::byte*>(o.data())};
   for (const std::uint64_t seed : {0, 1, 2, 3}) {
     Listener listener;
-    const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {&listener}};
+    const agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .observers = {&listener}};
     const auto result = launch::Run({kernel->state(), {&in, 1}, {&out, 1}}, options,
                                     *scheduler::MakePolicy(scheduler::PolicyOfSeed(seed), seed, {}));
     ASSERT_TRUE(result.ok()) << result.status();
     EXPECT_EQ(x, o);
     ASSERT_EQ(2u, listener.blocks.size());
     ASSERT_EQ(2u, listener.dmas.size());
-    EXPECT_EQ(5u, listener.told.size()) << "four operations, and the core";
+    EXPECT_EQ(5u, listener.events.size()) << "four operations, and the core";
     for (const auto* operations : {&listener.blocks, &listener.dmas}) {
       for (const AgentId operation : *operations)
-        EXPECT_EQ("issued reads done writes done", listener.told[operation]) << operation.value;
+        EXPECT_EQ("issued reads done writes done", listener.events[operation]) << operation.value;
     }
-    EXPECT_EQ("awaited awaited", listener.told[AgentId{}]);
+    EXPECT_EQ("awaited awaited", listener.events[AgentId{}]);
     for (const AgentId agent : listener.agents) EXPECT_EQ(listener.agents.front(), agent) << "the core";
   }
 }

@@ -11,9 +11,9 @@
 #include "emu/kernel/arrays.h"
 #include "emu/kernel/float_environment.h"
 #include "emu/kernel/operand_check.h"
+#include "emu/run/launch/execution_mode.h"
 #include "emu/run/launch/launch.h"
 #include "emu/run/launch/run.h"
-#include "emu/run/launch/way.h"
 #include "emu/run/threads/residency.h"
 #include "emu/run/watch/observed.h"
 #include "emu/timing/base/ticks.h"
@@ -52,7 +52,8 @@ absl::Status CheckKernel(const Program& program, const Machine& machine) {
   if (!observable) return wrong(", prepared without PrepareOptions::observable, which a time needs");
   const bool blocks = std::any_of(program.operand_infos.begin(), program.operand_infos.end(),
                                   [](const OperandInfo& info) { return info.mode == BlockMode::kResident; });
-  if (blocks || launch::WayOf(program, {.purpose = launch::Purpose::kMoves}) != launch::Way::kThreads) {
+  if (blocks ||
+      launch::ExecutionModeOf(program, {.purpose = launch::Purpose::kMoves}) != launch::ExecutionMode::kThreads) {
     return absl::UnimplementedError(
         Cat("kernel @", program.kernel_name,
             blocks ? " has blocks that the backend copies; their copies have no cost yet"
@@ -110,7 +111,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
                              GpuTimer::Create(kernel, chip, {.room = fits.room, .links = links}));
   std::optional<timeline::TimelineRecorder> timeline;
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
-  agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kThreads, .observers = {timer.get()}};
+  agents::LaunchOptions scheduled{.run = call.run, .mode = agents::ExecutionMode::kThreads, .observers = {timer.get()}};
   left_out.Tell(scheduled);
   scheduled.races = call.races;
   scheduled.loop.record = options.record;

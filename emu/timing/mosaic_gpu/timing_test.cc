@@ -249,7 +249,7 @@ TEST(GpuTiming, ItsMovesReplayWithoutAClock) {
   const PreparedKernel kernel = Prepared(text);
   std::vector<Tensor> outputs = *kernel::NewOutputs(kernel), inputs = InputsOf(kernel);
   scheduler::ReplayPolicy replay(timed.result.run.moves);
-  agents::LaunchOptions options{.way = agents::Way::kThreads, .clusters_at_once = 132};
+  agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .clusters_at_once = 132};
   const std::vector<ConstArray> in = kernel::ArraysOf(inputs);
   const std::vector<MutableArray> out = kernel::MutableArraysOf(outputs);
   const absl::StatusOr<agents::Ran> again = launch::Run({kernel.state(), in, out}, options, replay);

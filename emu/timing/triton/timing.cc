@@ -109,7 +109,8 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
       .groups = costs.common.sms, .blocks = room.blocks, .replace = base::TicksOf(costs.common.replace)};
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<TritonTimer> timer,
                              TritonTimer::Create(kernel, costs, {.room = places, .l1_lines = LinesOfL1(costs, room)}));
-  agents::LaunchOptions scheduled{.run = call.run, .way = agents::Way::kPrograms, .observers = {timer.get()}};
+  agents::LaunchOptions scheduled{
+      .run = call.run, .mode = agents::ExecutionMode::kPrograms, .observers = {timer.get()}};
   left_out.Tell(scheduled);
   scheduled.loop.record = false;
   scheduled.loop.clock = &timer->clock();

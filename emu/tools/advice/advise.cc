@@ -90,7 +90,7 @@ bool ShowNothing(const std::vector<Tensor>& outputs) {
   return !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), IsAllAlike);
 }
 
-struct Told {
+struct TimeAndUncertainty {
   machines::Nanoseconds time;
   std::optional<double> uncertainty;
 };
@@ -208,7 +208,7 @@ class Adviser {
                 .uncertainty = {},
                 .refused = "",
                 .text = Print(candidate.module)};
-    const absl::StatusOr<Told> time = TimeOf(candidate);
+    const absl::StatusOr<TimeAndUncertainty> time = TimeOf(candidate);
     if (time.ok()) {
       tried.time = time->time;
       tried.uncertainty = time->uncertainty;
@@ -221,7 +221,7 @@ class Adviser {
   }
 
   // An error says why it is no advice.
-  absl::StatusOr<Told> TimeOf(const Candidate& candidate) const {
+  absl::StatusOr<TimeAndUncertainty> TimeOf(const Candidate& candidate) const {
     PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel, Prepared(candidate.module, true));
     PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed, timing::TimeKernel(CallOf(kernel)));
     PALLADION_RETURN_IF_ERROR(Refuse(NewIn(timed.report, timed_report_)));
@@ -235,7 +235,7 @@ class Adviser {
     if (ShowNothing(outputs_))
       return absl::FailedPreconditionError(
           "its outputs are equal, but all their elements are alike on these inputs, so that shows nothing");
-    return Told{.time = timed.timing.time, .uncertainty = timed.timing.uncertainty};
+    return TimeAndUncertainty{.time = timed.timing.time, .uncertainty = timed.timing.uncertainty};
   }
 
   static absl::Status Refuse(const std::string& why) {

@@ -23,7 +23,7 @@ using timing::mosaic_gpu::test::MachineNamed;
 using timing::mosaic_gpu::test::MatmulText;
 using timing::mosaic_gpu::test::Prepared;
 
-struct Asked {
+struct Question {
   std::string text;
   std::string target = "mosaic_gpu/h100";
   bool what_ifs = false;
@@ -31,17 +31,17 @@ struct Asked {
   std::string values = "full(1)";
 };
 
-Advice AdviceOn(const Asked& asked) {
-  const PreparedKernel kernel = Prepared(asked.text, asked.target);
-  const std::vector<Tensor> inputs = InputsOf(kernel, asked.values);
-  const machines::Machine machine = MachineNamed(asked.target.substr(asked.target.find('/') + 1));
+Advice AdviceOn(const Question& question) {
+  const PreparedKernel kernel = Prepared(question.text, question.target);
+  const std::vector<Tensor> inputs = InputsOf(kernel, question.values);
+  const machines::Machine machine = MachineNamed(question.target.substr(question.target.find('/') + 1));
   absl::StatusOr<Advice> advice = Advise({.kernel = kernel,
                                           .inputs = inputs,
                                           .machine = machine,
                                           .run = {},
                                           .seeds = 2,
-                                          .what_ifs = asked.what_ifs,
-                                          .changes = asked.changes});
+                                          .what_ifs = question.what_ifs,
+                                          .changes = question.changes});
   EXPECT_TRUE(advice.ok()) << advice.status();
   return *std::move(advice);
 }
@@ -85,11 +85,11 @@ TEST(Advise, WhatDoesNotFitIsRefusedWithItsReason) {
   EXPECT_FALSE(more.time.has_value());
   EXPECT_NE(std::string::npos, more.refused.find("shared memory")) << more.refused;
   EXPECT_EQ(&more, &advice.tried.back()) << "what is refused comes last";
-  const std::string told = AdviceText(advice, Prepared(MatmulText({.slots = 9})).state().module());
-  EXPECT_NE(std::string::npos, told.find("refused\n  one more slot")) << told;
+  const std::string advised = AdviceText(advice, Prepared(MatmulText({.slots = 9})).state().module());
+  EXPECT_NE(std::string::npos, advised.find("refused\n  one more slot")) << advised;
 }
 
-TEST(Advise, WhatIsNotRecognisedIsToldWithItsReason) {
+TEST(Advise, WhatIsNotRecognisedIsReportedWithItsReason) {
   const Advice advice = AdviceOn({.text = MatmulText({.m = 64, .n = 128, .k = 256, .slots = 4})});
   ASSERT_FALSE(advice.not_tried.empty());
   EXPECT_EQ(advice.not_tried[0].what, "slots of ring a, b");
@@ -240,7 +240,7 @@ TEST(Advise, BlocksThatTheTargetRefusesAreRefused) {
   EXPECT_FALSE(Of(advice, "blocks of 4 for 8").time.has_value());
 }
 
-TEST(Advise, BlocksThatCannotGrowAreToldWithTheReason) {
+TEST(Advise, BlocksThatCannotGrowAreReportedWithTheReason) {
   const Advice advice = AdviceOn({.text = AddText(4096), .target = "mosaic_tpu/v5e"});
   const auto found = std::find_if(advice.not_tried.begin(), advice.not_tried.end(), [](const NotTried& one) {
     return one.what.find("blocks of 8192 for 4096") != std::string::npos;
@@ -348,11 +348,12 @@ TEST(Advise, OutputsThatAreAllAlikeAreNoEvidence) {
 TEST(Advise, ADifferenceBelowItsUncertaintyIsSaid) {
   const std::string text = AddText(16);
   const Advice advice = AdviceOn({.text = text, .target = "mosaic_tpu/v5e"});
-  const std::string told = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
-  EXPECT_NE(std::string::npos, told.find("outputs are compared with random numbers in x, whose elements")) << told;
+  const std::string advised = AdviceText(advice, Prepared(text, "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, advised.find("outputs are compared with random numbers in x, whose elements"))
+      << advised;
   EXPECT_NE(std::string::npos,
-            told.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
-      << told;
+            advised.find("The difference of two times is uncertain by at most 18.0 % of the slower one"))
+      << advised;
   Advice close = advice;
   close.tried.resize(1);
   close.tried[0].time = 0.875 * advice.timing.time;
@@ -376,11 +377,11 @@ TEST(Advise, StepsOfAGridAreALimit) {
   EXPECT_TRUE(step->halved && step->time.has_value());
   EXPECT_LT(*step->time, 0.8 * advice.timing.time);
   EXPECT_EQ(step, advice.what_ifs.begin()) << "nothing limits a kernel of small blocks as much";
-  const std::string told = AdviceText(advice, Prepared(AddText(16), "mosaic_tpu/v5e").state().module());
-  EXPECT_NE(std::string::npos, told.find("  grid.step, halved ")) << told;
+  const std::string advised = AdviceText(advice, Prepared(AddText(16), "mosaic_tpu/v5e").state().module());
+  EXPECT_NE(std::string::npos, advised.find("  grid.step, halved ")) << advised;
 }
 
-TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
+TEST(Advise, ARateThatCannotBeDoubledIsReportedWithItsReason) {
   const std::string text = MatmulText({.m = 64, .n = 128, .k = 1024, .slots = 4});
   const Advice advice = AdviceOn({.text = text, .what_ifs = true, .changes = {}});
   const auto of = [&](std::string_view rate) {
@@ -392,8 +393,8 @@ TEST(Advise, ARateThatCannotBeDoubledIsToldWithItsReason) {
   EXPECT_TRUE(of("l2.bandwidth").time.has_value()) << of("l2.bandwidth").refused;
   EXPECT_EQ(of("l2.bandwidth").with, "l2.slice_rate");
   EXPECT_LE(*of("dram.peak").time, advice.timing.time);
-  const std::string told = AdviceText(advice, Prepared(text).state().module());
-  EXPECT_NE(std::string::npos, told.find("tma.row_rate: not possible alone: ")) << told;
+  const std::string advised = AdviceText(advice, Prepared(text).state().module());
+  EXPECT_NE(std::string::npos, advised.find("tma.row_rate: not possible alone: ")) << advised;
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ class InFlight : public testing::Test {
     const OperandDescription& declared = kernel_->outputs()[0];
     Tensor output(declared.dtype, declared.shape);
     const MutableArray out{output.dtype(), output.shape(), output.bytes()};
-    const agents::LaunchOptions options{.way = agents::Way::kThreads, .observers = {observer}};
+    const agents::LaunchOptions options{.mode = agents::ExecutionMode::kThreads, .observers = {observer}};
     LastLandsFirst last;
     const std::unique_ptr<scheduler::Policy> in_order = scheduler::MakeProgramOrder();
     const absl::StatusOr<agents::Ran> result =

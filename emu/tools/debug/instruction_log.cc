@@ -84,7 +84,7 @@ class LogWriter final : public run::Watcher {
   // Between an instruction's marks an access of the agent is the instruction's; one of an operation is not.
   void Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
            const std::byte* value) override {
-    std::vector<std::string>* accesses = UnderWay(who);
+    std::vector<std::string>* accesses = InFlight(who);
     if (accesses == nullptr) return;
     std::string text = Cat(Name(kind), " ", memory_->NameOf(access.buffer), watch::BoxText(access));
     if (kind == AccessKind::kWrite && value != nullptr) {
@@ -98,7 +98,7 @@ class LogWriter final : public run::Watcher {
   }
 
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) override {
-    std::vector<std::string>* accesses = UnderWay(who);
+    std::vector<std::string>* accesses = InFlight(who);
     if (accesses == nullptr) return;
     const auto* offsets = reinterpret_cast<const std::byte*>(access.offset.data());
     accesses->push_back(Cat(Name(kind), " ", memory_->NameOf(access.buffer), "{", access.offset.size(),
@@ -117,7 +117,7 @@ class LogWriter final : public run::Watcher {
   };
 
   // Those of the innermost instruction; nullptr: none.
-  std::vector<std::string>* UnderWay(const Who& who) {
+  std::vector<std::string>* InFlight(const Who& who) {
     Agent* const agent = who.of_operation() ? nullptr : agents_.current();
     return agent == nullptr || agent->accesses.empty() ? nullptr : &agent->accesses.back();
   }

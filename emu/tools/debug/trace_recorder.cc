@@ -186,7 +186,7 @@ void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
 }
 
 void TraceRecorder::Awaited(const Who&, const WaitTarget& target) {
-  if (target.kind != WaitTarget::Kind::kQueue) return;
+  if (target.queue != AsyncQueue::kBlocks) return;
   std::int64_t end = now_;
   const auto wait = static_cast<std::int64_t>(events_.size()) - 1;
   for (std::int64_t copy : open_copies_) {

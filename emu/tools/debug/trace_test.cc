@@ -179,7 +179,7 @@ TEST_F(TraceTest, ThePageHoldsItsDataAndNoWayOut) {
   EXPECT_EQ(std::string::npos, page.find("http")) << "a page that needs nothing from elsewhere";
 }
 
-TEST_F(CommandTest, TraceWritesWhatItIsAskedFor) {
+TEST_F(CommandTest, TraceWritesWhatIsRequested) {
   const std::string kernel = Write("rows.pkir", kText);
   ExpectError(4, {"trace", kernel, "--in", "x=iota"},
               "give --out TRACE.json (for Perfetto), --page PAGE.html, or both");

@@ -71,7 +71,7 @@ TEST(Compare, NaNMeetsNaNAndAnInfinityTheSame) {
   EXPECT_EQ(Held::kWithin, one.held[0]);
 }
 
-TEST(Compare, TheSignOfAZeroPassesUnlessItIsAskedFor) {
+TEST(Compare, TheSignOfAZeroPassesUnlessItIsRequested) {
   const Bundle bundle = Sums();
   Tensor found = bundle.outputs[0].values;
   found.data<float>()[0] = -0.0f;
@@ -148,7 +148,7 @@ TEST(Compare, NoHypothesisExplainsWhatIsArbitrary) {
   EXPECT_GT(comparison.causes.tried, 10);
 }
 
-TEST(Compare, TheBoundOfWorkIsKeptAndTold) {
+TEST(Compare, TheBoundOfWorkIsKeptAndReported) {
   const Bundle bundle = Sums();
   const Comparison comparison = Held(bundle, Floats("[9,1,7,3,-4,5,60,7]"), {.causes = {.most = 3}});
   EXPECT_EQ(3, comparison.causes.tried + comparison.causes.failed);

@@ -33,8 +33,9 @@ ElementStory StoryOf(const Bundle& bundle, const GoldenOutput& output, const Ten
     how.run = options.run;
     return debug::Why(kernel, bundle.inputs, story.element, how);
   };
-  const absl::StatusOr<std::string> told = why();
-  story.why = told.ok() ? *told : Cat("where it comes from is not known: ", ToStd(told.status().message()), "\n");
+  const absl::StatusOr<std::string> why_text = why();
+  story.why =
+      why_text.ok() ? *why_text : Cat("where it comes from is not known: ", ToStd(why_text.status().message()), "\n");
   return story;
 }
 

@@ -57,7 +57,7 @@ bool Stores(const Instr& instr) {
 }
 
 // The values on the way back from what is stored, the nearest first.
-std::vector<ValueId> WayBack(const Instr& store, const Met& met, const Kernel& kernel) {
+std::vector<ValueId> ValuesBefore(const Instr& store, const Met& met, const Kernel& kernel) {
   std::vector<ValueId> way = {store.args[RowOf(store).stored].value};
   for (std::size_t at = 0; at < way.size() && way.size() < kMostValues; ++at) {
     const auto made = met.maker.find(way[at]);
@@ -127,7 +127,7 @@ class Epilogue {
   }
 
   void AddStore(std::size_t store) {
-    const std::vector<ValueId> way = WayBack(*met_.all[store], met_, kernel_);
+    const std::vector<ValueId> way = ValuesBefore(*met_.all[store], met_, kernel_);
     std::set<ValueId> direct = {way[0]};  // what leaving out the last operation alone stores
     for (const ValueId value : way) {
       const auto made = met_.maker.find(value);

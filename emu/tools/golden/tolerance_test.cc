@@ -148,7 +148,7 @@ TEST(Tolerance, WordsOfAKeyAreUndefinedTogether) {
   EXPECT_EQ((std::vector<std::uint8_t>{0, 0, 1, 1}), std::vector<std::uint8_t>(mask.begin(), mask.end()));
 }
 
-TEST(Tolerance, WhatNobodyWroteIsUndefined) {
+TEST(Tolerance, UnwrittenMemoryIsUndefined) {
   const std::string half = "    _ = swap(%orf.at[0 +: 2], dense<i32[2][1,2]>) : i32[2];";
   const Bundle bundle = Made(VectorKernel(half), {Of(DType::kI32, {4}, "iota")});
   ASSERT_TRUE(bundle.outputs[0].undefined.has_value());

@@ -25,7 +25,7 @@ class Generator {
     if (Below(6) == 0) Round(&ops, 1);
     if (Below(8) == 0) ops.push_back({What::kOwn});
     for (int n = Below(3); n > 0; --n) Damage(&ops);
-    KeepAsked(&ops, 0);
+    KeepRequested(&ops, 0);
     return kernel_;
   }
 
@@ -64,24 +64,24 @@ class Generator {
   }
 
   // Without what is about a request that has not been made here, and without requests made twice.
-  void KeepAsked(std::vector<CancelOp>* ops, unsigned asked) {
+  void KeepRequested(std::vector<CancelOp>* ops, unsigned requested) {
     for (std::size_t i = 0; i < ops->size();) {
       CancelOp& op = (*ops)[i];
-      const bool has = (asked >> op.slot & 1u) != 0;
-      const bool fits = op.what == What::kAsk ? (ever_asked_ >> op.slot & 1u) == 0 : has;
+      const bool has = (requested >> op.slot & 1u) != 0;
+      const bool fits = op.what == What::kAsk ? (ever_requested_ >> op.slot & 1u) == 0 : has;
       if (op.what != What::kOwn && !fits) {
         ops->erase(ops->begin() + static_cast<std::ptrdiff_t>(i));
         continue;
       }
-      if (op.what == What::kAsk) ever_asked_ |= 1u << op.slot, asked |= 1u << op.slot;
-      if (op.what == What::kQuery) KeepAsked(&op.body, asked);
+      if (op.what == What::kAsk) ever_requested_ |= 1u << op.slot, requested |= 1u << op.slot;
+      if (op.what == What::kQuery) KeepRequested(&op.body, requested);
       ++i;
     }
   }
 
   scheduler::Random random_;
   CancelKernel kernel_;
-  unsigned ever_asked_ = 0;  // slots, a bit each
+  unsigned ever_requested_ = 0;  // slots, a bit each
 };
 
 class Writer {
@@ -168,7 +168,7 @@ constexpr int kNone = -3, kPending = -2, kRefused = -1;  // else the block whose
 struct Block {
   enum : std::uint8_t { kWaits, kRuns, kTakenBy } state = kWaits;
   int pc = 0;
-  bool heard_no = false;
+  bool was_refused = false;
   std::vector<int> answers, read;  // by slot; how often
   std::vector<bool> did;           // by slot: its work
 };
@@ -199,7 +199,7 @@ class Search {
   static std::string KeyOf(const State& state) {
     std::string key;
     for (const Block& block : state.blocks) {
-      Append(&key, static_cast<int>(block.state), ".", block.pc, block.heard_no ? "n" : "", ":");
+      Append(&key, static_cast<int>(block.state), ".", block.pc, block.was_refused ? "n" : "", ":");
       for (std::size_t s = 0; s < block.answers.size(); ++s)
         Append(&key, block.answers[s], ".", block.read[s], block.did[s] ? "d" : "", ",");
     }
@@ -272,14 +272,14 @@ class Search {
       case What::kOwn:
         return Work(state, b, b);
       case What::kAsk:
-        reached.after_no |= block.heard_no;
+        reached.after_no |= block.was_refused;
         block.answers[slot] = kPending;
         return;
       case What::kWait:
         return;
       case What::kQuery:
         ++block.read[slot];
-        block.heard_no |= block.answers[slot] == kRefused;
+        block.was_refused |= block.answers[slot] == kRefused;
         if (block.answers[slot] == kRefused) block.pc += step.skip - 1;
         return;
       case What::kTaken:
@@ -371,8 +371,8 @@ HuntResult JudgeCancel(const CancelKernel& kernel, const HuntOptions& options) {
     if (exhaustive && options.max_schedules == 0) break;
     CheckOptions check{.seeds = options.seeds, .contracts = false, .threads = 1};
     check.exhaustive = exhaustive;
-    std::int64_t asked = 0;
-    if (exhaustive) check.interrupted = [&] { return ++asked > options.max_schedules; };
+    std::int64_t polls = 0;
+    if (exhaustive) check.interrupted = [&] { return ++polls > options.max_schedules; };
     const absl::StatusOr<Report> report = Check(*prepared, {m}, check);
     if (!report.ok()) {
       result.Contradict("error", report.status().ToString());

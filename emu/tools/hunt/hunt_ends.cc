@@ -35,7 +35,7 @@ bool PromisesNothing(const Finding& finding) {
 }
 
 // How a schedule ends, and what is found on the way.
-std::string WayOf(const check::Trial& trial) {
+std::string EndOf(const check::Trial& trial) {
   std::set<std::string> codes;
   for (const Finding& finding : trial.findings) {
     if (finding.code != FindingCode::kStartOrder) codes.emplace(Code(finding.code));  // of an order of beginning
@@ -63,9 +63,9 @@ class Comparison {
   }
 
  private:
-  absl::StatusOr<std::string> WayOfSchedule(const scheduler::Schedule& schedule) const {
+  absl::StatusOr<std::string> EndOfSchedule(const scheduler::Schedule& schedule) const {
     PALLADION_ASSIGN_OR_RETURN(const check::Trial trial, runner_->Run(schedule, check::Watch::kEverything, {}));
-    return trial.run.outcome == scheduler::Outcome::kBudget ? "" : WayOf(trial);
+    return trial.run.outcome == scheduler::Outcome::kBudget ? "" : EndOf(trial);
   }
 
   // Did it end? `ways`: nullptr: only that.
@@ -73,7 +73,7 @@ class Comparison {
     const std::vector<MutableArray> out = kernel::MutableArraysOf(outputs_);
     const auto visit = [&](const agents::Ran& ran) -> absl::StatusOr<bool> {
       if (ways == nullptr) return true;
-      PALLADION_ASSIGN_OR_RETURN(std::string way, WayOfSchedule(runner_->ScheduleOfSearch(ran, launch_)));
+      PALLADION_ASSIGN_OR_RETURN(std::string way, EndOfSchedule(runner_->ScheduleOfSearch(ran, launch_)));
       ways->insert(std::move(way));
       return true;
     };
@@ -87,7 +87,7 @@ class Comparison {
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
       scheduler::Schedule schedule = runner_->ScheduleOfSeed(seed);
       if (seed % 2 == 1) schedule.policy = scheduler::PolicyKind::kRandomWalk;
-      PALLADION_ASSIGN_OR_RETURN(const std::string way, WayOfSchedule(schedule));
+      PALLADION_ASSIGN_OR_RETURN(const std::string way, EndOfSchedule(schedule));
       if (!way.empty() && seen_.insert(way).second) ends_->unseen.insert(Cat(way, " of seed ", seed));
     }
     return absl::OkStatus();
@@ -126,8 +126,8 @@ Ends EndsOf(const HuntKernel& kernel, const EndsOptions& options) {
   const ReferenceMachine machine(kernel, written);
   const Reached reached = ExploreFrom(machine, options.max_states + 1);
   ends.states = reached.states;
-  ends.asked = reached.complete && reached.states <= options.max_states;
-  if (!ends.asked) return ends;
+  ends.searched = reached.complete && reached.states <= options.max_states;
+  if (!ends.searched) return ends;
   const absl::StatusOr<PreparedKernel> prepared =
       PrepareText(written.text, {.kernel = "", .target = kernel.target, .path = ""});
   if (!prepared.ok()) {

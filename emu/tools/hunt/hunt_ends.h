@@ -22,7 +22,7 @@ struct EndsOptions {
 };
 
 struct Ends {
-  bool asked = false;  // it has no more states than that
+  bool searched = false;  // it has no more states than that
   bool ended = false;
   std::int64_t states = 0, schedules = 0, pruned = 0;
   double seconds = 0;

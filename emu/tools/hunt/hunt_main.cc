@@ -129,15 +129,15 @@ int SayUsage() {
 }
 
 int CountEnds(const Arguments& arguments) {
-  int asked = 0, ended = 0, slow = 0, others = 0;
+  int searched = 0, ended = 0, slow = 0, others = 0;
   std::int64_t schedules = 0, pruned = 0, compared = 0, interleavings = 0;
   double seconds = 0, longest = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.kernels; ++seed) {
     HuntKernel kernel = RandomKernel(seed, arguments.which);
     if (arguments.ops > 0) kernel = CutTo(std::move(kernel), static_cast<int>(arguments.ops), seed);
     const Ends ends = EndsOf(kernel, {.seeds = arguments.more_seeds, .interleavings = arguments.interleavings});
-    if (!ends.asked) continue;
-    ++asked;
+    if (!ends.searched) continue;
+    ++searched;
     ended += ends.ended;
     slow += ends.seconds > 1;
     schedules += ends.schedules;
@@ -164,9 +164,9 @@ int CountEnds(const Arguments& arguments) {
       "the longest %.2f s; schedules %lld, given up %lld; all interleavings of %lld were compared: %lld; outcomes "
       "differ: "
       "%d\n",
-      asked, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned),
+      searched, ended, seconds, slow, longest, static_cast<long long>(schedules), static_cast<long long>(pruned),
       static_cast<long long>(compared), static_cast<long long>(interleavings), others);
-  return ended == asked && others == 0 ? 0 : 1;
+  return ended == searched && others == 0 ? 0 : 1;
 }
 
 void PrintTotals(const HuntTotals& totals) {

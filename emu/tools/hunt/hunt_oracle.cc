@@ -171,9 +171,9 @@ class Judgement {
   }
 
   void CompareWithExhaustive() {
-    std::int64_t asked = 0;
+    std::int64_t polls = 0;
     CheckOptions options{.exhaustive = true, .contracts = false, .threads = 1};
-    options.interrupted = [&] { return ++asked > options_.max_schedules; };
+    options.interrupted = [&] { return ++polls > options_.max_schedules; };
     const std::optional<Report> all = RunCheck(options);
     if (!all.has_value()) return;
     result_.exhausted = all->argument.rfind("all schedules were run", 0) == 0 && !all->interrupted;

@@ -307,19 +307,19 @@ TEST(Hunt, DamagedTensorOrderIsCaught) {
 // Every schedule of small kernels: it ends, and the outcomes are those of the reference machine.
 TEST(Hunt, EveryScheduleOfAFewStatesEnds) {
   for (const Kernels which : {Kernels::kAll, Kernels::kTensor}) {
-    int asked = 0, compared = 0, several = 0;
+    int searched = 0, compared = 0, several = 0;
     for (std::uint64_t seed = 1; seed < 1 + static_cast<std::uint64_t>(kKernels); ++seed) {
       const Ends ends =
           EndsOf(RandomKernel(seed, which), {.max_states = 60, .max_schedules = 20'000, .seconds = kNoLimit});
-      if (!ends.asked) continue;
-      ++asked;
+      if (!ends.searched) continue;
+      ++searched;
       EXPECT_TRUE(ends.ended) << "kernel " << seed << ": " << ends.schedules << " schedules " << ends.error;
       if (!ends.ended || ends.expected.empty()) continue;
       ++compared;
       several += ends.expected.size() > 1;
       EXPECT_EQ(ends.found, ends.expected) << "kernel " << seed;
     }
-    EXPECT_GT(compared, asked / 4);
+    EXPECT_GT(compared, searched / 4);
     EXPECT_GT(several, 0);
   }
 }

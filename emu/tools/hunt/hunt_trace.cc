@@ -38,14 +38,14 @@ void TraceRecorder::After(const Step& step, Frame& frame) {
 
 void TraceRecorder::Issued(const Who& who, const AsyncRequest& request) {
   if (copies_.count(request.site.text_line) > 0 && !request.destinations.empty())
-    under_way_[who.operation] = {request.program, request.site.text_line};
+    in_flight_[who.operation] = {request.program, request.site.text_line};
 }
 
 void TraceRecorder::HalfDone(const Who& who) {
-  const auto at = under_way_.find(who.operation);
-  if (at == under_way_.end()) return;
+  const auto at = in_flight_.find(who.operation);
+  if (at == in_flight_.end()) return;
   Add(at->second.program, at->second.line, true);
-  if (who.half == Half::kWrite) under_way_.erase(at);
+  if (who.half == Half::kWrite) in_flight_.erase(at);
 }
 
 namespace {

@@ -44,11 +44,11 @@ class TraceRecorder final : public run::Watcher {
   std::set<int> lines_;
   std::map<int, int> agents_;  // of TPUs: by line, whose it is
   std::set<int> copies_;       // lines
-  struct UnderWay {
+  struct InFlight {
     std::vector<std::int64_t> program;
     int line = 0;
   };
-  std::map<AgentId, UnderWay> under_way_;  // by operation
+  std::map<AgentId, InFlight> in_flight_;  // by operation
   std::vector<Event> events_;
   int bound_ = 0;
 };

@@ -20,11 +20,11 @@ ReferenceBarriers::ReferenceBarriers(const HuntKernel& kernel, std::shared_ptr<c
   }
 }
 
-void ReferenceBarriers::Arrive(int who, int barrier, const Issues* told) {
+void ReferenceBarriers::Arrive(int who, int barrier, const Issues* released) {
   State& state = StateOf(barrier);
-  const bool tells = told != nullptr && layout_->OrdersTensorCore(barrier);
-  if (listener_ != nullptr) listener_->Arrive(who, {barrier, state.completed}, tells);
-  if (tells) state.told.back() |= *told;
+  const bool releases = released != nullptr && layout_->OrdersTensorCore(barrier);
+  if (listener_ != nullptr) listener_->Arrive(who, {barrier, state.completed}, releases);
+  if (releases) state.released.back() |= *released;
   ++state.arrived;
   Complete(&state);
 }
@@ -34,7 +34,7 @@ void ReferenceBarriers::Complete(State* state) {
   state->arrived = 0;
   broken_ |= std::all_of(state->seen.begin(), state->seen.end(), [&](int seen) { return seen < state->completed; });
   ++state->completed;
-  state->told.emplace_back();
+  state->released.emplace_back();
 }
 
 void ReferenceBarriers::ArriveFrom(int agent, int object, const Issues& known) {
@@ -54,7 +54,7 @@ const Issues& ReferenceBarriers::Take(int agent, int barrier) {
   int& seen = state.seen[static_cast<std::size_t>(agent)];
   if (listener_ != nullptr) listener_->Wait(agent, {barrier, seen});
   broken_ |= state.completed > seen + 1;  // hardware keeps only whether the number is odd
-  return state.told[static_cast<std::size_t>(seen++)];
+  return state.released[static_cast<std::size_t>(seen++)];
 }
 
 void ReferenceBarriers::Land(int who, int barrier, std::int64_t bytes) {

@@ -25,7 +25,7 @@ class ReferenceBarriers {
   void ListenWith(Listener* listener) { listener_ = listener; }
 
   // `told`: the operations of tensor cores that the one who arrives knows; nullptr: it knows of none.
-  void Arrive(int who, int barrier, const Issues* told);
+  void Arrive(int who, int barrier, const Issues* released);
   // At each of a cluster's blocks, or at its own.
   void ArriveFrom(int agent, int object, const Issues& known);
   bool CanTake(int agent, int barrier) const;
@@ -56,18 +56,18 @@ class ReferenceBarriers {
   void AddNamedState(std::string* state) const;
   // The products that each phase of each barrier orders.
   template <class Visit>
-  void VisitTold(const Visit& visit) const {
+  void VisitReleased(const Visit& visit) const {
     for (const State& barrier : barriers_) {
-      for (const Issues& told : barrier.told) visit(told);
+      for (const Issues& released : barrier.released) visit(released);
     }
   }
 
  private:
   struct State {
     int arrivals = 1, arrived = 0, completed = 0;
-    std::vector<int> seen;     // by agent
-    std::vector<Issues> told;  // by phase, the one under way last
-    std::int64_t bytes = 0;    // that the phase under way expects and that have not landed
+    std::vector<int> seen;         // by agent
+    std::vector<Issues> released;  // by phase, the one under way last
+    std::int64_t bytes = 0;        // that the phase under way expects and that have not landed
   };
   struct Named {
     int of = 1, arrived = 0, completed = 0;

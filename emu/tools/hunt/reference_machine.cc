@@ -129,7 +129,9 @@ void ReferenceMachine::Memory(int agent, const Instr& instr) {
   }
 }
 
-void ReferenceMachine::TakePhase(int agent, int barrier) { tensor_.Learn(agent, state_.barriers.Take(agent, barrier)); }
+void ReferenceMachine::TakePhase(int agent, int barrier) {
+  tensor_.Acquire(agent, state_.barriers.Take(agent, barrier));
+}
 
 void ReferenceMachine::Sync(int agent, const Op& op) {
   const int barrier = layout().BarrierOf(agent, op.object), semaphore = layout().SemaphoreOf(agent, op);

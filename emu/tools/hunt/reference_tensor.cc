@@ -15,7 +15,7 @@ void Complete(int agent, const std::vector<int>& copies, const ReferenceState& s
   }
 }
 
-void TellTouches(const Copy& copy, ReferenceState& state) {
+void ReportTouches(const Copy& copy, ReferenceState& state) {
   const Scoped where{copy.issuer, false};  // both scopes have the same bytes
   const Op& op = *copy.op;
   const auto touch = [&](Access access, const CellSpan& cells) {
@@ -88,7 +88,7 @@ void TensorCores::Start(int agent, const Instr& instr, ReferenceState& state) {
     known_[static_cast<std::size_t>(agent)].set(static_cast<std::size_t>(copy.tensor));
     given_[static_cast<std::size_t>(agent)].push_back(copy.number);
   }
-  if (state.listener != nullptr) TellTouches(copy, state);
+  if (state.listener != nullptr) ReportTouches(copy, state);
   state.copies.push_back(copy);
 }
 
@@ -165,7 +165,7 @@ void TensorCores::AddState(const ReferenceState& state, std::string* text) const
     Append(text, ",");
   };
   for (const Issues& issues : known_) add(issues);
-  state.barriers.VisitTold(add);
+  state.barriers.VisitReleased(add);
   for (const Copy& copy : state.copies) {
     Append(text, static_cast<int>(copy.what), ":");
     add(copy.known);

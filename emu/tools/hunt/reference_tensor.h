@@ -22,7 +22,7 @@ class TensorCores {
 
   // What the agent knows to be issued; barriers tell of it.
   const Issues& KnownOf(int agent) const { return known_[static_cast<std::size_t>(agent)]; }
-  void Learn(int agent, const Issues& told) { known_[static_cast<std::size_t>(agent)] |= told; }
+  void Acquire(int agent, const Issues& released) { known_[static_cast<std::size_t>(agent)] |= released; }
 
   // An operation on tensor memory, of those that need no wait.
   void Do(int agent, const Instr& instr, ReferenceState& state);

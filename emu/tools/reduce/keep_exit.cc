@@ -91,9 +91,9 @@ absl::StatusOr<ExitOf> KeepExit::Wait(int child) const {
   for (int status = 0;;
        std::this_thread::sleep_for(pause), pause = std::min(pause * 2, std::chrono::milliseconds{20})) {
     siginfo_t info = {};
-    const int asked = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
-    if (asked < 0 && errno != EINTR) return absl::InternalError(Cat("waitid: ", std::strerror(errno)));
-    if (asked == 0 && info.si_pid == child) {
+    const int waited = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT);
+    if (waited < 0 && errno != EINTR) return absl::InternalError(Cat("waitid: ", std::strerror(errno)));
+    if (waited == 0 && info.si_pid == child) {
       ::kill(-child, SIGKILL);  // what it left running: the group keeps its number until it is waited for
       if (::waitpid(child, &status, 0) != child) return absl::InternalError(Cat("waitpid: ", std::strerror(errno)));
       exit.code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

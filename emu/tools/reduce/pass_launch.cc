@@ -84,8 +84,8 @@ AttrList* ListOf(AttrMap& attrs, std::string_view name) {
 // What asks for an axis that is gone gets `number`.
 void ReplaceAxis(Kernel& kernel, OpId op, const Attr& axis, std::int64_t number) {
   const auto asks = [&](Instr& instr) {
-    const Attr* asked = Find(instr.attrs, "axis");
-    return Is(instr, op) && asked != nullptr && *asked == axis;
+    const Attr* named = Find(instr.attrs, "axis");
+    return Is(instr, op) && named != nullptr && *named == axis;
   };
   edit::Substitution substitution;
   edit::ForEachInstr(kernel, [&](Instr& instr) {

@@ -31,7 +31,7 @@ class Reducer {
     const Ended ended = Interrupted(options_.control) ? Ended::kInterrupted
                         : stopped_                    ? Ended::kBudget
                                                       : Ended::kSmallest;
-    return Reduced{.state = std::move(best_), .ended = ended, .tried = asked_, .rounds = rounds_};
+    return Reduced{.state = std::move(best_), .ended = ended, .tried = tests_, .rounds = rounds_};
   }
 
  private:
@@ -44,7 +44,7 @@ class Reducer {
 
   bool Over() {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
-    stopped_ = Interrupted(options_.control) || (options_.most_tried > 0 && asked_ >= options_.most_tried) ||
+    stopped_ = Interrupted(options_.control) || (options_.most_tried > 0 && tests_ >= options_.most_tried) ||
                (options_.most_seconds > 0 && spent.count() > options_.most_seconds);
     return stopped_;
   }
@@ -76,7 +76,7 @@ class Reducer {
     pass.apply(edited, chooser);
     absl::StatusOr<State> candidate = Settle(std::move(edited));
     if (!candidate.ok() || !tried_.insert(KeyOf(*candidate)).second) return false;
-    ++asked_;
+    ++tests_;
     PALLADION_ASSIGN_OR_RETURN(const bool kept, keeps_(*candidate));
     // An interrupted check may have found nothing for that reason alone, never something.
     if (kept) best_ = *std::move(candidate);
@@ -87,7 +87,7 @@ class Reducer {
   const Keeps& keeps_;
   const ReduceOptions& options_;
   std::set<std::string> tried_;
-  std::int64_t asked_ = 0, rounds_ = 0;
+  std::int64_t tests_ = 0, rounds_ = 0;
   bool stopped_ = false;  // before the end
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };

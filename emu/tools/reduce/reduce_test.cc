@@ -170,9 +170,9 @@ TEST(Reduce, WithoutACondition) {
 
 TEST(Reduce, ErrorsOfTheConditionAreTheResult) {
   const State start = StateOf(kRing);
-  int asked = 0;
+  int tried = 0;
   const Keeps keeps = [&](const State&) -> absl::StatusOr<bool> {
-    if (++asked < 3) return true;
+    if (++tried < 3) return true;
     return absl::InternalError("no");
   };
   EXPECT_EQ("no", Reduce(start, keeps).status().message());

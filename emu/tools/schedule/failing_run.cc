@@ -25,7 +25,7 @@ int LineOf(const std::optional<ReportedAccess>& side) { return side.has_value() 
 std::string AgentOf(const std::optional<ReportedAccess>& side) { return side.has_value() ? side->agent : ""; }
 
 bool Fits(const ReportedFinding& finding, const WhichFinding& which) {
-  const auto fits = [](int asked, int line) { return asked == 0 || asked == line; };
+  const auto fits = [](int wanted, int line) { return wanted == 0 || wanted == line; };
   return (which.code.empty() || which.code == Code(finding.code)) && fits(which.text_line, finding.text_line) &&
          fits(which.first, LineOf(finding.first)) && fits(which.second, LineOf(finding.second));
 }
@@ -51,7 +51,7 @@ const ReportedFinding* Choose(const Report& report, const WhichFinding& which) {
 }
 
 absl::Status NothingToDraw(const Report& report, const WhichFinding& which, bool replayed) {
-  const std::string asked = which.code.empty() ? "" : Cat(" ", which.code);
+  const std::string wanted = which.code.empty() ? "" : Cat(" ", which.code);
   if (report.findings.empty())
     return absl::NotFoundError(Cat("kernel @", report.kernel, ": nothing was found",
                                    replayed ? " under this schedule" : "",
@@ -59,7 +59,7 @@ absl::Status NothingToDraw(const Report& report, const WhichFinding& which, bool
   const bool any = std::any_of(report.findings.begin(), report.findings.end(),
                                [](const ReportedFinding& finding) { return !finding.replay.empty(); });
   if (any)
-    return absl::NotFoundError(Cat("kernel @", report.kernel, ": there is no finding", asked,
+    return absl::NotFoundError(Cat("kernel @", report.kernel, ": there is no finding", wanted,
                                    which.text_line > 0 ? Cat(" of line ", which.text_line, " of the kernel text") : "",
                                    "; found: ", Code(report.findings.front().code)));
   return absl::NotFoundError(Cat("kernel @", report.kernel, ": ", Code(report.findings.front().code),

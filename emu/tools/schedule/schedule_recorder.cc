@@ -233,7 +233,7 @@ void ScheduleRecorder::Issued(const Who& who, const AsyncRequest& request) {
   if (!request.expects_at.valid() || machine_ == nullptr) return;
   const memory_model::Barrier& barrier = machine_->model().Of(request.expects_at);
   Say(op, Cat("arrives at ", barrier.spec().name), barrier.spec().name);
-  Keep(threads::ObjectOf(request.expects_at),
+  Keep({threads::ObjectOf(request.expects_at)},
        {.op = number, .epoch = NowOf(who.agent), .phase = barrier.completed() + 1});
 }
 
@@ -263,7 +263,7 @@ void ScheduleRecorder::HalfDone(const Who& who) {
       words = Cat("signals ", at.spec().name, " +", completion.amount);
       Say(At(number), words, at.spec().name);
     }
-    Keep(threads::ObjectOf(completion), std::move(release));
+    Keep({threads::ObjectOf(completion)}, std::move(release));
   }
   if (of.queue.valid()) queued_[who.agent.value].push_back({.op = number, .epoch = epoch});
   if (write) flights_.erase(flight);
@@ -280,109 +280,63 @@ bool ScheduleRecorder::Knows(AgentId agent, const memory_model::Epoch& epoch) co
   return agents.Lives(agent) && agents.ClockOf(agent)[memory_model::ClockPart::kGeneric].Covers(epoch);
 }
 
-std::int64_t ScheduleRecorder::KeyOf(AgentId agent, const WaitTarget& target) const {
-  return machine_->waitables().Of(target).Object(agent, target);
-}
-
-std::int64_t ScheduleRecorder::ClusterKeyOf(const WaitTarget& target) {
-  if (target.kind != WaitTarget::Kind::kBarrier) return -1;
-  const threads::SyncArray& array = machine_->syncs()[target.object.array];
-  if (array.request.kind != SyncKind::kClusterBarrier || array.number < 0) return -1;
-  const std::int64_t cluster = array.number / machine_->shape().cluster_size();
-  const auto next = static_cast<std::int64_t>(cluster_keys_.size());
-  const std::int64_t number =
-      cluster_keys_.try_emplace({array.name, target.object.element, cluster}, next).first->second;
-  return -2 - number;  // objects of schedules are not negative
-}
-
-std::string ScheduleRecorder::ObjectName(AgentId agent, const WaitTarget& target) const {
-  return machine_->waitables().Of(target).Name(agent, target);
-}
-
 void ScheduleRecorder::Arrives(const Who& who, const Arrival& arrival) {
   if (machine_ == nullptr || !who.agent.valid() || forgotten_ + std::ssize(ops_) > stop_at_) return;
   const std::int64_t number = OpOf(who, OpKind::kArrive, {});
-  const std::string name =
-      arrival.at.kind == WaitTarget::Kind::kMeeting ? std::string(arrival.what) : ObjectName(who.agent, arrival.at);
-  Release release{.op = number, .epoch = NowOf(who.agent), .amount = arrival.amount};
-  std::string words = Cat("arrives at ", name);
-  std::int64_t key = KeyOf(who.agent, arrival.at);
-  if (arrival.at.kind == WaitTarget::Kind::kSemaphore) {
-    words = Cat("signals ", name, " +", arrival.amount);
-  } else if (arrival.at.kind == WaitTarget::Kind::kBarrier) {
-    const memory_model::Barrier& barrier = machine_->model().Of(machine_->syncs().BarrierOf(arrival.at.object));
-    release.phase = barrier.completed() + 1;
-    Append(&words, ", phase ", release.phase, " (", barrier.arrived() + 1, " of ", barrier.spec().num_arrivals, ")");
-    const std::int64_t cluster = ClusterKeyOf(arrival.at);
-    release.by_clock = cluster != -1;
-    if (release.by_clock) key = cluster;
-  } else {
-    release.by_clock = true;
-  }
-  Say(At(number), words, name);
-  Keep(key, std::move(release));
+  threads::ShownArrival shown = machine_->waitables().Of(arrival.at).ShowArrival(who.agent, arrival);
+  Say(At(number), shown.words, shown.name);
+  Keep(std::move(shown.key), {.op = number,
+                              .epoch = NowOf(who.agent),
+                              .phase = shown.phase,
+                              .amount = arrival.amount,
+                              .by_clock = shown.by_clock});
 }
 
-void ScheduleRecorder::Keep(std::int64_t key, Release release) {
-  std::deque<Release>& releases = releases_[key];
+void ScheduleRecorder::Keep(threads::ReleaseKey key, Release release) {
+  std::deque<Release>& releases = releases_[std::move(key)];
   const bool credit = release.phase == 0 && !release.by_clock;  // none of these is out of date
   releases.push_back(std::move(release));
   if (!credit && releases.size() > kMostReleases) releases.pop_front();
 }
 
 void ScheduleRecorder::Awaited(const Who& who, const WaitTarget& target) {
-  if (!who.agent.valid() || forgotten_ + std::ssize(ops_) > stop_at_) return;
-  if (machine_ == nullptr || target.kind == WaitTarget::Kind::kQueue) return;
+  if (!who.agent.valid() || forgotten_ + std::ssize(ops_) > stop_at_ || machine_ == nullptr) return;
+  const threads::Waitable& awaited = machine_->waitables().Of(target);
+  if (!awaited.IsVisible()) return;
   const auto before = last_of_.find(who.agent.value);
   const std::int64_t last = before == last_of_.end() ? -1 : before->second;
   const std::int64_t number = OpOf(who, OpKind::kWait, {});
-  const std::string name = ObjectName(who.agent, target);
-  std::string words = Cat("waits for ", name);
-  if (target.kind == WaitTarget::Kind::kBarrier) {
-    const memory_model::Barrier& barrier = machine_->model().Of(machine_->syncs().BarrierOf(target.object));
-    const auto next = barrier.NeededBy(who.agent, machine_->model().agents());
-    if (next.has_value()) Append(&words, ", phase ", *next - 1);
-  } else if (target.kind == WaitTarget::Kind::kSemaphore) {
-    Append(&words, " ≥ ", target.value, target.decrement ? ", and takes it" : "");
-  } else if (target.kind == WaitTarget::Kind::kGroups && target.value > 0) {
-    Append(&words, ", all but ", target.value);
-  }
-  Say(At(number), words, name);
+  const threads::ShownWait shown = awaited.ShowWait(who.agent, target);
+  Say(At(number), shown.words, shown.name);
   const std::size_t edges = recording_.edges.size();
-  Acquire(who.agent, target, number);
+  Acquire(who.agent, shown, number);
   for (std::size_t e = edges; e < recording_.edges.size(); ++e)
     At(number).blocked = At(number).blocked || recording_.edges[e].from > last;
 }
 
-void ScheduleRecorder::Acquire(AgentId agent, const WaitTarget& target, std::int64_t op) {
-  switch (target.kind) {
-    case WaitTarget::Kind::kSemaphore:
-      return AcquireCredits(target, KeyOf(agent, target), op);
-    case WaitTarget::Kind::kGroups:
-      return AcquireGroups(agent, target, op);
-    case WaitTarget::Kind::kSpawned:
-      for (const Actor& actor : recording_.actors) {
-        if (actor.is_operation() || !machine_->model().agents().Lives(actor.id)) continue;
-        const auto last = last_of_.find(actor.id.value);
-        if (machine_->model().agents().ParentOf(actor.id) == agent && last != last_of_.end())
-          Connect(last->second, op, EdgeKind::kSpawn);
-      }
+void ScheduleRecorder::Acquire(AgentId agent, const threads::ShownWait& wait, std::int64_t op) {
+  using enum threads::ShownWait::Acquires;
+  switch (wait.acquires) {
+    case kReleases:
+      for (const threads::ReleaseKey& key : wait.keys) AcquireFrom(releases_[key], agent, wait.phase, op);
       return;
-    default:
-      return AcquirePhase(agent, target, op);
+    case kCredits:
+      for (const threads::ReleaseKey& key : wait.keys) AcquireCredits(releases_[key], wait, op);
+      return;
+    case kQueued:
+      return AcquireQueued(agent, op);
+    case kChildren:
+      return AcquireChildren(agent, op);
   }
 }
 
-void ScheduleRecorder::AcquirePhase(AgentId agent, const WaitTarget& target, std::int64_t op) {
-  std::uint64_t phase = 0;
-  if (target.kind == WaitTarget::Kind::kBarrier) {
-    const memory_model::Barrier& barrier = machine_->model().Of(machine_->syncs().BarrierOf(target.object));
-    const auto next = barrier.NeededBy(agent, machine_->model().agents());
-    phase = next.has_value() ? *next - 1 : barrier.completed();
-    if (const std::int64_t cluster = ClusterKeyOf(target); cluster != -1)
-      AcquireFrom(releases_[cluster], agent, phase, op);
+void ScheduleRecorder::AcquireChildren(AgentId agent, std::int64_t op) {
+  for (const Actor& actor : recording_.actors) {
+    if (actor.is_operation() || !machine_->model().agents().Lives(actor.id)) continue;
+    const auto last = last_of_.find(actor.id.value);
+    if (machine_->model().agents().ParentOf(actor.id) == agent && last != last_of_.end())
+      Connect(last->second, op, EdgeKind::kSpawn);
   }
-  AcquireFrom(releases_[KeyOf(agent, target)], agent, phase, op);
 }
 
 void ScheduleRecorder::AcquireFrom(std::deque<Release>& releases, AgentId agent, std::uint64_t phase, std::int64_t op) {
@@ -395,19 +349,18 @@ void ScheduleRecorder::AcquireFrom(std::deque<Release>& releases, AgentId agent,
 }
 
 // A wait takes the oldest credits; one that leaves them there finds them again.
-void ScheduleRecorder::AcquireCredits(const WaitTarget& target, std::int64_t key, std::int64_t op) {
-  std::deque<Release>& credits = releases_[key];
-  std::int64_t needed = target.value;
+void ScheduleRecorder::AcquireCredits(std::deque<Release>& credits, const threads::ShownWait& wait, std::int64_t op) {
+  std::int64_t needed = wait.amount;
   for (std::size_t i = 0; i < credits.size() && needed > 0; ++i) {
     const std::int64_t taken = std::min(needed, credits[i].amount);
     needed -= taken;
     Connect(credits[i].op, op, EdgeKind::kSync);
-    if (target.decrement) credits[i].amount -= taken;
+    if (wait.takes) credits[i].amount -= taken;
   }
   while (!credits.empty() && credits.front().amount <= 0) credits.pop_front();
 }
 
-void ScheduleRecorder::AcquireGroups(AgentId agent, const WaitTarget&, std::int64_t op) {
+void ScheduleRecorder::AcquireQueued(AgentId agent, std::int64_t op) {
   std::vector<Release>& phases = queued_[agent.value];
   std::vector<Release> left;
   for (Release& phase : phases) {

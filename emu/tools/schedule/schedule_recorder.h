@@ -13,14 +13,13 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/run/events.h"
-#include "emu/run/threads/object_name.h"
+#include "emu/run/threads/shown_waits.h"
 #include "emu/tools/schedule/recording.h"
 #include "memory_model/order/clock.h"
 
@@ -77,8 +76,7 @@ class ScheduleRecorder final : public run::Watcher {
     std::vector<Completion> completions;
     QueueId queue;
   };
-  using ClusterPlace = std::tuple<threads::ObjectName, std::int64_t, std::int64_t>;  // array, element, cluster
-  struct Line {                                                                      // the step that an agent is at
+  struct Line {  // the step that an agent is at
     LocId loc;
     int text_line = 0;
     std::int64_t op = -1;  // what it has recorded
@@ -96,16 +94,13 @@ class ScheduleRecorder final : public run::Watcher {
   void ForgetOldest();
   void NoteFindings();
 
-  std::string ObjectName(AgentId agent, const WaitTarget& target) const;
-  std::int64_t KeyOf(AgentId agent, const WaitTarget& target) const;
-  std::int64_t ClusterKeyOf(const WaitTarget& target);  // -1: it is no barrier of a cluster
   memory_model::Epoch NowOf(AgentId agent) const;
   bool Knows(AgentId agent, const memory_model::Epoch& epoch) const;
-  void Keep(std::int64_t key, Release release);  // for waits that come
-  void Acquire(AgentId agent, const WaitTarget& target, std::int64_t op);
-  void AcquirePhase(AgentId agent, const WaitTarget& target, std::int64_t op);
-  void AcquireCredits(const WaitTarget& target, std::int64_t key, std::int64_t op);
-  void AcquireGroups(AgentId agent, const WaitTarget& target, std::int64_t op);
+  void Keep(threads::ReleaseKey key, Release release);  // for waits that come
+  void Acquire(AgentId agent, const threads::ShownWait& wait, std::int64_t op);
+  void AcquireCredits(std::deque<Release>& credits, const threads::ShownWait& wait, std::int64_t op);
+  void AcquireQueued(AgentId agent, std::int64_t op);
+  void AcquireChildren(AgentId agent, std::int64_t op);
   void AcquireFrom(std::deque<Release>& releases, AgentId agent, std::uint64_t phase, std::int64_t op);
   void Touched(const Who& who, AccessKind kind, BufferId buffer, std::string_view box, const Site& site);
 
@@ -126,9 +121,8 @@ class ScheduleRecorder final : public run::Watcher {
   absl::flat_hash_map<std::int32_t, std::int64_t> last_of_;        // op, by agent or operation
   std::map<std::pair<std::int32_t, int>, std::int64_t> phase_of_;  // op, by operation and half
   std::map<std::int32_t, Flight> flights_;
-  std::map<std::int64_t, std::deque<Release>> releases_;  // by object
-  std::map<std::int32_t, std::vector<Release>> queued_;   // phases of operations in queues, by issuer
-  std::map<ClusterPlace, std::int64_t> cluster_keys_;
+  std::map<threads::ReleaseKey, std::deque<Release>> releases_;
+  std::map<std::int32_t, std::vector<Release>> queued_;  // phases of operations in queues, by issuer
 };
 
 }  // namespace palladion::schedule

@@ -11,7 +11,7 @@ class Listening:
 
     def __enter__(self):
         self._library.palladion_interrupts_listen()
-        self._before = self._library.palladion_interrupts_heard()
+        self._before = self._library.palladion_interrupt_count()
         return self
 
     def __exit__(self, *_):
@@ -20,4 +20,4 @@ class Listening:
     @property
     def interrupted(self) -> bool:
         """A signal came since it was entered."""
-        return self._library.palladion_interrupts_heard() != self._before
+        return self._library.palladion_interrupt_count() != self._before

@@ -117,37 +117,38 @@ void Expect(const SyncElement& barrier, ByteCount bytes, std::int64_t senders, F
 
 // As TMA does with mbarriers: each block expects, at its own barrier, all that will land in it; where only the
 // leader's barrier counts, it expects all that will land anywhere. Bytes complete where they are expected.
-struct Telling {
+struct Signalled {
   const SyncElement& barrier;  // the thread's own
   ByteCount whole;             // that a block gets
   bool leader_only = false;
 };
-void SignalBarriers(const Telling& telling, const Group& group, const Sent& sent, Frame& frame, AsyncRequest* request) {
+void SignalBarriers(const Signalled& signalled, const Group& group, const Sent& sent, Frame& frame,
+                    AsyncRequest* request) {
   const Site site{request->site.loc, request->site.text_line, request->program};
-  const bool expects = !telling.leader_only || group.mine == 0;
-  const ByteCount all = telling.leader_only ? group.size() * telling.whole : telling.whole;
-  if (expects) Expect(telling.barrier, all, sent.senders, frame, request);
+  const bool expects = !signalled.leader_only || group.mine == 0;
+  const ByteCount all = signalled.leader_only ? group.size() * signalled.whole : signalled.whole;
+  if (expects) Expect(signalled.barrier, all, sent.senders, frame, request);
   if (request->destinations.empty()) {
     request->must_await = std::nullopt;  // another block sends all
     return;
   }
   const ByteCount part = request->destinations[0].bytes;
-  const auto tell = [&](std::int64_t block, ByteCount bytes, std::optional<std::size_t> of) {
+  const auto signal = [&](std::int64_t block, ByteCount bytes, std::optional<std::size_t> of) {
     const auto& there = group.blocks[static_cast<std::size_t>(block)];
     const SyncElement barrier =
-        block == group.mine ? telling.barrier : frame.machine().PeerSync(telling.barrier, there, site);
-    if (block != group.mine && barrier.array == telling.barrier.array) return;  // of a block that is not there
+        block == group.mine ? signalled.barrier : frame.machine().PeerSync(signalled.barrier, there, site);
+    if (block != group.mine && barrier.array == signalled.barrier.array) return;  // of a block that is not there
     Completion landing = frame.machine().CompletionAt(barrier);
     landing.amount = bytes.value(), landing.unit = CompletionUnit::kBytes;
     landing.sender = group.mine, landing.of = of;
     request->completions.push_back(landing);
   };
-  if (telling.leader_only) {
+  if (signalled.leader_only) {
     const auto blocks = static_cast<std::int64_t>(request->destinations.size());
-    return tell(0, blocks * part, std::nullopt);
+    return signal(0, blocks * part, std::nullopt);
   }
   request->each_destination = true;
-  for (std::size_t i = 0; i < sent.to.size(); ++i) tell(sent.to[i], part, i);
+  for (std::size_t i = 0; i < sent.to.size(); ++i) signal(sent.to[i], part, i);
 }
 
 absl::Status CheckParts(const CollectiveCopy& copy, const CopyViews& views, Builder& builder) {
@@ -211,7 +212,7 @@ absl::StatusOr<CollectiveCopy> ReadCollective(const Instr& op, const CopyViews& 
   const auto name = [&](const ViewPlan& view) { return builder.program().refs[view.ref.index()].name; };
   copy.from = name(views.source);
   copy.to = name(views.destination);
-  copy.tells = name(views.barrier);
+  copy.signals = name(views.barrier);
   return copy;
 }
 
@@ -227,7 +228,7 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
       {.kinds = "collective copies",
        .grid_dims = copy.axes,
        .what = Cat("copy from ", copy.from, DescribeBox(*source), " to ", copy.to, DescribeBox(*destination), " for ",
-                   copy.tells, "[", barrier.element, "]")},
+                   copy.signals, "[", barrier.element, "]")},
       frame.site(step)));
   const ByteCount whole = request.destinations[0].bytes;
   Sent sent;
@@ -238,7 +239,7 @@ absl::Status StartCollective(const CollectiveCopy& copy, AsyncRequest request, c
   }
   SignalBarriers({barrier, whole, copy.leader.has_value()}, group, sent, frame, &request);
   if (copy.leader.has_value() && group.mine != 0) {
-    request.await = Cat("plgpu.barrier_wait(", copy.tells, ") in the leader, and a plgpu.ClusterBarrier from there,");
+    request.await = Cat("plgpu.barrier_wait(", copy.signals, ") in the leader, and a plgpu.ClusterBarrier from there,");
   }
   return frame.machine().Start(std::move(request));
 }

@@ -35,7 +35,7 @@ absl::StatusOr<Type> PartOfSource(const std::optional<LeaderTracked>& leader, co
 struct CollectiveCopy {
   std::vector<std::size_t> axes = {};  // grid dimensions; none: the copy is one block's own
   std::optional<LeaderTracked> leader = {};
-  std::string from, to, tells;  // for comparison between blocks: the refs' names
+  std::string from, to, signals;  // for comparison between blocks: the refs' names
 };
 
 // Also settles that a partitioned source is as long as its parts together. `views`: of source, destination and barrier.

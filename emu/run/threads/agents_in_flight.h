@@ -1,8 +1,8 @@
 // The agents in flight in a launch over threads, by their place in the schedule: threads, and operations of engines,
 // which are the same whatever the body of a thread is. Used by asking.h. Limits: what a thread may still do depends on
 // its body, kernel text (started_agents.h) or a function in C++ (emu/front/cpp).
-#ifndef PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
-#define PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
+#ifndef PALLADION_EMU_RUN_THREADS_AGENTS_IN_FLIGHT_H_
+#define PALLADION_EMU_RUN_THREADS_AGENTS_IN_FLIGHT_H_
 
 #include <cstdint>
 #include <memory>
@@ -15,12 +15,12 @@
 
 namespace palladion::threads {
 
-class AgentsUnderWay : public AgentsAround {
+class AgentsInFlight : public AgentsAround {
  public:
   // It outlives this.
-  explicit AgentsUnderWay(ThreadMachine& machine) : machine_(machine) {}
-  AgentsUnderWay(const AgentsUnderWay&) = delete;
-  AgentsUnderWay& operator=(const AgentsUnderWay&) = delete;
+  explicit AgentsInFlight(ThreadMachine& machine) : machine_(machine) {}
+  AgentsInFlight(const AgentsInFlight&) = delete;
+  AgentsInFlight& operator=(const AgentsInFlight&) = delete;
 
   // The agent of an operation that has just been started: for the running agent to spawn.
   std::shared_ptr<EngineAgent> NewEngine(AgentId operation);
@@ -37,13 +37,13 @@ class AgentsUnderWay : public AgentsAround {
   scheduler::AgentOrdinal AddThread(AgentId thread, const Frame* frame);
   AgentId AgentOf(scheduler::AgentOrdinal ordinal) const { return ordinals_.Of(ordinal); }
   // The agents that may signal: a thread or a warp, or any that has ended.
-  struct Asked {
+  struct Signaller {
     AgentId who;
     bool lives = false;
     const Frame* frame = nullptr;
   };
   // The target is no queue's groups, which only operations end.
-  virtual bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Asked& other) const = 0;
+  virtual bool ThreadMaySignal(AgentId waiter, const WaitTarget& target, const Signaller& other) const = 0;
   const ThreadMachine& machine() const { return machine_; }
 
  private:
@@ -61,4 +61,4 @@ class AgentsUnderWay : public AgentsAround {
 
 }  // namespace palladion::threads
 
-#endif  // PALLADION_EMU_RUN_THREADS_AGENTS_UNDER_WAY_H_
+#endif  // PALLADION_EMU_RUN_THREADS_AGENTS_IN_FLIGHT_H_

@@ -2,8 +2,8 @@
 // after one in which a program waited for ever. Based on: what the program is (threads of blocks, loops that may wait)
 // and whether its programs see each other's effects (interaction.h). Limits: whether a loop waits is known only once it
 // has, so a launch in program order may have to begin again.
-#ifndef PALLADION_EMU_RUN_LAUNCH_WAY_H_
-#define PALLADION_EMU_RUN_LAUNCH_WAY_H_
+#ifndef PALLADION_EMU_RUN_LAUNCH_EXECUTION_MODE_H_
+#define PALLADION_EMU_RUN_LAUNCH_EXECUTION_MODE_H_
 
 #include <cstdint>
 
@@ -12,7 +12,7 @@
 
 namespace palladion::launch {
 
-using agents::Way;
+using agents::ExecutionMode;
 
 // What a launch is for.
 enum class Purpose : std::uint8_t {
@@ -21,7 +21,7 @@ enum class Purpose : std::uint8_t {
   kMoves,     // a schedule that says which agent goes when, or every schedule
 };
 
-struct WayAsked {
+struct ModeQuery {
   Purpose purpose = Purpose::kPlainRun;
   bool one_program = false;  // the others do not run
   bool watched = false;      // by observers, who would see a second run as more of the first
@@ -29,8 +29,8 @@ struct WayAsked {
 };
 
 // For a stuck launch, kInOrder: no other program could unblock it.
-Way WayOf(const Program& program, const WayAsked& asked);
+ExecutionMode ExecutionModeOf(const Program& program, const ModeQuery& query);
 
 }  // namespace palladion::launch
 
-#endif  // PALLADION_EMU_RUN_LAUNCH_WAY_H_
+#endif  // PALLADION_EMU_RUN_LAUNCH_EXECUTION_MODE_H_
