@@ -1,4 +1,4 @@
-# What the Python wheel holds besides the Python files: the shared library, the command, the conformance cases with their runner and the chapters of the course, inside the package. Included for builds by
+# What the Python wheel holds besides the Python files: the shared library, the command, the conformance cases with their runner and the pages of docs/learn, inside the package. Included for builds by
 # scikit-build-core (pyproject.toml) only. A wheel keeps no symbolic links, so the library has no version in its name.
 #
 # PALLADION_PREBUILT: a build folder whose libpalladion.so, palladion and conformance_run are taken as they are; nothing is compiled then.

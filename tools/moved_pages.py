@@ -4,9 +4,9 @@ there yet. docs/site/moved.txt says what moved.
     python3 tools/moved_pages.py            lists the files that name an old place, and exits 1 where there are any
     python3 tools/moved_pages.py --write    moves pages with git and rewrites these files: after a merge, too
 
-Names are paths from the root in any file that git knows, and relative links of Markdown. A page's name without its folder,
-as in the links of help texts, needs no change: tools/gen_docs.py looks for the page. It does not see names that are put
-together from parts, nor wrap lines that become too wide.
+Names are paths from the root in any file that git knows, and relative links of Markdown. A page's name without its
+folder, as in the links of help texts, needs no change: tools/gen_docs.py looks for the page. It does not see names that
+are put together from parts, nor wrap lines that become too wide.
 """
 
 import os

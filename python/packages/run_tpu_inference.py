@@ -367,7 +367,7 @@ def main() -> int:
                 print(result.report)
     wrong = [result.word for result in results.values() if result.word.startswith("wrong")]
     if options.write and not wrong and not options.filter:
-        sys.path.insert(0, os.path.join(os.path.dirname(PAGE), "..", "tools"))
+        sys.path.insert(0, os.path.join(os.path.dirname(PAGE), "..", "..", "tools"))
         import measured_part
         measured_part.write(PAGE, "tpu-inference", table(results))
     print(f"{len(results) - len(wrong)} as expected, {len(wrong)} wrong")

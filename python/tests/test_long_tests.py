@@ -81,7 +81,7 @@ def test_what_a_run_writes_is_no_change_of_the_commit(tmp_path):
         subprocess.run(["git", *as_one, *words], cwd=tmp_path, check=True, capture_output=True)
 
     for name in ("tools/long_tests.json", "docs/develop/long-tests.md", "a.cc"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("1")
     git("init", "-q")
     git("add", "-A")

@@ -81,7 +81,7 @@ def tpu_errors(page):
 
 
 def test_three_quarters_of_what_was_not_fitted_on_tpus_are_inside_the_uncertainty():
-    costs = (PAGE.parents[1] / "emu" / "timing" / "tpu" / "costs.h").read_text(encoding="utf-8")
+    costs = (PAGE.parents[2] / "emu" / "timing" / "tpu" / "costs.h").read_text(encoding="utf-8")
     of = {}
     for name, error in tpu_errors(PAGE.read_text(encoding="utf-8")):
         of.setdefault(name, []).append(error)
