@@ -1,5 +1,6 @@
-"""Writes docs/timeline.png, docs/timeline_triton.png and docs/timeline_tpu.png: the pages of the kernels in docs/timeline.md, in chromium without
-a window. By hand, after the page or the model has changed: fonts differ between hosts, so no test compares them."""
+"""Writes docs/timeline.png, docs/timeline_triton.png and docs/timeline_tpu.png: the pages of the kernels in
+docs/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ between
+hosts, so no test compares them."""
 
 import json
 import pathlib

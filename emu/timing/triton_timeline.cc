@@ -255,11 +255,20 @@ void TritonTimeline::UnitBusy(std::string_view unit, const scheduler::Server::Pi
   recorder_.Worked(lane, piece.begin, piece.end, LineOf(plan), kind);
 }
 
+// A unit has been asked for all that it will do for the blocks that wait: it does no more than there was time for.
 void TritonTimeline::Use(const GpuChip& chip, Ticks now, std::int64_t sms) {
   const GpuChip::Use use = chip.use();
-  recorder_.Used(0, "L2", now, use.l2, 1);
-  recorder_.Used(1, "DRAM", now, use.dram, 1);
-  recorder_.Used(2, "tensor cores of all SMs", now, use.tensor, sms);
+  const Ticks elapsed = now - used_until_;
+  if (elapsed.value <= 0) return;
+  used_until_ = now;
+  const auto show = [&](std::size_t strip, const char* name, Ticks asked, std::int64_t units) {
+    Ticks& used = used_[strip];
+    used = std::min(asked, used + Ticks{elapsed.value * units});
+    recorder_.Used(strip, name, now, used, units);
+  };
+  show(0, "L2", use.l2, 1);
+  show(1, "DRAM", use.dram, 1);
+  show(2, "tensor cores of all SMs", use.tensor, sms);
 }
 
 void TritonTimeline::Look(const memory_model::Memory& memory, std::int32_t place, Ticks at) {

@@ -7,6 +7,7 @@
 #ifndef PALLADION_EMU_TIMING_TRITON_TIMELINE_H_
 #define PALLADION_EMU_TIMING_TRITON_TIMELINE_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -98,6 +99,8 @@ class TritonTimeline {
   const std::int64_t stages_, warps_, most_places_;
   std::vector<Place> places_;
   std::string array_, reached_;
+  Ticks used_until_;
+  std::array<Ticks, 3> used_{};                // by strip
   std::map<std::int32_t, std::string> loads_;  // names of their stages, by plan
   std::size_t findings_ = 0;                   // so far
 };

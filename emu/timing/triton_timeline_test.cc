@@ -236,13 +236,21 @@ kernel @count {
   EXPECT_EQ(atomics[0].what, "registers +> o_ref, 1 element, in L2");
 }
 
+// Blocks ask at once for all that they load: then DRAM is busy for as long, if none of them does anything.
 TEST(TritonTimeline, TheChipsUseIsSampled) {
-  const Timeline timeline = *DrawnOf(Add(4096)).timeline;
-  ASSERT_EQ(timeline.strips.size(), 3u);
-  EXPECT_EQ(timeline.strips[1].name, "DRAM");
-  const std::vector<double>& dram = timeline.strips[1].share;
-  ASSERT_FALSE(dram.empty());
-  EXPECT_GT(*std::max_element(dram.begin(), dram.end()), 0.9);
+  for (const int warps : {4, 32}) {
+    const Timed timed = DrawnOf(Add(4096, warps));
+    ASSERT_EQ(timed.timeline->strips.size(), 3u);
+    EXPECT_EQ(timed.timeline->strips[1].name, "DRAM");
+    double mean = 0, busy = 0;
+    const std::vector<double>& dram = timed.timeline->strips[1].share;
+    for (const double share : dram) mean += share / static_cast<double>(dram.size());
+    for (const UnitUse& unit : timed.timing.units) {
+      if (unit.unit == "DRAM") busy = unit.busy;
+    }
+    EXPECT_NEAR(mean, busy, 0.02) << warps;
+    EXPECT_EQ(busy > 0.9, warps == 4) << "with 32 warps an SM holds two blocks";
+  }
 }
 
 TEST(TritonTimeline, NothingIsLost) {

@@ -20,7 +20,10 @@ void TritonTimer::RecordTo(TimelineRecorder& recorder, const TimelineOptions& sh
   });
 }
 
-Ticks TritonTimer::EndRecording() { return timeline_->Finished(clock_.end()); }
+Ticks TritonTimer::EndRecording() {
+  timeline_->Use(chip_, clock_.end(), costs_.common.sms);
+  return timeline_->Finished(clock_.end());
+}
 
 void TritonTimer::ShowBlock(const Frame& frame, Block& block, Ticks launched) {
   if (!timeline_.has_value() || block.sm != shown_sm_) return;

@@ -88,7 +88,7 @@ function lineRows() {
     const rest = [...rows.values()].reduce((left, row) => left - (row.stalls.get(stall.reason) || 0), stall.cycles);
     if (rest < .5) continue;
     const path = (data.path || []).reduce((sum, part) => sum + (!part.line && part.doing.endsWith(stall.reason) ? part.cycles : 0), 0);
-    rows.set(stall.reason, {source: 0, number: 0, name: stall.reason, busy: 0, waited: rest, runs: 0, path, why: "", longest: 0, stalls: new Map([[stall.reason, rest]])});
+    rows.set(stall.reason, {source: 0, number: 0, name: stall.reason === "the launch of its block" ? "launches of later blocks" : stall.reason, busy: 0, waited: rest, runs: 0, path, why: "", longest: 0, stalls: new Map([[stall.reason, rest]])});
   }
   for (const row of rows.values()) row.stall = ([...row.stalls].sort((a, b) => b[1] - a[1])[0] || [""])[0];
   return [...rows.values()];
