@@ -1,6 +1,6 @@
-"""Writes docs/guides/timeline.png and docs/guides/timeline_tpu.png: the pages of the kernels in
-docs/guides/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ
-between hosts, so no test compares them."""
+"""Writes docs/timeline.png, docs/timeline_triton.png and docs/timeline_tpu.png: the pages of the kernels in
+docs/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ between
+hosts, so no test compares them."""
 
 import json
 import pathlib
@@ -49,6 +49,7 @@ def draw(name: str, inputs: tuple, picture: str, at: str, select: tuple | None =
 
 def main() -> None:
     draw("ring", ("a", "b"), "timeline.png", "#from=1300&to=4600", ("barrier_wait empty[1]", 2000))
+    draw("tiles", ("a", "b"), "timeline_triton.png", "#from=1700&to=6100", ("dot_general waits for a copy", 3000))
     draw("blocks", ("x", "y"), "timeline_tpu.png", "#from=0&to=9000", ("wait for", 1000))
 
 

@@ -1,6 +1,8 @@
 """`palladion.time` of Triton kernels: vector sums, JAX's shipped ops, ladders of warps and stages."""
 
 import functools
+import json
+import re
 
 import jax
 import jax.numpy as jnp
@@ -108,9 +110,25 @@ def test_shipped_attention_and_its_gradient_have_times():
     assert len(back) == 3 and back[-1].seconds > forward.seconds
 
 
-def test_a_timeline_is_refused_in_words():
-    with pytest.raises(palladion.PalladionError, match="Triton kernel, of which there is no timeline yet"):
-        palladion.time(functools.partial(add, num_warps=4), *vectors(1 << 12), target="h100", timeline=0)
+def test_a_timeline_shows_blocks_loads_and_stages():
+    f = functools.partial(product, num_warps=4, num_stages=3)
+    drawn = palladion.time(f, *matrices(), target="triton/h100", timeline=0).kernels[0]
+    plain = palladion.time(f, *matrices(), target="triton/h100").kernels[0]
+    assert drawn.seconds == plain.seconds and drawn.stalls == plain.stalls
+    data = json.loads(re.search(r'id="data">(.*?)</script>', drawn.page, re.DOTALL)[1])
+    lanes = {lane["name"].split(": ")[-1] for lane in data["lanes"]}
+    assert {"its 4 warps", "block", "a_ref, stage 2", "copies into stages", "products", "tensor cores"} <= lanes, lanes
+    assert any(text.startswith("a_ref[0:128, 0:64] -> stage 0") for text in data["texts"])
+    assert data["memory_peak"] > 3e12 and data["of"] == "SM 0"
+    names = {event["name"] for event in json.loads(drawn.trace)["traceEvents"]}
+    assert any(name.startswith("dot_general of a_ref, stage 0") for name in names)
+    other = palladion.time(f, *matrices(), target="triton/h100", timeline=131).kernels[0]
+    assert "no block on this SM" in other.page and other.seconds == plain.seconds
+
+
+def test_draw_time_draws_a_triton_kernel():
+    picture = palladion.draw_time(functools.partial(product, num_warps=4), *matrices(), target="triton/h100")
+    assert "its 4 warps" in picture.svg() and "no block" not in picture.svg()
 
 
 def test_a_b200_has_sums_and_refuses_products():

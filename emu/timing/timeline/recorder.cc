@@ -155,11 +155,14 @@ void TimelineRecorder::Used(std::size_t strip, const std::string& name, Ticks no
   sampled.name = name;
   if (now < sampled.until + sampled.interval) return;
   const std::int64_t intervals = (now - sampled.until).value / sampled.interval.value;
-  const double all = static_cast<double>(intervals * sampled.interval.value) * static_cast<double>(units);
-  const double share = std::clamp(static_cast<double>((busy - sampled.busy_then).value) / all, 0.0, 1.0);
+  // What is over of the next interval has had its part of it.
+  const double rate =
+      static_cast<double>((busy - sampled.busy_then).value) / static_cast<double>((now - sampled.until).value);
+  const double share = std::clamp(rate / static_cast<double>(units), 0.0, 1.0);
+  const auto until_then = static_cast<std::int64_t>(rate * static_cast<double>(intervals * sampled.interval.value));
   sampled.share.insert(sampled.share.end(), static_cast<std::size_t>(intervals), share);
   sampled.until = {sampled.until.value + intervals * sampled.interval.value};
-  sampled.busy_then = busy;
+  sampled.busy_then.value += until_then;
   while (sampled.share.size() > options_.intervals && sampled.share.size() % 2 == 0) {
     for (std::size_t i = 0; i < sampled.share.size() / 2; ++i)
       sampled.share[i] = (sampled.share[2 * i] + sampled.share[2 * i + 1]) / 2;

@@ -146,5 +146,16 @@ TEST(TimelineRecorder, AStripKeepsItsMeanWhenIntervalsAreJoined) {
   EXPECT_NEAR(0.75, std::accumulate(share.begin(), share.end(), 0.0) / static_cast<double>(share.size()), 1e-9);
 }
 
+// Asked at times that are no multiples of an interval, and busy all the time.
+TEST(TimelineRecorder, AnIntervalThatIsNotOverKeepsItsPart) {
+  TimelineRecorder recorder = Recorder(100, 64);
+  constexpr std::int64_t kInterval = 16 * 1024;
+  for (std::int64_t i = 1; i <= 30; ++i)
+    recorder.Used(0, "DRAM", {i * kInterval * 19 / 10}, {i * kInterval * 19 / 10}, 1);
+  const Timeline timeline = recorder.Take("SM 0", {57 * kInterval});
+  ASSERT_EQ(timeline.strips[0].share.size(), 57u);
+  for (const double share : timeline.strips[0].share) EXPECT_NEAR(share, 1, 1e-3);
+}
+
 }  // namespace
 }  // namespace palladion::timing::timeline

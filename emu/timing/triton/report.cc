@@ -134,6 +134,8 @@ Timing TritonReport(const TritonReportInputs& what) {
   timing.time = timing.launch + timing.cycles / costs.clock;
   timing.flops = what.timer.flops();
   timing.memory = Bytes(static_cast<double>(what.timer.chip().use().dram_bytes));
+  if (const auto peak = what.machine.Find(machines::Key<machines::BytesPerSecond>("dram.peak")))
+    timing.memory_peak = *peak;
   timing.roofline = RooflineOf(what);
   SayHowFarOff(what, &timing);
   timing.units = gpu::UnitsOf(what.timer.chip().use(), costs, timing.cycles, 1);

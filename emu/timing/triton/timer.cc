@@ -91,7 +91,10 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
   block.sm = place.group;
   block.first_quadrant = frame.program_number() * warps_;
   block.ready.resize(kernel_.text().values.size());
-  if (place.begins.value == 0) return block;
+  if (place.begins.value == 0) {
+    ShowBlock(frame, block, place.begins);
+    return block;
+  }
   const Ticks launch = TicksOf(costs_.common.replace);
   launches_ = launches_ + launch;
   if (const auto left = left_.find({place.group, place.begins - launch}); left != left_.end()) {
@@ -101,6 +104,7 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
   }
   path_.Spent(clock_.running(), launch, {.what = kNone, .how = HowOf(Stall::kLaunch)});
   clock_.MoveTo(place.begins);
+  ShowBlock(frame, block, place.begins - launch);
   return block;
 }
 
@@ -108,14 +112,17 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
 void TritonTimer::EndBlock(const Frame& frame) {
   now_ = block_->done_by;
   Stalled(Stall::kGlobalMemory, block_->done - clock_.now());
+  if (Shown()) timeline_->Ends(block_->place, clock_.now());
   places_.End(block_->sm, clock_.now());
   left_.emplace(std::pair(block_->sm, clock_.now()), path_.Hold(clock_.running()));
   blocks_.erase(frame.agent().value);
 }
 
 void TritonTimer::Before(const Step& step, Frame& frame) {
-  constexpr std::int64_t kForgetEvery = 4096;
+  constexpr std::int64_t kForgetEvery = 4096, kShowEvery = 64;
   block_ = &BlockOf(frame);
+  if (timeline_.has_value() && steps_ % kShowEvery == 0)
+    timeline_->Use(chip_, clock_.operation_began(), costs_.common.sms);
   now_ = of_step_[static_cast<std::size_t>(&step - kernel_.program().steps.data())];
   if (++steps_ % kForgetEvery == 0) {
     // The requests of loads are in iterations that are over.
@@ -126,6 +133,7 @@ void TritonTimer::Before(const Step& step, Frame& frame) {
   clock_.CallRunning(now_);
   const Ticks waited = clock_.TakeWaited();  // for another block
   if (waited.value == 0) return;
+  if (Shown()) timeline_->Stalled(Here(clock_.now() - waited, clock_.now()), Stall::kOther, kNone);
   Spent& spent = spent_[static_cast<std::size_t>(now_)];
   spent.waited = spent.waited + waited;
   Ticks& other = spent.stalls[static_cast<std::size_t>(Stall::kOther)];
@@ -134,6 +142,7 @@ void TritonTimer::Before(const Step& step, Frame& frame) {
 
 void TritonTimer::After(const Step& step, Frame& frame) {
   if (const Mark* const mark = MarkOf(step); mark != nullptr && now_ != kNone) Pass(*mark);
+  if (timeline_.has_value()) timeline_->Look(*memory_, block_->place, clock_.operation_began());
   if (frame.done()) EndBlock(frame);
   block_ = nullptr;
   now_ = kNone;
@@ -154,6 +163,7 @@ void TritonTimer::Pass(const Mark& mark) {
           plan().work == TritonWork::kBranch && RowOf(*mark.instr).loops == Loops::kBranch ? 1 : 0;
       for (std::size_t i = first; i < mark.instr->args.size(); ++i)
         loop.carried.push_back(ReadyOf(mark.instr->args[i]));
+      if (Shown()) timeline_->Iterates(block_->place, clock_.now());
       block_->loops.push_back(std::move(loop));
       return;
     }
@@ -180,6 +190,7 @@ void TritonTimer::Enter(const Mark& mark) {
   if (condition) return;
   if (IsLoop(RowOf(*loop.instr))) {
     Charge(TicksOf(costs_.common.alu_interval));
+    if (Shown()) timeline_->Iterates(block_->place, clock_.now());
     loop.begins.push_back(clock_.now());
   }
 }
@@ -256,6 +267,7 @@ void TritonTimer::Multiply(const TritonPlan& plan) {
   const Ready result{
       .at = std::max(least, chip_.Multiply({&block_->sm, 1}, began, plan.tensor)), .by = now_, .as = Stall::kProduct};
   Charge(TicksOf(plan.tensor.issue));
+  ShowProduct(plan, began, result.at);
   Make(result);
   const bool at_once = plan.product == TritonProduct::kMmaSync;
   if (at_once) {  // its warps go on when their last instruction has begun
@@ -320,6 +332,7 @@ void TritonTimer::Meet() {
 
 void TritonTimer::Charge(Ticks time) {
   if (time.value <= 0) return;
+  if (Shown()) timeline_->Worked(Here(clock_.now(), clock_.now() + time));
   clock_.Spend(time, {.what = now_});
   Spent& spent = spent_[static_cast<std::size_t>(now_)];
   spent.busy = spent.busy + time;
@@ -327,6 +340,7 @@ void TritonTimer::Charge(Ticks time) {
 
 void TritonTimer::Stalled(Stall stall, Ticks time, std::int32_t by) {
   if (time.value <= 0) return;
+  if (Shown()) timeline_->Stalled(Here(clock_.now(), clock_.now() + time), stall, by);
   clock_.Spend(time, {.what = now_, .how = HowOf(stall)});
   Spent& spent = spent_[static_cast<std::size_t>(now_)];
   spent.waited = spent.waited + time;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "emu/timing/gpu/spent.h"
 #include "emu/timing/gpu/stalls.h"
 #include "emu/timing/triton/plan.h"
+#include "emu/timing/triton/timeline.h"
 #include "semantics/program/mark.h"
 
 namespace palladion::timing::triton {
@@ -38,6 +40,10 @@ class TritonTimer final : public run::Watcher {
   // All outlive it. Unimplemented: an operation of the kernel has no cost.
   static absl::StatusOr<std::unique_ptr<TritonTimer>> Create(const kernel::PreparedKernelState& kernel,
                                                              const TritonCosts& costs, const On& on);
+
+  // Both outlive it; before the run, and after it.
+  void RecordTo(timeline::TimelineRecorder& recorder, const timeline::TimelineOptions& shown);
+  scheduler::Ticks EndRecording();  // how long the timeline is
 
   scheduler::VirtualClock& clock() { return clock_; }
   const scheduler::VirtualClock& clock() const { return clock_; }
@@ -76,6 +82,7 @@ class TritonTimer final : public run::Watcher {
   };
   struct Block {
     std::int64_t sm = 0, first_quadrant = 0;
+    std::int32_t place = TritonTimeline::kNoPlace;          // in the timeline
     scheduler::Ticks done;                                  // all that it has requested without waiting
     std::int32_t done_by = kNone;                           // in plans_
     std::vector<Ready> ready;                               // by value
@@ -106,6 +113,16 @@ class TritonTimer final : public run::Watcher {
   void Touch(AccessKind kind, const gpu::Touched& touched, std::int64_t element_bytes);
   void IssueAccess(const gpu::Touched& touched, std::int64_t element_bytes);
   scheduler::Ticks AskedAt(const TritonPlan& plan) const;
+
+  // ---- the timeline
+  bool Shown() const { return timeline_.has_value() && block_->place != TritonTimeline::kNoPlace; }
+  TritonTimeline::When Here(scheduler::Ticks begin, scheduler::Ticks end) const {
+    return {.place = block_->place, .plan = now_, .begin = begin, .end = end};
+  }
+  void ShowBlock(const Frame& frame, Block& block, scheduler::Ticks launched);
+  void ShowLoad(const TritonPlan& of, const Ready& ready, scheduler::Ticks at, const gpu::GpuChip::Traffic& before,
+                std::int64_t array);
+  void ShowProduct(const TritonPlan& of, scheduler::Ticks began, scheduler::Ticks result);
 
   // ---- the running block's time
   const TritonPlan& plan() const { return plans_[static_cast<std::size_t>(now_)]; }
@@ -143,6 +160,8 @@ class TritonTimer final : public run::Watcher {
   std::int32_t now_ = kNone;                                                              // of which instruction
   scheduler::Ticks launches_;
   double flops_ = 0;
+  std::optional<TritonTimeline> timeline_;
+  std::int64_t shown_sm_ = 0;
   std::int64_t steps_ = 0;
 };
 

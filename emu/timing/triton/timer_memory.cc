@@ -37,13 +37,17 @@ void TritonTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, 
                       const std::byte*) {
   if (block_ == nullptr || now_ == kNone || who.of_engine()) return;
   const ArrayLayout array = LayoutOf(access.buffer);
-  Touch(kind, TouchedBy(access, array), array.element_bytes);
+  const Touched touched = TouchedBy(access, array);
+  if (Shown()) timeline_->Reaches(memory_->NameOf(access.buffer), &access, touched.elements);
+  Touch(kind, touched, array.element_bytes);
 }
 
 void TritonTimer::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (block_ == nullptr || now_ == kNone || who.of_engine()) return;
   const ArrayLayout array = LayoutOf(access.buffer);
-  Touch(kind, TouchedBy(access, array), array.element_bytes);
+  const Touched touched = TouchedBy(access, array);
+  if (Shown()) timeline_->Reaches(memory_->NameOf(access.buffer), nullptr, touched.elements);
+  Touch(kind, touched, array.element_bytes);
 }
 
 void TritonTimer::Touch(AccessKind kind, const Touched& touched, std::int64_t element_bytes) {
@@ -86,6 +90,8 @@ void TritonTimer::Fetch(const TritonPlan& of, const Touched& touched, std::int64
   const Ticks at = AskedAt(of);
   chip_.TakeAsked(block_->sm);  // by others
   const std::vector<SectorLine> lines = LinesOf(touched.boxes, sectors_);
+  const std::int64_t array = touched.boxes.empty() ? 0 : touched.boxes.front().array;
+  const GpuChip::Traffic before = chip_.traffic(array);
   const Ticks there = of.prefetched ? Copy(lines, at) : Load(lines, at);
   const gpu::GpuChip::Asked asked = chip_.TakeAsked(block_->sm);
   Ready ready{.at = there, .by = now_, .as = of.prefetched ? Stall::kCopyIn : Stall::kGlobalMemory};
@@ -99,6 +105,7 @@ void TritonTimer::Fetch(const TritonPlan& of, const Touched& touched, std::int64
     ready.at = std::max(ready.at, chip_.AskPort(block_->sm, clock_.now(), all)) + TicksOf(costs_.common.smem_latency);
   }
   ready.staged = of.prefetched;
+  if (Shown()) ShowLoad(of, ready, at, before, array);
   Make(ready);
 }
 
@@ -140,6 +147,7 @@ void TritonTimer::Store(const Touched& touched) {
   const Ticks through = chip_.AskPort(block_->sm, clock_.now(), turns);
   Ticks taken = through;
   for (const GlobalBox& box : BoxesOf(lines, sectors_)) taken = std::max(taken, chip_.TakeThrough(through, box));
+  if (Shown()) timeline_->Stored(Here(clock_.now(), taken));
   DoneBy(taken);
 }
 
@@ -160,6 +168,7 @@ void TritonTimer::Update(const TritonPlan& of, const Touched& touched, std::int6
       }
     }
   }
+  if (Shown()) timeline_->Updated(Here(clock_.now(), last));
   DoneBy(last);
   if (of.stores) return;
   Make({.at = last + Ticks{TicksOf(costs_.common.l2_latency).value / 2}, .by = now_, .as = Stall::kGlobalMemory});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,10 +49,7 @@ absl::Status CheckKernel(const TimedCall& call) {
   if (call.schedule)
     return absl::UnimplementedError(Cat(
         kernel, " is a Triton kernel, of whose times no schedule is written: without --schedule they are reported"));
-  if (!call.timeline.has_value()) return absl::OkStatus();
-  return absl::UnimplementedError(Cat(kernel,
-                                      " is a Triton kernel, of which there is no timeline yet: without --page, ",
-                                      "--trace and timeline= its times are reported"));
+  return absl::OkStatus();
 }
 
 // Of an SM, for blocks of this kernel.
@@ -109,6 +107,8 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
       .groups = costs.common.sms, .blocks = room.blocks, .replace = base::TicksOf(costs.common.replace)};
   PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<TritonTimer> timer,
                              TritonTimer::Create(kernel, costs, {.room = places, .l1_lines = LinesOfL1(costs, room)}));
+  std::optional<timeline::TimelineRecorder> timeline;
+  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
   agents::LaunchOptions scheduled{
       .run = call.run, .mode = agents::ExecutionMode::kPrograms, .observers = {timer.get()}};
   left_out.Tell(scheduled);
@@ -129,6 +129,10 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
                                .timer = *timer,
                                .registers = registers,
                                .limit = room.why});
+  if (timeline.has_value()) {
+    const scheduler::Ticks length = timer->EndRecording();
+    timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), length);
+  }
   timed.report = gpu::ReportOf(kernel, result);
   return timed;
 }

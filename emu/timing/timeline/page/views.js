@@ -69,7 +69,8 @@ function shareCell(share, cell, className, title) {
 }
 const placeOfLine = line => { const frame = framesOf(line.place)[0]; return frame ? [frame[0] + 1, frame[1]] : [0, line.line]; };
 
-// Lines of the user's source over all threads of the chip; instructions of one line are added up.
+// Lines of the user's source over all threads of the chip; instructions of one line are added up. What threads waited
+// for at no line is a row, too: blocks that begin where others have ended.
 function lineRows() {
   const rows = new Map(), cell = line => {
     const [source, number] = placeOfLine(line), key = source + ":" + number;
@@ -83,6 +84,12 @@ function lineRows() {
     for (const stall of line.stalls || []) row.stalls.set(stall.reason, (row.stalls.get(stall.reason) || 0) + stall.cycles);
   }
   for (const part of data.path || []) if (part.line || part.place >= 0) cell(part).path += part.cycles;
+  for (const stall of data.stalls || []) {
+    const rest = [...rows.values()].reduce((left, row) => left - (row.stalls.get(stall.reason) || 0), stall.cycles);
+    if (rest < .5) continue;
+    const path = (data.path || []).reduce((sum, part) => sum + (!part.line && part.doing.endsWith(stall.reason) ? part.cycles : 0), 0);
+    rows.set(stall.reason, {source: 0, number: 0, name: stall.reason === "the launch of its block" ? "launches of later blocks" : stall.reason, busy: 0, waited: rest, runs: 0, path, why: "", longest: 0, stalls: new Map([[stall.reason, rest]])});
+  }
   for (const row of rows.values()) row.stall = ([...row.stalls].sort((a, b) => b[1] - a[1])[0] || [""])[0];
   return [...rows.values()];
 }
@@ -91,7 +98,7 @@ function fillLines(node) {
   const rows = lineRows(), all = rows.reduce((sum, row) => sum + row.busy + row.waited, 0) || 1;
   node.append(make("p", "soft", "Time of all threads of the chip, as a share of their time together (" + grouped(all) + " cycles)" + (data.path && data.path.length ? "; \u201cpath\u201d is the share of the kernel\u2019s time on its critical path." : ".")));
   const columns = [
-    {name: "line", title: "where it stands in the source", down: false, key: row => row.source * 1e7 + row.number, show: (row, cell) => { const text = textOfLine(row.source, row.number); cell.append(lineButton(row.source, row.number), make("code", "", text)); cell.title = text; cell.className = "text"; }},
+    {name: "line", title: "where it stands in the source", down: false, key: row => row.source * 1e7 + row.number, show: (row, cell) => { if (row.name) { cell.append(row.name); return; } const text = textOfLine(row.source, row.number); cell.append(lineButton(row.source, row.number), make("code", "", text)); cell.title = text; cell.className = "text"; }},
     {name: "time", title: "busy and waiting together", number: true, key: row => row.busy + row.waited, show: (row, cell) => shareCell((row.busy + row.waited) / all, cell, "", grouped(row.busy + row.waited) + " cycles")},
     {name: "busy", title: "the thread could not do anything else", number: true, key: row => row.busy, show: (row, cell) => shareCell(row.busy / all, cell, "", grouped(row.busy) + " cycles")},
     {name: "waited", title: "until it could begin, or for its operands", number: true, key: row => row.waited, show: (row, cell) => shareCell(row.waited / all, cell, "waits", grouped(row.waited) + " cycles")},
