@@ -230,8 +230,7 @@ void TritonTimeline::Updated(const When& when) {
   RanBeside(when, {.name = "atomics", .kind = SpanKind::kCopyOut, .what = Cat("registers +> ", reached_, ", in L2")});
 }
 
-// It reads its stages all the time.
-void TritonTimeline::Multiplied(const When& when, const std::vector<std::int32_t>& loads) {
+void TritonTimeline::Multiplied(const When& when, Ticks read, const std::vector<std::int32_t>& loads) {
   if (when.place == kNoPlace || when.end <= when.begin) return;
   std::vector<Stage> stages;
   std::string what = LineOf(when.plan).op;
@@ -249,7 +248,7 @@ void TritonTimeline::Multiplied(const When& when, const std::vector<std::int32_t
       RanBeside(when, {.name = "products", .kind = SpanKind::kMultiply, .what = what, .slot = slot});
   for (const Stage& stage : stages) {
     recorder_.Put({.lane = stage.lane, .kind = SpanKind::kMultiply, .what = what, .slot = stage.slot, .by = span},
-                  when.begin, when.end, LineOf(when.plan));
+                  when.begin, read, LineOf(when.plan));
   }
 }
 

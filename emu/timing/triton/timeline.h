@@ -61,8 +61,8 @@ class TritonTimeline {
   void Loaded(const When& when, Level level, std::int64_t iteration);
   void Stored(const When& when);
   void Updated(const When& when);
-  // `loads`: plans that have filled the stages that it reads.
-  void Multiplied(const When& when, const std::vector<std::int32_t>& loads);
+  // `loads`: plans that have filled the stages that it reads, until `read`.
+  void Multiplied(const When& when, Ticks read, const std::vector<std::int32_t>& loads);
 
   // ---- The SM and the chip.
   void UnitBusy(std::string_view unit, const scheduler::Server::Piece& piece, std::int32_t plan);

@@ -77,11 +77,11 @@ kernel @add {
                              {{"$N", Cat(blocks * 1024)}, {"$B", Cat(blocks)}, {"$W", Cat(warps)}});
 }
 
-std::string Product(int stages) {
+std::string Product(int stages, int warps = 4) {
   return absl::StrReplaceAll(R"(pkir 1;
 kernel @mm {
   backend triton;
-  params {num_warps=4, num_stages=$S};
+  params {num_warps=$W, num_stages=$S};
   in %a: f16[128,1024];
   in %b: f16[1024,128];
   out %o: f32[128,128];
@@ -103,7 +103,7 @@ kernel @mm {
   }
 }
 )",
-                             {{"$S", Cat(stages)}});
+                             {{"$S", Cat(stages)}, {"$W", Cat(warps)}});
 }
 
 TEST(TritonTimeline, ABlockWaitsForItsLoads) {
@@ -255,6 +255,7 @@ TEST(TritonTimeline, TheChipsUseIsSampled) {
 
 TEST(TritonTimeline, NothingIsLost) {
   EXPECT_EQ(LostOf(Product(3)), "");
+  for (const int stages : {1, 2, 3}) EXPECT_EQ(LostOf(Product(stages, 2)), "") << stages << ", by mma.sync";
   EXPECT_EQ(LostOf(Add(300)), "");
 }
 

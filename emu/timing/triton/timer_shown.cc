@@ -51,6 +51,7 @@ void TritonTimer::ShowLoad(const TritonPlan& of, const Ready& ready, Ticks at, c
   timeline_->Loaded(Here(at, ready.at), level, iteration);
 }
 
+// Its operands have been read when its last instruction has gone through the tensor cores.
 void TritonTimer::ShowProduct(const TritonPlan& of, Ticks began, Ticks result) {
   if (!Shown()) return;
   std::vector<std::int32_t> loads;
@@ -59,7 +60,7 @@ void TritonTimer::ShowProduct(const TritonPlan& of, Ticks began, Ticks result) {
     if (of.operands[i] == TritonOperand::kPrefetched && arg.kind == Arg::Kind::kValue)
       loads.push_back(At(arg.value).by);
   }
-  timeline_->Multiplied(Here(began, result), loads);
+  timeline_->Multiplied(Here(began, result), result - TicksOf(of.tensor.drain), loads);
 }
 
 }  // namespace palladion::timing::triton
