@@ -2,6 +2,6 @@
 #ifndef PALLADION_EMU_TESTING_TRITON_LANES_H_
 #define PALLADION_EMU_TESTING_TRITON_LANES_H_
 
-#include "emu/timing/triton/lanes.h"  // IWYU pragma: export
+#include "emu/timing/triton_lanes.h"  // IWYU pragma: export
 
 #endif  // PALLADION_EMU_TESTING_TRITON_LANES_H_

@@ -12,11 +12,19 @@
 
 #include "absl/strings/str_replace.h"
 #include "emu/timing/mosaic_gpu/kernels_test_util.h"
-#include "emu/timing/triton/lanes.h"
+#include "emu/timing/triton_lanes.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::timing::triton {
 namespace {
+
+using base::Timed;
+using timeline::Lane;
+using timeline::LaneKind;
+using timeline::Span;
+using timeline::SpanKind;
+using timeline::Timeline;
+using timeline::TimelineOptions;
 
 Timed DrawnOf(const std::string& text, const TimelineOptions& options = {}) {
   const machines::Machine machine = mosaic_gpu::test::MachineNamed("h100", {});

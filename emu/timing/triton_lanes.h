@@ -20,12 +20,12 @@
 #include "absl/types/span.h"
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/report.h"
-#include "emu/timing/time_kernel.h"
 #include "emu/timing/report/format.h"
+#include "emu/timing/time_kernel.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
-namespace palladion::timing::triton {
+namespace palladion::timing {
 
 class TritonLanes {
  public:
@@ -71,7 +71,9 @@ class TritonLanes {
 
   static double Cycles(const timeline::Span& span) { return (span.end - span.begin).value(); }
 
-  void Wrong(const timeline::Timeline& timeline, std::string_view what) { Append(&wrong_, timeline.of, ": ", what, "\n"); }
+  void Wrong(const timeline::Timeline& timeline, std::string_view what) {
+    Append(&wrong_, timeline.of, ": ", what, "\n");
+  }
 
   void Compare(std::string_view what, double here, double there) {
     if (std::abs(here - there) > kLeast * std::max(1.0, there))
@@ -122,23 +124,23 @@ inline absl::StatusOr<std::string> LostOnTheLanes(std::string_view text, std::st
   PALLADION_ASSIGN_OR_RETURN(const PreparedKernel kernel,
                              PrepareText(text, {.target = std::string(target), .observable = true}));
   PALLADION_ASSIGN_OR_RETURN(const machines::Machine machine, MachineOf(kernel, {}));
-  const auto timed = [&](std::optional<TimelineOptions> timeline) {
+  const auto timed = [&](std::optional<timeline::TimelineOptions> timeline) {
     return TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = {}, .timeline = timeline});
   };
-  PALLADION_ASSIGN_OR_RETURN(const Timed plain, timed(std::nullopt));
+  PALLADION_ASSIGN_OR_RETURN(const base::Timed plain, timed(std::nullopt));
   TritonLanes lanes;
   for (std::int64_t sm = 0; sm < plain.timing.placement.units; ++sm) {
-    PALLADION_ASSIGN_OR_RETURN(const Timed drawn, timed(TimelineOptions{.unit = sm}));
+    PALLADION_ASSIGN_OR_RETURN(const base::Timed drawn, timed(timeline::TimelineOptions{.unit = sm}));
     if (drawn.timeline->dropped > 0) return absl::OutOfRangeError("more spans than a timeline keeps");
     lanes.Add(*drawn.timeline);
     const Module& module = kernel.state().module();
-    if (TimingJson(drawn.timing, module) != TimingJson(plain.timing, module) ||
+    if (report::TimingJson(drawn.timing, module) != report::TimingJson(plain.timing, module) ||
         ToJson(drawn.report) != ToJson(plain.report))
       return Cat("SM ", sm, ": another time, or report, with a timeline\n");
   }
   return lanes.Against(plain.timing);
 }
 
-}  // namespace palladion::timing::triton
+}  // namespace palladion::timing
 
 #endif  // PALLADION_EMU_TIMING_TRITON_LANES_H_
