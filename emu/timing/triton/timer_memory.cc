@@ -14,6 +14,7 @@ using base::TicksOf;
 using gpu::ArrayLayout;
 using gpu::BoxesOf;
 using gpu::GlobalBox;
+using gpu::GpuChip;
 using gpu::L1Cache;
 using gpu::LinesOf;
 using gpu::Pipe;
