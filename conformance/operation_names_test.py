@@ -28,11 +28,6 @@ ALLOWED = [
     ("emu/front/command/command_table.cc", "check log", "commands"),
     ("emu/front/cpp/function_syncs.cc", "barrier", "a word of a message"),
     ("emu/run/launch/awaited_in_text.cc", "barrier", "the name of an operand"),
-    (
-        "emu/timing/gpu/costs.cc",
-        "max min reduce_max reduce_min",
-        "which pipe a GPU has them on: the chip's doing; a row has its kind of unit (Unit) alone",
-    ),
     ("emu/run/threads/group_waits.cc", "wgmma", "a word of a message"),
     ("emu/check/legality/lanes_of_accesses.cc", "add max min and or xor", "the kind of an atomic update, an attribute"),
     (

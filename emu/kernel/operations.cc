@@ -40,6 +40,7 @@ std::string_view NameOf(Unit unit) {
     case Unit::kScalar:
       return "scalar";
     case Unit::kVector:
+    case Unit::kLarger:
       return "vector";
     case Unit::kDivision:
       return "division";

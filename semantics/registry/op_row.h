@@ -57,8 +57,19 @@ enum class Effect : std::uint8_t {
   kControl,
   kSynchronises
 };
-// kDivision: the vector unit, with several instructions for one of the text's.
-enum class Unit : std::uint8_t { kNone, kScalar, kVector, kDivision, kTranscendental, kMatrix, kMemory, kControl };
+// kDivision: the vector unit, with several instructions for one of the text's. kLarger: the vector unit, by a
+// comparison: the larger or the smaller of two, which chips may have beside integers.
+enum class Unit : std::uint8_t {
+  kNone,
+  kScalar,
+  kVector,
+  kDivision,
+  kTranscendental,
+  kMatrix,
+  kMemory,
+  kControl,
+  kLarger
+};
 
 // How an undefined element of an operand reaches the results; AllFlows() of shadow.h says each rule in words.
 enum class Flow : std::uint8_t {

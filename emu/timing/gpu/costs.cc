@@ -12,15 +12,6 @@ using machines::Bytes;
 using machines::Count;
 using machines::Cycles;
 
-namespace {
-
-// The larger or the smaller of two floats, an instruction of the integer pipes (`alu.interval`).
-bool TakesLarger(const OpRow& row) {
-  return row.name == "max" || row.name == "min" || row.name == "reduce_max" || row.name == "reduce_min";
-}
-
-}  // namespace
-
 absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type) {
   switch (row.unit) {
     case Unit::kNone:
@@ -30,7 +21,9 @@ absl::StatusOr<Pipe> PipeOf(const OpRow& row, DType type) {
     case Unit::kVector:
     case Unit::kDivision:
       if (row.flow == Flow::kConvert) return Pipe::kConvert;
-      return IsFloat(type) && !TakesLarger(row) ? Pipe::kFp32 : Pipe::kAlu;
+      return IsFloat(type) ? Pipe::kFp32 : Pipe::kAlu;
+    case Unit::kLarger:
+      return Pipe::kAlu;  // of floats, too (`alu.interval`)
     case Unit::kTranscendental:
       return Pipe::kTranscendental;
     case Unit::kMatrix:

@@ -60,6 +60,7 @@ class Costing {
       case Unit::kTranscendental:
       case Unit::kDivision:
       case Unit::kVector:
+      case Unit::kLarger:
         return CountValues();
     }
     return absl::OkStatus();

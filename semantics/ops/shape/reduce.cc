@@ -231,15 +231,20 @@ constexpr OpRow InTheRing(OpRow row) {
   return row;
 }
 
+constexpr OpRow ByComparison(OpRow row) {
+  row.unit = Unit::kLarger;
+  return row;
+}
+
 constexpr OpRow kReduceOps[] = {
     InTheRing(Row("reduce_sum", "reduce.md#reduce_sum", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kSum>},
                   Flow::kReduce, kAllBackends)),
     Row("reduce_prod", "reduce.md#reduce_prod", {VerifyReduceNumbers, PrepareReduce<ReduceOp::kProd>}, Flow::kReduce,
         kGpu),
-    InTheRing(Row("reduce_max", "reduce.md#reduce_max", {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMax>},
-                  Flow::kReduce, kAllBackends)),
-    InTheRing(Row("reduce_min", "reduce.md#reduce_min", {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMin>},
-                  Flow::kReduce, kAllBackends)),
+    ByComparison(InTheRing(Row("reduce_max", "reduce.md#reduce_max",
+                               {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMax>}, Flow::kReduce, kAllBackends))),
+    ByComparison(InTheRing(Row("reduce_min", "reduce.md#reduce_min",
+                               {VerifyReduceOrdered, PrepareReduce<ReduceOp::kMin>}, Flow::kReduce, kAllBackends))),
     Row("reduce_and", "reduce.md#reduce_and", {VerifyReduceBits, PrepareReduce<ReduceOp::kAnd>}, Flow::kReduce, kTpu),
     Row("reduce_or", "reduce.md#reduce_or", {VerifyReduceBits, PrepareReduce<ReduceOp::kOr>}, Flow::kReduce, kTpu),
     Row("reduce_xor", "reduce.md#reduce_xor", {VerifyReduceBits, PrepareReduce<ReduceOp::kXor>}, Flow::kReduce,
