@@ -7,15 +7,14 @@ import pathlib
 import pickle
 import re
 
-import jax
 import jax.numpy as jnp
 import pytest
-from jax.experimental import pallas as pl
 
 import palladion
 from palladion import _abi, _library
 from palladion.api import drawing, reducing, schedules, time_requests
 from palladion.report.reports import KernelReport
+from small_kernels import last
 
 HEADER = (pathlib.Path(__file__).parents[2] / "emu/c_api.h").read_text()
 PLAIN = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
@@ -38,22 +37,29 @@ STRUCTURES = {
 }
 
 
-def last_one_wins(x):
-    def kernel(x_ref, o_ref):
-        o_ref[0] = x_ref[pl.program_id(0)]
-
-    return pl.pallas_call(
-        kernel,
-        out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
-        grid=(4,),
-        in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
-        out_specs=pl.BlockSpec((1,), lambda i: (0,)),
-    )(x)
-
-
 def enumerators(name: str) -> dict:
     body = re.search(rf"typedef enum {name} {{(.*?)}}", PLAIN, re.DOTALL)[1]
     return {one: int(value) for one, value in re.findall(r"(\w+) = (\d+)", body)}
+
+
+def texts_of(options: dict) -> list:
+    listed = list(_abi.options_list(options))
+    assert listed.pop() is None
+    return listed
+
+
+def test_options_are_texts_without_what_is_the_default_anyway():
+    assert texts_of({"budget": None, "legality": "on", "seeds": 64, "races": True}) == []
+    given = {"budget": 9, "legality": "off", "seeds": 8, "races": False, "fill": "zero", "seconds": 0.5}
+    assert texts_of(given) == [b"budget=9", b"legality=off", b"seeds=8", b"races=0", b"fill=zero", b"seconds=0.5"]
+
+
+def test_a_list_of_options_is_made_once_and_only_for_equal_options():
+    assert _abi.options_list({"seeds": 8}) is _abi.options_list({"seeds": 8})
+    for other in ({"seeds": 8.0}, {"seeds": 9}, {"budget": 8}, {"seeds": 8, "budget": 1}):
+        assert texts_of(other) != texts_of({"seeds": 8})
+    assert texts_of({"strict": True}) == [b"strict=1"] and texts_of({"strict": 1.0}) == [b"strict=1.0"]
+    assert texts_of({"seeds": [8]}) == [b"seeds=[8]"]  # for the library to refuse
 
 
 def test_codes_and_forms_are_those_of_the_header():
@@ -134,16 +140,16 @@ def no_json_goes_back(monkeypatch):
 
 def test_reports_are_rendered_from_their_handles(no_json_goes_back):
     x = jnp.arange(4, dtype=jnp.float32)
-    found = palladion.check(last_one_wins, x, target="triton/h100")
+    found = palladion.check(last, x, target="triton/h100")
     with palladion.emulate("triton/h100", seeds=4, on_defect="collect") as session:
-        last_one_wins(x)
+        last(x)
     for value in (found, found.kernels[0], session.report, session.report.calls[0], found.findings[0]):
         assert "error[RACE_WW]" in str(value) and "RACE_WW" in value._repr_html_()
     assert "looked at: " in found.details
 
 
 def test_a_report_of_another_process_is_read_there():
-    found = palladion.check(last_one_wins, jnp.arange(4, dtype=jnp.float32), target="triton/h100").kernels[0]
+    found = palladion.check(last, jnp.arange(4, dtype=jnp.float32), target="triton/h100").kernels[0]
     for other in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
         assert other._handle is None
         assert str(other) == str(found) and str(other.findings[0]) == str(found.findings[0])

@@ -9,11 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.experimental import pallas as pl
-from jax.experimental.pallas import tpu as pltpu
 
 import palladion
+import small_kernels
 from palladion.api import checking
 from palladion.report import reports as report
+from small_kernels import summed
 
 X = jnp.arange(64, dtype=jnp.float32).reshape(8, 8)
 
@@ -25,26 +26,6 @@ def doubled(x, factor=2):
     block = pl.BlockSpec((1, 8), lambda i: (i, 0))
     return pl.pallas_call(
         kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), grid=(8,), in_specs=[block], out_specs=block
-    )(x)
-
-
-def summed(x, semantics):
-    """The sum of the rows, added up in one output block."""
-
-    def kernel(x_ref, o_ref):
-        @pl.when(pl.program_id(0) == 0)
-        def _():
-            o_ref[...] = jnp.zeros_like(o_ref)
-
-        o_ref[...] += x_ref[...]
-
-    return pl.pallas_call(
-        kernel,
-        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
-        grid=(4,),
-        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
-        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-        compiler_params=pltpu.CompilerParams(dimension_semantics=(semantics,)),
     )(x)
 
 
@@ -95,7 +76,7 @@ def test_a_whole_number_without_dimensions():
 
 def test_a_racy_kernel():
     assert palladion.check(functools.partial(summed, semantics="arbitrary"), ROWS, target="mosaic_tpu/v5p").ok
-    found = palladion.check(functools.partial(summed, semantics="parallel"), ROWS, target="mosaic_tpu/v5p")
+    found = palladion.check(summed, ROWS, target="mosaic_tpu/v5p")
     assert found.verdict == "defect" and not found.ok
     races = [finding for finding in found.findings if finding.code.startswith("RACE_")]
     assert races
@@ -103,7 +84,7 @@ def test_a_racy_kernel():
         assert finding.severity == "defect" and finding.confidence in ("proved", "predicted")
         for access in (finding.first, finding.second):
             assert access.kind in ("read", "write") and access.agent and access.object
-            assert os.path.basename(__file__) in access.source
+            assert os.path.basename(small_kernels.__file__) in access.source
         assert str(finding).startswith(f"error[{finding.code}]: ")
     with pytest.raises(palladion.DefectError, match="RACE_"):
         found.raise_if_defect()
@@ -116,7 +97,7 @@ def test_every_member_of_the_json_is_an_attribute():
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     with open(os.path.join(root, "docs", "report.schema.json"), encoding="utf-8") as stream:
         schema = json.load(stream)
-    found = palladion.check(functools.partial(summed, semantics="parallel"), ROWS, target="mosaic_tpu/v5p")
+    found = palladion.check(summed, ROWS, target="mosaic_tpu/v5p")
     kernel = found.kernels[0]
     assert set(names(schema)) <= set(vars(kernel))
     assert all(hasattr(finding, name) for finding in kernel.findings for name in names(schema["$defs"]["finding"]))

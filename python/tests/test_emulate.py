@@ -14,24 +14,9 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from palladion.bridge import jax_params, transport
+from small_kernels import double, double_kernel, past_the_end
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
-
-
-def double_kernel(x_ref, y_ref):
-    y_ref[...] = x_ref[...] + x_ref[...]
-
-
-def double(x, **options):
-    return pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), **options)(x)
-
-
-def past_the_end_kernel(x_ref, y_ref):
-    y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]
-
-
-def past_the_end(x, **options):
-    return pl.pallas_call(past_the_end_kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,), **options)(x)
 
 
 BAD = np.float32([1, 2, 3])
@@ -233,19 +218,19 @@ def test_subnormals_live_in_kernels_and_xla_keeps_its_own_mode():
 
 
 def test_on_defect_raise():
-    with pytest.raises(palladion.DefectError, match=r"OOB.*x_ref.*\n  at .*test_emulate\.py:\d+") as caught:
+    with pytest.raises(palladion.DefectError, match=r"OOB.*x_ref.*\n  at .*small_kernels\.py:\d+") as caught:
         with palladion.emulate() as session:
             jax.block_until_ready(jax.jit(past_the_end)(BAD))
     assert caught.value.report is session.report
     [finding] = session.report.findings
-    assert finding.frames[0].file.endswith("test_emulate.py") and finding.frames[0].function == "past_the_end_kernel"
+    assert finding.frames[0].file.endswith("small_kernels.py") and finding.frames[0].function == "past_the_end_kernel"
     assert any(frame.function == "past_the_end" for frame in finding.frames[1:])  # and its callers after it
 
 
 def test_the_call_itself_fails_and_says_why():
     with pytest.raises(palladion.DefectError):
         with palladion.emulate():
-            with pytest.raises(jax.errors.JaxRuntimeError, match=r"OOB.*\n  at .*test_emulate\.py"):
+            with pytest.raises(jax.errors.JaxRuntimeError, match=r"OOB.*\n  at .*small_kernels\.py"):
                 jax.block_until_ready(past_the_end(BAD))
 
 
@@ -256,7 +241,7 @@ def test_a_result_that_is_not_used_counts():
 
 
 def test_on_defect_warn():
-    with pytest.warns(palladion.PalladionWarning, match=r"^error\[OOB\].*\n  at .*test_emulate\.py") as caught:
+    with pytest.warns(palladion.PalladionWarning, match=r"^error\[OOB\].*\n  at .*small_kernels\.py") as caught:
         with palladion.emulate(on_defect="warn"):
             result = past_the_end(BAD)
     assert caught[0].filename == __file__

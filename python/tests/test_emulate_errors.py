@@ -14,24 +14,9 @@ from palladion.jax.jax_gpu_calls import backend_of_bare_calls
 from palladion.report import report_html
 from palladion.report.rendering import plain
 from palladion.report.reports import KernelReport
+from small_kernels import double, past_the_end
 
 X = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
-
-
-def double_kernel(x_ref, y_ref):
-    y_ref[...] = x_ref[...] + x_ref[...]
-
-
-def double(x, **options):
-    return pl.pallas_call(double_kernel, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype), **options)(x)
-
-
-def past_the_end_kernel(x_ref, y_ref):
-    y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]
-
-
-def past_the_end(x, **options):
-    return pl.pallas_call(past_the_end_kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,), **options)(x)
 
 
 BAD = np.float32([1, 2, 3])

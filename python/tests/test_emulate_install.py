@@ -18,6 +18,7 @@ from jax.experimental.pallas import tpu as pltpu
 import palladion
 from palladion.bridge import jax_params
 from palladion.bridge.params import Params
+from small_kernels import matmul, summed
 
 try:
     from jax.experimental.pallas import mosaic_gpu as plgpu
@@ -61,52 +62,7 @@ def iota(n, interpret):
     )()
 
 
-def matmul(x, y, interpret):
-    def matmul_kernel(x_ref, y_ref, z_ref, acc_ref):
-        @pl.when(pl.program_id(2) == 0)
-        def _():
-            acc_ref[...] = jnp.zeros_like(acc_ref)
-
-        acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
-
-        @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-        def _():
-            z_ref[...] = acc_ref[...].astype(z_ref.dtype)
-
-    (m, k), n = x.shape, y.shape[1]
-    return pl.pallas_call(
-        matmul_kernel,
-        out_shape=jax.ShapeDtypeStruct((m, n), x.dtype),
-        grid=(m // 128, n // 128, k // 128),
-        in_specs=[pl.BlockSpec((128, 128), lambda i, j, k: (i, k)), pl.BlockSpec((128, 128), lambda i, j, k: (k, j))],
-        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)),
-        scratch_shapes=[pltpu.VMEM((128, 128), jnp.float32)],
-        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary")),
-        interpret=interpret,
-    )(x, y)
-
-
-def row_sum(x, interpret):
-    """Wrong when "parallel" is promised of the grid: all programs add to one block."""
-
-    def kernel(x_ref, o_ref):
-        @pl.when(pl.program_id(0) == 0)
-        def _():
-            o_ref[...] = jnp.zeros_like(o_ref)
-
-        o_ref[...] += x_ref[...]
-
-    return pl.pallas_call(
-        kernel,
-        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
-        grid=(4,),
-        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
-        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
-        interpret=interpret,
-    )(x)
-
-
+PARALLEL = pltpu.CompilerParams(dimension_semantics=("parallel", "parallel", "arbitrary"))
 A, B = (jnp.asarray(np.random.default_rng(n).standard_normal((256, 256)), jnp.float32) for n in (1, 2))
 TPU = pltpu.InterpretParams()
 WAYS = {
@@ -128,7 +84,12 @@ def test_programs_with_jax_parameters_run_unchanged(way):
     assert [c.kernel for c in palladion.last_report().calls] == ["add_vectors"]
     if way != "gpu":
         np.testing.assert_array_equal(iota(8, interpret), np.arange(8))
-        np.testing.assert_allclose(matmul(A, B, interpret), np.asarray(A) @ np.asarray(B), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            matmul(A, B, interpret=interpret, compiler_params=PARALLEL),
+            np.asarray(A) @ np.asarray(B),
+            rtol=1e-4,
+            atol=1e-4,
+        )
         report = palladion.last_report()
         assert [c.kernel for c in report.calls] == ["iota_kernel", "matmul_kernel"] and report.ok
         assert report.calls[1].target == "mosaic_tpu/v5e" and report.calls[1].checked == (
@@ -149,7 +110,7 @@ HAS_ON_RACE = "on_race" in inspect.signature(pltpu.InterpretParams).parameters  
 def test_detect_races_raises_where_jax_raises():
     palladion.install(claim="tpu_interpret")
     try:
-        jax.block_until_ready(row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True)))
+        jax.block_until_ready(summed(jnp.ones((32, 128)), interpret=pltpu.InterpretParams(detect_races=True)))
         raised = False
     except jax.errors.JaxRuntimeError as error:
         raised = "RACE_WW" in str(error)
@@ -159,9 +120,9 @@ def test_detect_races_raises_where_jax_raises():
 def test_detect_races_reports_and_goes_on():
     palladion.install(claim="tpu_interpret")
     warns = {"on_race": "warn"} if HAS_ON_RACE else {}
-    row_sum(jnp.ones((32, 128)), pltpu.InterpretParams(detect_races=True, **warns))
+    summed(jnp.ones((32, 128)), interpret=pltpu.InterpretParams(detect_races=True, **warns))
     assert palladion.last_report().races_found
-    np.testing.assert_array_equal(row_sum(jnp.ones((32, 128)), TPU), 4)
+    np.testing.assert_array_equal(summed(jnp.ones((32, 128)), interpret=TPU), 4)
     assert not palladion.last_report().races_found
 
 
@@ -252,7 +213,7 @@ def test_install_reaches_what_was_compiled_before():
 
 def test_the_options_of_bare_kernels():
     palladion.install(target="v5p", seeds=2, on_defect="collect")
-    row_sum(jnp.ones((32, 128)), False)
+    summed(jnp.ones((32, 128)), interpret=False)
     report = palladion.last_report()
     assert report.races_found and report.calls[0].target == "mosaic_tpu/v5p"
 

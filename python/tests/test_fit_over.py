@@ -13,34 +13,12 @@ from jax.experimental import pallas as pl
 from jax.experimental.pallas import tpu as pltpu
 
 import palladion
+from small_kernels import matmul
 from vmem_kernels import S
 
 MiB = 1 << 20
 BF16 = jnp.bfloat16
 X, Y = S((4096, 4096), BF16), S((4096, 4096), BF16)
-
-
-def matmul(x, y, bm=128, bn=128, bk=128):
-    def body(x_ref, y_ref, o_ref, acc_ref):
-        @pl.when(pl.program_id(2) == 0)
-        def _():
-            acc_ref[...] = jnp.zeros_like(acc_ref)
-
-        acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
-
-        @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-        def _():
-            o_ref[...] = acc_ref[...].astype(o_ref.dtype)
-
-    (m, k), n = x.shape, y.shape[1]
-    return pl.pallas_call(
-        body,
-        grid=(m // bm, n // bn, k // bk),
-        in_specs=[pl.BlockSpec((bm, bk), lambda i, j, k: (i, k)), pl.BlockSpec((bk, bn), lambda i, j, k: (k, j))],
-        out_specs=pl.BlockSpec((bm, bn), lambda i, j, k: (i, j)),
-        out_shape=S((m, n), x.dtype),
-        scratch_shapes=[pltpu.VMEM((bm, bn), jnp.float32)],
-    )(x, y)
 
 
 def held_by_hand(bm, bn, bk):

@@ -23,6 +23,7 @@ from jax.experimental.pallas import tpu as pltpu
 
 import palladion
 from palladion.bridge import jax_params
+from small_kernels import summed
 
 X = jnp.arange(10 * 128, dtype=jnp.float32).reshape(10, 128)
 FIELDS = {field.name for field in dataclasses.fields(pltpu.InterpretParams)}
@@ -115,32 +116,10 @@ def peeking(x, interpret):
     )(x)
 
 
-def all_programs_add(x, interpret, name="all_programs_add"):
-    """Wrong where "parallel" is promised of the grid."""
-
-    def kernel(x_ref, o_ref):
-        @pl.when(pl.program_id(0) == 0)
-        def _():
-            o_ref[...] = jnp.zeros_like(o_ref)
-
-        o_ref[...] += x_ref[...]
-
-    return pl.pallas_call(
-        kernel,
-        grid=(4,),
-        in_specs=[pl.BlockSpec((8, 128), lambda i: (i, 0))],
-        out_specs=pl.BlockSpec((8, 128), lambda i: (0, 0)),
-        out_shape=jax.ShapeDtypeStruct((8, 128), x.dtype),
-        compiler_params=pltpu.CompilerParams(dimension_semantics=("parallel",)),
-        interpret=interpret,
-        name=name,
-    )(x)
-
-
 def race(**fields):
     """A kernel that races, however JAX says so."""
     with contextlib.suppress(jax.errors.JaxRuntimeError):  # on_race="raise" is the default from JAX 0.12 on
-        jax.block_until_ready(all_programs_add(jnp.ones((32, 128)), params(detect_races=True, **fields)))
+        jax.block_until_ready(summed(jnp.ones((32, 128)), interpret=params(detect_races=True, **fields)))
 
 
 def no_race():
@@ -170,7 +149,7 @@ def test_reset_forgets_races():
 
 
 def test_no_question_is_answered_without_detect_races():
-    jax.block_until_ready(all_programs_add(jnp.ones((32, 128)), params()))
+    jax.block_until_ready(summed(jnp.ones((32, 128)), interpret=params()))
     assert not interpreter.races.races_found
 
 
@@ -229,7 +208,7 @@ def test_races_of_gpu_kernels():
 def test_a_stretch_that_forces_the_interpreter_stays_in_emulate():
     with palladion.emulate("v5e", seeds=2, on_defect="collect") as session:
         with pltpu.force_tpu_interpret_mode(params(detect_races=True)):
-            all_programs_add(jnp.ones((32, 128)), False)
+            summed(jnp.ones((32, 128)), interpret=False)
             assert interpreter.races.races_found
         with pltpu.force_tpu_interpret_mode(True):
             np.testing.assert_array_equal(rows(X, 1, False), X[1:9])

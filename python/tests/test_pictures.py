@@ -22,34 +22,9 @@ from palladion.api import drawing
 from palladion.report.pictures.grid import GridLayout
 from palladion.report.pictures.operands import short_number
 from palladion.report.pictures.picture import Picture
+from small_kernels import last, matmul
 
 READ, FOCUS = (47, 111, 219), (29, 36, 51)
-
-
-def matmul_kernel(x_ref, y_ref, o_ref, acc_ref):
-    @pl.when(pl.program_id(2) == 0)
-    def _():
-        acc_ref[...] = jnp.zeros_like(acc_ref)
-
-    acc_ref[...] += jnp.dot(x_ref[...], y_ref[...], preferred_element_type=jnp.float32)
-
-    @pl.when(pl.program_id(2) == pl.num_programs(2) - 1)
-    def _():
-        o_ref[...] = acc_ref[...]
-
-
-def matmul(x, y):
-    return pl.pallas_call(
-        matmul_kernel,
-        grid=(2, 3, 4),
-        in_specs=[
-            pl.BlockSpec((128, 128), lambda i, j, k: (i, k)),
-            pl.BlockSpec((128, 128), lambda i, j, k: (k, j)),
-        ],
-        out_specs=pl.BlockSpec((128, 128), lambda i, j, k: (i, j)),
-        scratch_shapes=[pltpu.VMEM((128, 128), jnp.float32)],
-        out_shape=jax.ShapeDtypeStruct((256, 384), jnp.float32),
-    )(x, y)
 
 
 def add_kernel(x_ref, o_ref):
@@ -266,18 +241,6 @@ def test_padding_is_outside_of_the_array():
 
 
 def test_what_a_check_finds_is_named():
-    def last_kernel(x_ref, o_ref):
-        o_ref[0] = x_ref[pl.program_id(0)]
-
-    def last(x):
-        return pl.pallas_call(
-            last_kernel,
-            grid=(4,),
-            in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
-            out_specs=pl.BlockSpec((1,), lambda i: (0,)),
-            out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
-        )(x)
-
     picture = palladion.draw(last, jnp.arange(4.0), target="triton/h100")
     assert "\nRACE_WW: " in repr(picture) and any(line.startswith("RACE_WW: ") for line in texts(picture))
     without = palladion.draw(last, jnp.arange(4.0), target="triton/h100", check=False)

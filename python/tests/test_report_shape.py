@@ -21,30 +21,11 @@ from jax.experimental.pallas import mosaic_gpu as plgpu, tpu as pltpu
 import palladion
 from palladion.base.printable import one_line, printable
 from palladion.report.reports import Finding, KernelReport, Report
+from small_kernels import last, past_the_end
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 COMMAND = os.environ.get("PALLADION_COMMAND", str(ROOT / "build" / "palladion"))
 WILD = "\x1b[31mred\x07\r\x9b2J\u202e\u2066<script>&'\""
-
-
-def last_one_wins(x):
-    def kernel(x_ref, o_ref):
-        o_ref[0] = x_ref[pl.program_id(0)]
-
-    return pl.pallas_call(
-        kernel,
-        out_shape=jax.ShapeDtypeStruct((1,), x.dtype),
-        grid=(4,),
-        in_specs=[pl.BlockSpec((4,), lambda i: (0,))],
-        out_specs=pl.BlockSpec((1,), lambda i: (0,)),
-    )(x)
-
-
-def past_the_end(x):
-    def kernel(x_ref, y_ref):
-        y_ref[...] = x_ref[pl.ds(pl.program_id(0) + 2, 2)]
-
-    return pl.pallas_call(kernel, out_shape=jax.ShapeDtypeStruct((2,), x.dtype), grid=(1,))(x)
 
 
 def rows_summed(x):
@@ -84,7 +65,7 @@ def clean(x):
 
 
 CASES = [
-    pytest.param(last_one_wins, np.arange(4, dtype=np.float32), "triton/h100", id="triton"),
+    pytest.param(last, np.arange(4, dtype=np.float32), "triton/h100", id="triton"),
     pytest.param(past_the_end, np.arange(3, dtype=np.float32), "generic", id="bounds"),
     pytest.param(rows_summed, np.ones((32, 128), np.float32), "mosaic_tpu/v5p", id="tpu"),
     pytest.param(without_a_fence, np.ones((128,), np.float32), "mosaic_gpu/h100", id="gpu-threads"),
@@ -137,7 +118,7 @@ def test_a_session_counts_what_repeats_and_has_the_worst_first():
     with palladion.emulate("triton/h100", seeds=4, on_defect="collect") as session:
         clean(x)
         for step in range(3):
-            last_one_wins(x + step)
+            last(x + step)
     text = str(session.report)
     assert text.count("error[RACE_WW]") == 1 and re.search(
         r"error\[RACE_WW\].*\(9 times in 3 calls, the first is shown\)", text
@@ -145,14 +126,14 @@ def test_a_session_counts_what_repeats_and_has_the_worst_first():
     assert re.search(r'replay: palladion\.emulate\("triton/h100", replay="s2:[^"]+"\)', text)
     assert re.search(
         r"^verdict: defect: 1 defect with 1 symptom\n +kernel +target +calls +verdict +schedules +findings\n"
-        r" +@kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved",
+        r" +@last_kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved",
         text,
         re.MULTILINE,
     )
 
 
 def test_representations_are_short():
-    found = palladion.check(last_one_wins, jnp.arange(4, dtype=jnp.float32), target="triton/h100")
+    found = palladion.check(last, jnp.arange(4, dtype=jnp.float32), target="triton/h100")
     with palladion.emulate(on_defect="collect") as session:
         past_the_end(jnp.ones(3))
     for value in (
@@ -172,7 +153,7 @@ def test_representations_are_short():
 
 
 def wild_report() -> KernelReport:
-    found = palladion.check(last_one_wins, jnp.arange(4, dtype=jnp.float32), target="triton/h100").kernels[0]
+    found = palladion.check(last, jnp.arange(4, dtype=jnp.float32), target="triton/h100").kernels[0]
 
     def changed(value):
         if isinstance(value, dict):
@@ -264,11 +245,11 @@ class Page(html.parser.HTMLParser):
 def test_pages_have_all_of_the_text():
     x = jnp.arange(4, dtype=jnp.float32)
     with palladion.emulate("triton/h100", seeds=4, on_defect="collect") as session:
-        last_one_wins(x)
-    found = palladion.check(last_one_wins, x, target="triton/h100", reference=lambda x: x[:1] * 0)
+        last(x)
+    found = palladion.check(last, x, target="triton/h100", reference=lambda x: x[:1] * 0)
     for value in (session.report, found, session.report.calls[0], session.report.findings[0]):
         page = Page(value._repr_html_())
-        assert "error[RACE_WW]" in page.words and "o_ref[0] = x_ref[pl.program_id(0)]\n     |         ^" in page.words
+        assert "error[RACE_WW]" in page.words and "o_ref[0] = x_ref[pl.program_id(0)]\n     |     ^" in page.words
         assert "(1) write of o_ref[0] by program (0)" in page.words and ", at the same place" in page.words
         linked = '(palladion.explain("RACE_WW"); docs/findings.md#race_ww)'
         for part in ("why: ", "fix: ", "replay: palladion.", linked):
@@ -277,7 +258,7 @@ def test_pages_have_all_of_the_text():
         cells = [attrs["fill"] for tag, attrs in page.seen if tag == "rect"][:8]
         assert cells == ["#d9730d", "#9a5bc4", "#7aa7d0", "#7aa7d0", "#7aa7d0", "#d9730d", "#9a5bc4", "#e04848"]
         if value is not session.report.findings[0]:
-            assert "2 schedules tried" in page.words and "looked at: " not in page.words and "@kernel" in page.words
+            assert "2 schedules tried" in page.words and "looked at: " not in page.words and "@last_kernel" in page.words
     assert "differs from the reference" in Page(found._repr_html_()).words
     assert Page(type(session.report)()._repr_html_()).words == "no kernel ran"
 
