@@ -110,11 +110,14 @@ TEST(Definedness, PaddingLeaks) {
   }
 }
 
+// %u is the block, %m says which of its elements are no padding, and %z is zero.
+constexpr const char* kMask =
+    "  %u = get(%xr) : f32[4]; %f = mul(%p, 4:i32) : i32[]; %n = iota{dim=0}() : i32[4];\n"
+    "  %k = add(%n, %f) : i32[4]; %m = lt(%k, 6:i32) : bool[4]; "
+    "%z = broadcast_in_dim{shape=[4], dims=[]}(0.0:f32) : f32[4]; ";
+
 TEST(Definedness, MaskedPaddingDoesNot) {
-  const std::string load =
-      "  %u = get(%xr) : f32[4]; %f = mul(%p, 4:i32) : i32[]; %n = iota{dim=0}() : i32[4];\n"
-      "  %k = add(%n, %f) : i32[4]; %m = lt(%k, 6:i32) : bool[4]; %z = broadcast_in_dim{shape=[4], dims=[]}(0.0:f32) : "
-      "f32[4]; %v = select_n(%m, %z, %u) : f32[4];\n";
+  const std::string load = Cat(kMask, "%v = select_n(%m, %z, %u) : f32[4];\n");
   for (const char* target : kPadded) EXPECT_EQ("", RunTracked(SumOverK(load), target).codes()) << target;
 }
 
@@ -147,10 +150,7 @@ TEST(Definedness, TheProgramThatMadeTheElement) {
 // A mask in front of a reduction, in each form that programs write it, and one beside the comparison that finds the
 // padding.
 TEST(Definedness, MaskedReductionsOfPadding) {
-  const std::string valid =
-      "  %u = get(%xr) : f32[4]; %f = mul(%p, 4:i32) : i32[]; %n = iota{dim=0}() : i32[4];\n"
-      "  %k = add(%n, %f) : i32[4]; %m = lt(%k, 6:i32) : bool[4]; %z = broadcast_in_dim{shape=[4], dims=[]}(0.0:f32) : "
-      "f32[4]; %t = gt(%u, 0.5:f32) : bool[4]; ";
+  const std::string valid = Cat(kMask, "%t = gt(%u, 0.5:f32) : bool[4]; ");
   for (const std::string both :
        {"%w = and(%m, %t) : bool[4]; %v = select_n(%w, %z, %u) : f32[4];\n",
         "%w = and(%t, %m) : bool[4]; %v = select_n(%w, %z, %u) : f32[4];\n",

@@ -75,6 +75,22 @@ TEST(ArenaPast, TheUserOfColumnsLearnsOfTheirBytes) {
   }
 }
 
+// Of each use, every byte of the allocation that it touched: `visit(byte, line)`.
+template <class Visit>
+void ForEachByte(const std::vector<ArenaPast::Use>& uses, const ArenaLayout& layout, Visit visit) {
+  for (const ArenaPast::Use& use : uses) {
+    std::vector<ByteRange> ranges = use.set.ranges;
+    if (use.set.is_box) {
+      ForEachRun(use.set.box, layout.shape, layout.element_size, [&](std::int64_t begin, std::int64_t end) {
+        ranges.push_back({begin, end});
+      });
+    }
+    for (const ByteRange& range : ranges) {
+      for (std::int64_t at = range.begin; at < range.end; ++at) visit(at, use.event.text_line);
+    }
+  }
+}
+
 // Random allocations and uses of a small arena, against a note of each byte.
 TEST(ArenaPast, AgreesWithANoteOfEachByte) {
   std::mt19937 random(5);
@@ -86,19 +102,8 @@ TEST(ArenaPast, AgreesWithANoteOfEachByte) {
       const ArenaLayout layout{{1 + below(4), 1 + below(6)}, ElementSize(1 + below(4)), ByteCount(below(40))};
       std::map<std::int64_t, std::set<std::int32_t>> reported;
       std::vector<ArenaPast::Use> uses = past.Take(layout);
-      for (const ArenaPast::Use& use : uses) {
-        std::vector<ByteRange> ranges = use.set.ranges;
-        if (use.set.is_box) {
-          ForEachRun(use.set.box, layout.shape, layout.element_size, [&](std::int64_t begin, std::int64_t end) {
-            ranges.push_back({begin, end});
-          });
-        }
-        for (const ByteRange& range : ranges) {
-          for (std::int64_t at = range.begin; at < range.end; ++at) {
-            reported[layout.offset.value() + at].insert(use.event.text_line);
-          }
-        }
-      }
+      ForEachByte(uses, layout,
+                  [&](std::int64_t at, int line_of_use) { reported[layout.offset.value() + at].insert(line_of_use); });
       decltype(reported) expected;
       for (const auto& [at, by] : lines) {
         if (at >= layout.offset.value() && at < layout.end().value() && !by.empty()) expected[at] = by;
@@ -154,17 +159,7 @@ TEST(ArenaPast, TensorMemoryAgreesWithANoteOfEachCell) {
       std::map<std::int64_t, std::set<std::int32_t>> reported, expected;  // by element
       std::vector<ArenaPast::Use> uses = past.Take(layout);
       const std::int64_t size = layout.element_size.value();
-      for (const ArenaPast::Use& use : uses) {
-        std::vector<ByteRange> ranges = use.set.ranges;
-        if (use.set.is_box) {
-          ForEachRun(use.set.box, layout.shape, layout.element_size, [&](std::int64_t begin, std::int64_t end) {
-            ranges.push_back({begin, end});
-          });
-        }
-        for (const ByteRange& range : ranges) {
-          for (std::int64_t at = range.begin; at < range.end; ++at) reported[at / size].insert(use.event.text_line);
-        }
-      }
+      ForEachByte(uses, layout, [&](std::int64_t at, int line_of_use) { reported[at / size].insert(line_of_use); });
       for (std::int64_t e = 0; e < elements; ++e) {
         for (std::size_t copy = 0; copy < cells.copies; ++copy) {
           const std::set<std::int32_t>& of = lines[cell_of(e, copy)];

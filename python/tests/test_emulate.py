@@ -230,7 +230,7 @@ def test_on_defect_raise():
 def test_the_call_itself_fails_and_says_why():
     with pytest.raises(palladion.DefectError):
         with palladion.emulate():
-            with pytest.raises(jax.errors.JaxRuntimeError, match=r"OOB.*\n  at .*test_emulate\.py"):
+            with pytest.raises(jax.errors.JaxRuntimeError, match=r"OOB.*\n  at .*small_kernels\.py"):
                 jax.block_until_ready(past_the_end(BAD))
 
 
@@ -241,7 +241,7 @@ def test_a_result_that_is_not_used_counts():
 
 
 def test_on_defect_warn():
-    with pytest.warns(palladion.PalladionWarning, match=r"^error\[OOB\].*\n  at .*test_emulate\.py") as caught:
+    with pytest.warns(palladion.PalladionWarning, match=r"^error\[OOB\].*\n  at .*small_kernels\.py") as caught:
         with palladion.emulate(on_defect="warn"):
             result = past_the_end(BAD)
     assert caught[0].filename == __file__

@@ -126,7 +126,7 @@ def test_a_session_counts_what_repeats_and_has_the_worst_first():
     assert re.search(r'replay: palladion\.emulate\("triton/h100", replay="s2:[^"]+"\)', text)
     assert re.search(
         r"^verdict: defect: 1 defect with 1 symptom\n +kernel +target +calls +verdict +schedules +findings\n"
-        r" +@kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved",
+        r" +@last_kernel +triton/h100 +3 +defect +\d+ +1 NONDET, 1 RACE_WW\n +@kernel +triton/h100 +1 +proved",
         text,
         re.MULTILINE,
     )
@@ -249,7 +249,7 @@ def test_pages_have_all_of_the_text():
     found = palladion.check(last, x, target="triton/h100", reference=lambda x: x[:1] * 0)
     for value in (session.report, found, session.report.calls[0], session.report.findings[0]):
         page = Page(value._repr_html_())
-        assert "error[RACE_WW]" in page.words and "o_ref[0] = x_ref[pl.program_id(0)]\n     |         ^" in page.words
+        assert "error[RACE_WW]" in page.words and "o_ref[0] = x_ref[pl.program_id(0)]\n     |     ^" in page.words
         assert "(1) write of o_ref[0] by program (0)" in page.words and ", at the same place" in page.words
         linked = '(palladion.explain("RACE_WW"); docs/reference/findings.md#race_ww)'
         for part in ("why: ", "fix: ", "replay: palladion.", linked):
@@ -258,7 +258,7 @@ def test_pages_have_all_of_the_text():
         cells = [attrs["fill"] for tag, attrs in page.seen if tag == "rect"][:8]
         assert cells == ["#d9730d", "#9a5bc4", "#7aa7d0", "#7aa7d0", "#7aa7d0", "#d9730d", "#9a5bc4", "#e04848"]
         if value is not session.report.findings[0]:
-            assert "2 schedules tried" in page.words and "looked at: " not in page.words and "@kernel" in page.words
+            assert "2 schedules tried" in page.words and "looked at: " not in page.words and "@last_kernel" in page.words
     assert "differs from the reference" in Page(found._repr_html_()).words
     assert Page(type(session.report)()._repr_html_()).words == "no kernel ran"
 

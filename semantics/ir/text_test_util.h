@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "gtest/gtest.h"
 #include "semantics/base/cat.h"
@@ -17,6 +18,15 @@ namespace palladion {
 inline std::string KernelText(std::string_view lines, std::string_view header = "") {
   return Cat("pkir 1;", header, "\nkernel @k {\n  grid [];\n  in %a: f32[4,8]; out %b: f32[8];\n",
              "  body @f (%x: ref<default,f32[4,8]>, %o: ref<default,f32[8]>) {\n", lines, "\n    return;\n  }\n}\n");
+}
+
+// A ref to tensor memory.
+inline Type Tmem(DType dtype, Shape shape, std::string attrs = "") {
+  Type type = ArrayType(dtype, std::move(shape));
+  type.kind = TypeKind::kRef;
+  type.space = Space::kTmem;
+  type.attrs = std::move(attrs);
+  return type;
 }
 
 inline std::string ErrorOf(std::string_view text) {

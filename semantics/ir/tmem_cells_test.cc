@@ -6,18 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "semantics/ir/text_test_util.h"
 #include "semantics/ir/tmem_layout.h"
 
 namespace palladion {
 namespace {
-
-Type Tmem(DType dtype, Shape shape, std::string attrs = "") {
-  Type type = ArrayType(dtype, std::move(shape));
-  type.kind = TypeKind::kRef;
-  type.space = Space::kTmem;
-  type.attrs = std::move(attrs);
-  return type;
-}
 
 // Each cell of the columns that an array takes has as many elements as the packing says.
 TEST(TmemCells, AreAllTaken) {

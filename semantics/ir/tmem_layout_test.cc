@@ -11,14 +11,6 @@
 namespace palladion {
 namespace {
 
-Type Tmem(DType dtype, Shape shape, std::string attrs = "") {
-  Type type = ArrayType(dtype, std::move(shape));
-  type.kind = TypeKind::kRef;
-  type.space = Space::kTmem;
-  type.attrs = std::move(attrs);
-  return type;
-}
-
 std::string ErrorOf(const Type& type) {
   const absl::StatusOr<TmemLayout> layout = TmemLayoutOf(type);
   if (!layout.ok()) return std::string(ToStd(layout.status().message()));

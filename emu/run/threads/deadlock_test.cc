@@ -78,8 +78,8 @@ std::string Passing(int blocks, bool forwards) {
   const std::string wait = Cat("    semaphore_wait(ref=%s.at[%", forwards ? "before" : "me", "], value=1:i32);\n");
   const std::string signal = Cat("    semaphore_signal(ref=%s.at[%", forwards ? "me" : "before", "], inc=1:i32);\n");
   const std::string last = Cat("    %end = eq(%me, ", forwards ? 0 : blocks - 1, ":i32) : bool[];\n");
-  const std::string signal = Cat("    %tail = eq(%me, ", forwards ? blocks - 1 : 0, ":i32) : bool[];\n");
-  return Cat("    %before = sub(%me, 1:i32) : i32[];\n", last, signal, "    cond(%end) {\n", wait,
+  const std::string is_tail = Cat("    %tail = eq(%me, ", forwards ? blocks - 1 : 0, ":i32) : bool[];\n");
+  return Cat("    %before = sub(%me, 1:i32) : i32[];\n", last, is_tail, "    cond(%end) {\n", wait,
              "      return; } { return; };\n    cond(%tail) {\n", signal, "      return; } { return; };\n");
 }
 

@@ -18,13 +18,26 @@ namespace {
 
 using command::CommandTest;
 
-std::string Threads(int threads, const std::string& scratch, const std::string& body) {
+struct MeshThreads {
+  std::string number, name, axes;  // as the text has them
+};
+
+std::string GpuKernel(const MeshThreads& threads, const std::string& scratch, const std::string& body) {
   return Cat(
       "pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n  in %x: i32[128] space gmem;\n  out %o: i32[128] space gmem;\n",
-      "  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=", threads, ", thread_name=\"wg\"};\n",
-      "  body @k (%xr: ref<gmem,i32[128]> as \"x_ref\", %or: ref<gmem,i32[128]> as \"o_ref\") {\n",
-      "    run_scoped{collective_axes=[\"wg\"]}() (", scratch, ") {\n", body,
+      "  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=", threads.number,
+      ", thread_name=", threads.name,
+      "};\n  body @k (%xr: ref<gmem,i32[128]> as \"x_ref\", %or: ref<gmem,i32[128]> as \"o_ref\") {\n",
+      "    run_scoped{collective_axes=[", threads.axes, "]}() (", scratch, ") {\n", body,
       "      return;\n    };\n    return;\n  }\n}\n");
+}
+
+std::string OneThread(const std::string& scratch, const std::string& body) {
+  return GpuKernel({.number = "none", .name = "none", .axes = ""}, scratch, body);
+}
+
+std::string Threads(int threads, const std::string& scratch, const std::string& body) {
+  return GpuKernel({.number = Cat(threads), .name = "\"wg\"", .axes = "\"wg\""}, scratch, body);
 }
 
 constexpr const char* kShared = "%s: ref<smem,i32[128]> as \"s\", %b: ref<smem,barrier{arrivals=1}[1]> as \"bar\"";
@@ -51,24 +64,12 @@ std::string Deadlock() {
 }
 
 // The copy's destination is read before the wait for it.
-constexpr const char* kNoWait = R"(pkir 1;
-kernel @k {
-  backend mosaic_gpu;
-  in %x: i32[128] space gmem;
-  out %o: i32[128] space gmem;
-  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
-  body @k (%xr: ref<gmem,i32[128]> as "x_ref", %or: ref<gmem,i32[128]> as "o_ref") {
-    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[128]> as "s", %b: ref<smem,barrier{arrivals=1}[1]> as "bar") {
-      copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%b.at[0]);
-      %v = get(%s) : i32[128];
-      barrier_wait(barrier=%b.at[0]);
-      _ = swap(%or, %v) : i32[128];
-      return;
-    };
-    return;
-  }
+std::string NoWait() {
+  return OneThread("%s: ref<smem,i32[128]> as \"s\", %b: ref<smem,barrier{arrivals=1}[1]> as \"bar\"",
+                   "      copy_gmem_to_smem{oob_mode=zeros}(src=%xr, dst=%s, barrier=%b.at[0]);\n"
+                   "      %v = get(%s) : i32[128];\n      barrier_wait(barrier=%b.at[0]);\n"
+                   "      _ = swap(%or, %v) : i32[128];\n");
 }
-)";
 
 // Each of two devices sends its number to the other one, which may not have entered the kernel.
 constexpr const char* kRemote = R"(pkir 1;
@@ -114,25 +115,12 @@ kernel @k {
 )";
 
 // The kernel before may still write what the first load reads.
-constexpr const char* kDependent = R"(pkir 1;
-kernel @k {
-  backend mosaic_gpu;
-  in %x: i32[128] space gmem;
-  out %o: i32[128] space gmem;
-  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
-  body @k (%xr: ref<gmem,i32[128]> as "x_ref", %or: ref<gmem,i32[128]> as "o_ref") {
-    run_scoped{collective_axes=[]}() (%s: ref<smem,i32[128]> as "s") {
-      %v = get(%xr) : i32[128];
-      _ = swap(%s, %v) : i32[128];
-      griddepcontrol_wait();
-      %w = get(%xr) : i32[128];
-      _ = swap(%or, %w) : i32[128];
-      return;
-    };
-    return;
-  }
+std::string Dependent() {
+  return OneThread("%s: ref<smem,i32[128]> as \"s\"",
+                   "      %v = get(%xr) : i32[128];\n      _ = swap(%s, %v) : i32[128];\n"
+                   "      griddepcontrol_wait();\n      %w = get(%xr) : i32[128];\n"
+                   "      _ = swap(%or, %w) : i32[128];\n");
 }
-)";
 
 class ScheduleTest : public CommandTest {
  protected:
@@ -215,7 +203,7 @@ TEST_F(ScheduleTest, NothingFoundIsNothingToDraw) {
 }
 
 TEST_F(ScheduleTest, ACopyThatIsNotAwaited) {
-  Draw(kNoWait, "RACE_ASYNC");
+  Draw(NoWait(), "RACE_ASYNC");
   const std::string operations = "async operations of the block";
   const int issue = RowOf("the block", "starts copy_gmem_to_smem: x_ref → s"), reads = RowOf(operations, "reads x_ref");
   const int writes = RowOf(operations, "writes s[0:128]; arrives at bar[0], phase 1");
@@ -230,7 +218,7 @@ TEST_F(ScheduleTest, ACopyThatIsNotAwaited) {
 }
 
 TEST_F(ScheduleTest, WhatWasBeforeTheRunComesFirst) {
-  Draw(kDependent, "RACE_RW");
+  Draw(Dependent(), "RACE_RW");
   const int before = RowOf("the kernel before this one", "writes x_ref[0:128]");
   const int read = RowOf("the block", "reads x_ref[0:128]");
   ASSERT_EQ(before, 0) << Text();

@@ -5,46 +5,35 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_replace.h"
+#include "semantics/base/cat.h"
 #include "semantics/ir/text_test_util.h"
 
 namespace palladion {
 namespace {
 
-constexpr std::string_view kScaled = R"(pkir 1;
-kernel @k {
-  backend mosaic_gpu;
-  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
-  body @body () {
-    run_scoped{collective_axes=[]}() (%acc: ref<tmem,f32[128,96]>, %a: ref<smem,f8e4m3fn[128,128]>,
-        %b: ref<smem,f8e4m3fn[128,96]>, %packed: ref<smem,f8e8m0fnu[1,1,32,16]>,
-        %of_a: ref<tmem,f8e8m0fnu[128,4] {layout=scales}>, %of_b: ref<tmem,f8e8m0fnu[128,4] {layout=scales}>) {
-      async_copy_scales_to_tmem(smem=%packed, tmem=%of_a);
-      tcgen05_mma{scaled=true, sparse=false}(acc=%acc, a=%a, b=%b, accumulate=false, a_scale=%of_a, b_scale=%of_b);
-      return;
-    };
-    return;
-  }
+std::string InScope(std::string_view refs, std::string_view body) {
+  return Cat("pkir 1;\nkernel @k {\n  backend mosaic_gpu;\n",
+             "  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};\n",
+             "  body @body () {\n    run_scoped{collective_axes=[]}() (", refs, ") {\n", body,
+             "      return;\n    };\n    return;\n  }\n}\n");
 }
-)";
 
-constexpr std::string_view kSparse = R"(pkir 1;
-kernel @k {
-  backend mosaic_gpu;
-  mesh gpu {grid=[], grid_names=[], cluster=[], cluster_names=[], threads=none, thread_name=none};
-  body @body () {
-    run_scoped{collective_axes=[]}() (%acc: ref<tmem,f32[128,96]>, %a: ref<smem,f16[128,64]>,
+const std::string kScaled = InScope(R"(%acc: ref<tmem,f32[128,96]>, %a: ref<smem,f8e4m3fn[128,128]>,
+        %b: ref<smem,f8e4m3fn[128,96]>, %packed: ref<smem,f8e8m0fnu[1,1,32,16]>,
+        %of_a: ref<tmem,f8e8m0fnu[128,4] {layout=scales}>, %of_b: ref<tmem,f8e8m0fnu[128,4] {layout=scales}>)",
+                                    R"(      async_copy_scales_to_tmem(smem=%packed, tmem=%of_a);
+      tcgen05_mma{scaled=true, sparse=false}(acc=%acc, a=%a, b=%b, accumulate=false, a_scale=%of_a, b_scale=%of_b);
+)");
+
+const std::string kSparse = InScope(R"(%acc: ref<tmem,f32[128,96]>, %a: ref<smem,f16[128,64]>,
         %b: ref<smem,f16[128,96]>, %packed: ref<smem,u2[1,1,128,64]>,
-        %where: ref<tmem,u2[128,64] {layout=sparse_metadata}>) {
-      async_copy_sparse_metadata_to_tmem(smem=%packed, tmem=%where);
+        %where: ref<tmem,u2[128,64] {layout=sparse_metadata}>)",
+                                    R"(      async_copy_sparse_metadata_to_tmem(smem=%packed, tmem=%where);
       tcgen05_mma{scaled=false, sparse=true}(acc=%acc, a=%a, b=%b, accumulate=false, a_sparse_metadata=%where);
-      return;
-    };
-    return;
-  }
-}
-)";
+)");
 
 // What is said of the text with one part of it replaced.
 std::string ErrorAfter(std::string_view text, const std::string& part, const std::string& other) {
@@ -60,8 +49,8 @@ void ExpectRefused(std::string_view text, const std::string& part, const std::st
 }
 
 TEST(ScaledForm, TakesWhatTheDocumentationDescribes) {
-  EXPECT_EQ("", VerifyErrorOf(std::string(kScaled)));
-  EXPECT_EQ("", VerifyErrorOf(std::string(kSparse)));
+  EXPECT_EQ("", VerifyErrorOf(kScaled));
+  EXPECT_EQ("", VerifyErrorOf(kSparse));
 }
 
 TEST(ScaledForm, ScalesAreOfEveryRowAndBlock) {
