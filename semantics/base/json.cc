@@ -1,10 +1,9 @@
 #include "semantics/base/json.h"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 
+#include "semantics/base/decimal.h"
 #include "semantics/base/printable.h"
 
 namespace palladion {
@@ -113,8 +112,7 @@ JsonWriter& JsonWriter::String(std::string_view text) {
 JsonWriter& JsonWriter::Number(std::int64_t number) { return Raw(std::to_string(number)); }
 JsonWriter& JsonWriter::Real(double number) {
   if (!std::isfinite(number)) return Null();
-  std::array<char, 32> text{};
-  return Raw({text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr});
+  return Raw(ShortestText(number));
 }
 JsonWriter& JsonWriter::Bool(bool value) { return Raw(value ? "true" : "false"); }
 JsonWriter& JsonWriter::Null() { return Raw("null"); }

@@ -8,6 +8,7 @@
 
 #include "absl/strings/charconv.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/decimal.h"
 #include "semantics/tensor/element.h"
 
 namespace palladion {
@@ -126,12 +127,10 @@ std::string NarrowText(std::uint64_t bits) {
   using E = Element<kD>;
   const auto storage = static_cast<StorageOf<kD>>(bits);
   const double value = E::ToDouble(storage);
-  char buffer[64];
   for (int digits = 0; digits < 17; ++digits) {
-    const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, digits).ptr;
-    const std::string_view text(buffer, static_cast<std::size_t>(end - buffer));
+    const std::string text = ScientificText(value, digits);
     const bool negative = text[0] == '-';
-    const double decimal = ParseDouble(text.substr(negative ? 1 : 0));
+    const double decimal = ParseDouble(std::string_view(text).substr(negative ? 1 : 0));
     if (E::FromDouble(negative ? -decimal : decimal) == storage) {
       const std::string shortest = ShortestDecimal(negative ? -decimal : decimal);
       std::string exact = ShortestDecimal(value);  // 448.0 rather than 450.0, which reads back to it too
@@ -165,9 +164,7 @@ template <typename T>
 std::string Shortest(T value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
-  std::string text(buffer, end);
+  std::string text = ShortestText(value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }

@@ -1,9 +1,9 @@
 #include "semantics/simd/parallel.h"
 
-#include <immintrin.h>
-
 #include <cfenv>
 #include <chrono>
+
+#include "semantics/simd/host.h"
 
 namespace palladion::simd {
 namespace {
@@ -20,7 +20,7 @@ bool Spin(Clock::duration limit, Done done) {
   do {
     for (int i = 0; i < kPausesPerLook; ++i) {
       if (done()) return true;
-      _mm_pause();
+      Pause();
     }
   } while (Clock::now() < end);
   return false;

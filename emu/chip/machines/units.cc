@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "semantics/base/cat.h"
+#include "semantics/base/decimal.h"
 
 namespace palladion::machines {
 namespace {
@@ -85,7 +86,7 @@ absl::StatusOr<Written> ParseWritten(std::string_view text) {
   text = Trim(text);
   Written written;
   const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), written.value, std::chars_format::fixed);
+      ReadDecimal(text.data(), text.data() + text.size(), written.value, std::chars_format::fixed);
   const std::size_t digits = static_cast<std::size_t>(end - text.data());
   if (error != std::errc() || text[0] == '-' || !(written.value >= kSmallest && written.value <= kLargest))
     return absl::InvalidArgumentError(
@@ -101,11 +102,6 @@ absl::StatusOr<Written> ParseWritten(std::string_view text) {
   return written;
 }
 
-std::string PrintValue(double value) {
-  std::array<char, 64> buffer;
-  const auto [end, error] =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::fixed);
-  return error == std::errc() ? std::string(buffer.data(), end) : "?";
-}
+std::string PrintValue(double value) { return ShortestFixedText(value); }
 
 }  // namespace palladion::machines

@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "emu/front/reports/part_json.h"
 #include "semantics/base/cat.h"
+#include "semantics/base/decimal.h"
 #include "semantics/base/status.h"
 #include "semantics/tensor/fill.h"
 
@@ -19,10 +20,19 @@ namespace {
 
 constexpr int kMostThreads = 4096;
 
+std::from_chars_result Read(const char* from, const char* to, double& number) {
+  return ReadDecimal(from, to, number, std::chars_format::general);
+}
+
+template <class Integer>
+std::from_chars_result Read(const char* from, const char* to, Integer& number) {
+  return std::from_chars(from, to, number);
+}
+
 template <class Number>
 std::optional<Number> NumberFrom(std::string_view text) {
   Number number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = Read(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
 }

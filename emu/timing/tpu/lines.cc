@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
+
+#include "emu/timing/gpu_costs.h"
 
 #include "emu/timing/base/ticks.h"
 
@@ -21,7 +22,8 @@ namespace {
 constexpr std::uint8_t kWorks = 0, kUnderWay = 1;  // on the critical path
 
 void AddStall(std::vector<StallTime>& stalls, std::string_view reason, Cycles waited) {
-  const auto found = std::ranges::find(stalls, reason, &StallTime::reason);
+  const auto found =
+      std::find_if(stalls.begin(), stalls.end(), [&](const StallTime& stall) { return stall.reason == reason; });
   if (found != stalls.end()) {
     found->waited += waited;
   } else {
@@ -74,7 +76,7 @@ std::vector<PathPart> TpuLines::CriticalParts() const {
                      .doing = stretch.at.how == kUnderWay ? "under way" : "",
                      .time = CyclesOf(stretch.time)});
   }
-  std::ranges::stable_sort(parts, std::greater(), &PathPart::time);
+  std::stable_sort(parts.begin(), parts.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });
   return parts;
 }
 
@@ -83,7 +85,8 @@ std::vector<StallTime> TpuLines::Stalls() const {
   for (const auto& [key, line] : lines_) {
     for (const StallTime& stall : line.stalls) AddStall(stalls, stall.reason, stall.waited);
   }
-  std::ranges::stable_sort(stalls, std::greater(), &StallTime::waited);
+  std::stable_sort(stalls.begin(), stalls.end(),
+                   [](const StallTime& a, const StallTime& b) { return a.waited > b.waited; });
   return stalls;
 }
 

@@ -280,7 +280,8 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
   std::vector<TpuBlockCopy> copies = QueueOf(target.queue).TakeAllBut(static_cast<std::size_t>(target.value));
   if (target.queue == AsyncQueue::kFetches) {
     BringWholeOperands();
-    std::ranges::move(std::exchange(now_->others, {}), std::back_inserter(copies));
+    std::move(now_->others.begin(), now_->others.end(), std::back_inserter(copies));
+    now_->others.clear();
   }
   AwaitCopies(std::move(copies));
 }

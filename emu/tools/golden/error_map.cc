@@ -1,7 +1,5 @@
 #include "emu/tools/golden/error_map.h"
 
-#include <png.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "emu/tools/golden/png.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 
@@ -73,17 +72,7 @@ absl::StatusOr<std::string> Png(const OutputComparison& output, absl::Span<const
     const Colour colour = colour_at(value);
     pixels.insert(pixels.end(), colour.begin(), colour.end());
   }
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(points.columns);
-  image.height = static_cast<png_uint_32>(points.rows);
-  image.format = PNG_FORMAT_RGB;
-  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-  std::string file(size, '\0');
-  if (png_image_write_to_memory(&image, file.data(), &size, 0, pixels.data(), 0, nullptr) == 0)
-    return absl::InternalError(Cat("libpng: ", std::string(image.message)));
-  file.resize(size);
-  return file;
+  return PngOf(points.rows, points.columns, pixels);
 }
 
 // From the smallest to the largest error, along viridis.
