@@ -1,4 +1,4 @@
-// Timelines of a Triton kernel (docs/timeline.md#of-a-triton-kernel) leave nothing out: those of all SMs add up to what
+// Timelines of a Triton kernel (docs/guides/timeline.md#of-a-triton-kernel) leave nothing out: those of all SMs add up to what
 // its report says of each line and of each class of stalls, for every case that has such a time.
 #include "emu/testing/triton_lanes.h"
 

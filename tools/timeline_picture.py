@@ -1,6 +1,6 @@
-"""Writes docs/timeline.png, docs/timeline_triton.png and docs/timeline_tpu.png: the pages of the kernels in
-docs/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ between
-hosts, so no test compares them."""
+"""Writes timeline.png, timeline_triton.png and timeline_tpu.png of docs/guides: the pages of the kernels in
+docs/guides/timeline.md, in chromium without a window. By hand, after the page or the model has changed: fonts differ
+between hosts, so no test compares them."""
 
 import json
 import pathlib
