@@ -258,7 +258,9 @@ def test_pages_have_all_of_the_text():
         cells = [attrs["fill"] for tag, attrs in page.seen if tag == "rect"][:8]
         assert cells == ["#d9730d", "#9a5bc4", "#7aa7d0", "#7aa7d0", "#7aa7d0", "#d9730d", "#9a5bc4", "#e04848"]
         if value is not session.report.findings[0]:
-            assert "2 schedules tried" in page.words and "looked at: " not in page.words and "@last_kernel" in page.words
+            assert (
+                "2 schedules tried" in page.words and "looked at: " not in page.words and "@last_kernel" in page.words
+            )
     assert "differs from the reference" in Page(found._repr_html_()).words
     assert Page(type(session.report)()._repr_html_()).words == "no kernel ran"
 

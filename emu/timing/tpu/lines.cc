@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "emu/timing/gpu_costs.h"
-
 #include "emu/timing/base/ticks.h"
 
 namespace palladion::timing::tpu {
