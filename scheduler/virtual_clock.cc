@@ -12,7 +12,7 @@ void VirtualClock::Appoint(AgentOrdinal agent, std::vector<Ticks> times) {
   at.appointed = std::move(times);
   at.kept = 0;
   KeepAppointment(at);
-  at.asked = at.time;
+  at.requested = at.time;
   Queue(agent, at.time);
 }
 
@@ -24,15 +24,15 @@ void VirtualClock::KeepAppointment(Agent& at) {
 
 Ticks VirtualClock::Of(AgentOrdinal agent) const { return agents_.at(agent.value).time; }
 
-Ticks VirtualClock::asked_first() const {
+Ticks VirtualClock::first_request() const {
   Ticks first{std::numeric_limits<std::int64_t>::max()};
-  for (const auto& [id, agent] : agents_) first = std::min(first, agent.asked);
+  for (const auto& [id, agent] : agents_) first = std::min(first, agent.requested);
   return first;
 }
 
 void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
   const Ticks time = spawned ? now() : entry_;
-  agents_[agent.value] = {.id = agent, .time = time, .asked = time};
+  agents_[agent.value] = {.id = agent, .time = time, .requested = time};
   if (listener_ != nullptr) {
     const bool from_running = spawned && running_ != nullptr;
     listener_->Entered(agent, from_running ? running_->id : AgentOrdinal());
@@ -46,7 +46,7 @@ void VirtualClock::Enter(AgentOrdinal agent, bool spawned) {
 
 void VirtualClock::Ask(AgentOrdinal agent) {
   Agent& at = At(agent);
-  at.asked = at.time;
+  at.requested = at.time;
   at.ended_by = kNone;
   Queue(agent, at.time);
 }
@@ -55,7 +55,7 @@ void VirtualClock::Begin(AgentOrdinal agent) {
   Agent& at = At(agent);
   running_ = began_last_ = &at;
   began_ = at.time;
-  waited_ = at.time - at.asked;
+  waited_ = at.time - at.requested;
   ended_by_ = waited_.value > 0 ? at.ended_by : kNone;
   if (listener_ != nullptr) listener_->Began(agent);
   KeepAppointment(at);
@@ -115,7 +115,7 @@ Ticks Server::Serve(Ticks at, Ticks time, std::vector<Piece>* pieces) {
   if (time.value <= 0) return at;
   const Ticks end = Take(at, time, pieces);
   busy_ = busy_ + time;
-  asked_ = {.waited = std::max(asked_.waited, end - at - time), .served = asked_.served + time};
+  recent_ = {.waited = std::max(recent_.waited, end - at - time), .served = recent_.served + time};
   return end;
 }
 

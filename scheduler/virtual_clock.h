@@ -53,7 +53,7 @@ class ClockListener {
 
 class VirtualClock {
  public:
-  void TellTo(ClockListener& listener) { listener_ = &listener; }  // before any agent enters; it outlives the run
+  void ReportTo(ClockListener& listener) { listener_ = &listener; }  // before any agent enters; it outlives the run
 
   // ---- For the cost model. Times of the agent that runs.
   Ticks now() const { return running_ == nullptr ? Ticks{} : running_->time; }
@@ -77,7 +77,7 @@ class VirtualClock {
   void AppointNext(std::vector<Ticks> times, std::int32_t what) { next_ = {std::move(times), what}; }
   void NextEnters(Ticks time) { entry_ = time; }  // agents of the source, from here on: there was no room before
   Ticks Of(AgentOrdinal agent) const;             // when its next operation can begin
-  Ticks asked_first() const;                      // the earliest that a present agent has come to an operation
+  Ticks first_request() const;                    // the earliest that a present agent has come to an operation
   Ticks end() const { return end_; }              // of the last that has ended
 
   // ---- Of the run loop.
@@ -96,7 +96,7 @@ class VirtualClock {
  private:
   struct Agent {
     AgentOrdinal id;
-    Ticks time, asked;
+    Ticks time, requested;
     std::vector<Ticks> appointed = {};
     std::size_t kept = 0;  // of these
     std::int32_t doing = kNone, ended_by = kNone;
@@ -143,10 +143,10 @@ class Server {
   Ticks Serve(Ticks at, Ticks time, std::vector<Piece>* pieces = nullptr);
   Ticks busy() const { return busy_; }  // altogether
   // Since this was asked last: the longest wait because it was busy, and how long it was used.
-  struct Asked {
+  struct Recent {
     Ticks waited, served;
   };
-  Asked TakeAsked() { return std::exchange(asked_, Asked{}); }
+  Recent TakeRecent() { return std::exchange(recent_, Recent{}); }
   // There are no requests for an earlier time any more.
   void Forget(Ticks before) {
     while (past_ < taken_.size() && taken_[past_].end < before) ++past_;
@@ -159,7 +159,7 @@ class Server {
   std::vector<Piece> taken_;
   std::size_t past_ = 0;  // so many of the first are forgotten
   Ticks busy_;
-  Asked asked_;
+  Recent recent_;
 };
 
 // The agent with the smallest time, by number where several have it; what it chooses is one of the legal schedules, and

@@ -240,17 +240,17 @@ TEST(VirtualClock, SaysSinceWhenThePresentAgentsAsk) {
     clock.Ask(agent);
   };
   goes(first, 5);
-  EXPECT_EQ(clock.asked_first(), Ticks{0});
+  EXPECT_EQ(clock.first_request(), Ticks{0});
   goes(second, 9);
-  EXPECT_EQ(clock.asked_first(), Ticks{5});
+  EXPECT_EQ(clock.first_request(), Ticks{5});
   clock.Begin(first);
   goes(first, 20);
-  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  EXPECT_EQ(clock.first_request(), Ticks{9});
   clock.Begin(first);
   clock.EndWait(second);  // only at 25 can it go
-  EXPECT_EQ(clock.asked_first(), Ticks{9});
+  EXPECT_EQ(clock.first_request(), Ticks{9});
   clock.Leave(second);
-  EXPECT_EQ(clock.asked_first(), Ticks{25});
+  EXPECT_EQ(clock.first_request(), Ticks{25});
 }
 
 TEST(Server, GivesWhatIsFreeInBetween) {
@@ -277,13 +277,13 @@ TEST(Server, NothingIsOverAtOnceAndTheIdleIsLeftIdle) {
 TEST(Server, ReportsHowLongAnAgentHadToWait) {
   Server server;
   server.Serve({0}, {4});
-  EXPECT_EQ(server.TakeAsked().waited, Ticks{0});
+  EXPECT_EQ(server.TakeRecent().waited, Ticks{0});
   server.Serve({1}, {2});
   server.Serve({10}, {5});
-  const Server::Asked asked = server.TakeAsked();
-  EXPECT_EQ(asked.waited, Ticks{3});
-  EXPECT_EQ(asked.served, Ticks{7});
-  EXPECT_EQ(server.TakeAsked().served, Ticks{0}) << "it was told";
+  const Server::Recent requested = server.TakeRecent();
+  EXPECT_EQ(requested.waited, Ticks{3});
+  EXPECT_EQ(requested.served, Ticks{7});
+  EXPECT_EQ(server.TakeRecent().served, Ticks{0}) << "it was told";
 }
 
 std::vector<std::int64_t> TicksOf(const std::vector<Server::Piece>& pieces) {

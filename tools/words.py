@@ -35,8 +35,6 @@ RULED_OUT_IN_NAMES = {
 LEFT_OUT = ("docs/reference/glossary.md",)  # has the words to rule them out
 NAMES_STAY = (
     "conformance/gpu_corpus/",  # of parameters: those of references in case files and their reports
-    "emu/timing/",  # `Asked` and `Told`, until its folders are moved
-    "scheduler/virtual_clock",  # its `Asked` is emu/timing's too
 )
 
 _WORD = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(RULED_OUT)})(?![A-Za-z])", re.IGNORECASE)

@@ -87,15 +87,15 @@ constexpr const char* kInstead = "; a check and a picture of a schedule replay i
 
 // A run in time goes on with the thread that comes next by the times of the chip, and shared units take requests in the
 // order of time. Under another order times would be those of no chip.
-absl::Status ExpectOrderOfTime(const scheduler::Schedule& asked, const std::string& timed) {
+absl::Status ExpectOrderOfTime(const scheduler::Schedule& requested, const std::string& timed) {
   PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule own, scheduler::ParseSchedule(timed));
   std::string other;
-  if (!asked.moves.has_value()) {
+  if (!requested.moves.has_value()) {
     other = ": it is no list of moves";
-  } else if (asked.at_once != own.at_once) {
-    other = Cat(": it has ", asked.at_once == 0 ? "all" : Cat(asked.at_once), " clusters of blocks at once, not ",
-                own.at_once);
-  } else if (const std::size_t difference = FirstDifference(*asked.moves, *own.moves); difference > 0) {
+  } else if (requested.at_once != own.at_once) {
+    other = Cat(": it has ", requested.at_once == 0 ? "all" : Cat(requested.at_once),
+                " clusters of blocks at once, not ", own.at_once);
+  } else if (const std::size_t difference = FirstDifference(*requested.moves, *own.moves); difference > 0) {
     other = Cat(" from its move ", difference, " on");
   } else {
     return absl::OkStatus();
@@ -105,11 +105,11 @@ absl::Status ExpectOrderOfTime(const scheduler::Schedule& asked, const std::stri
 }
 
 absl::StatusOr<Timed> TimeReplayed(const TimedCall& call) {
-  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule asked, scheduler::ParseSchedule(call.replay));
+  PALLADION_ASSIGN_OR_RETURN(const scheduler::Schedule requested, scheduler::ParseSchedule(call.replay));
   const std::vector<ConstArray> inputs = kernel::ArraysOf(call.inputs);
   PALLADION_RETURN_IF_ERROR(kernel::CheckInputs(call.kernel, inputs));
   PALLADION_RETURN_IF_ERROR(
-      scheduler::ExpectMadeFor(asked, check::OriginOf(call.kernel.state(), inputs, CheckOptions{})));
+      scheduler::ExpectMadeFor(requested, check::OriginOf(call.kernel.state(), inputs, CheckOptions{})));
   const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
   if (triton || call.machine.family() == machines::Family::kTpu)
     return absl::InvalidArgumentError(
@@ -119,7 +119,7 @@ absl::StatusOr<Timed> TimeReplayed(const TimedCall& call) {
   TimedCall scheduled = call;
   scheduled.schedule = true;
   PALLADION_ASSIGN_OR_RETURN(Timed timed, TimeOnChip(scheduled));
-  PALLADION_RETURN_IF_ERROR(ExpectOrderOfTime(asked, *timed.schedule));
+  PALLADION_RETURN_IF_ERROR(ExpectOrderOfTime(requested, *timed.schedule));
   return timed;
 }
 

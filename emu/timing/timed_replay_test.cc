@@ -120,7 +120,7 @@ kernel @n {
   }
 }
 
-TEST(TimedReplay, NobodyAsksForASchedule) {
+TEST(TimedReplay, WithoutAScheduleThereIsNone) {
   const PreparedKernel kernel = Prepared(mosaic_gpu::test::CopyText());
   const std::vector<Tensor> inputs = InputsOf(kernel);
   const machines::Machine machine = MachineNamed("h100");

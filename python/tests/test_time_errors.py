@@ -67,7 +67,7 @@ BOUNDS = {
     "HBM": "kMemoryUncertainty",
     "copy": "kMemoryUncertainty",
     "unit": "kUnitUncertainty",
-    "steps": "kWayUncertainty",
+    "steps": "kLatencyUncertainty",
 }
 
 

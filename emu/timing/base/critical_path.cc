@@ -43,7 +43,7 @@ void CriticalPath::Entered(Agent agent, Agent by) {
 void CriticalPath::Spent(Agent agent, Ticks time, Spending at) {
   if (time.value <= 0) return;
   if (parts() >= limit_) MakeFewer();
-  Way& way = ways_.at(agent.value);
+  AgentPath& way = ways_.at(agent.value);
   const std::int64_t key = KeyOf(at);
   if (way.now != kNone && At(way.now).used_by == 1 && At(way.now).key == key) {
     At(way.now).time = At(way.now).time + time;
@@ -55,7 +55,7 @@ void CriticalPath::Spent(Agent agent, Ticks time, Spending at) {
 }
 
 void CriticalPath::Began(Agent agent) {
-  Way& way = ways_.at(agent.value);
+  AgentPath& way = ways_.at(agent.value);
   if (way.began == way.now) return;
   Drop(std::exchange(way.began, Use(way.now)));
 }

@@ -60,7 +60,7 @@ class CriticalPath final : public scheduler::ClockListener {
     std::int32_t before = kNone, used_by = 0;  // paths and parts that go on from it; 0: free
     std::unique_ptr<Sums> more;                // of the same stretch
   };
-  struct Way {
+  struct AgentPath {
     std::int32_t now = kNone, began = kNone;  // began: of its last operation
   };
 
@@ -84,7 +84,7 @@ class CriticalPath final : public scheduler::ClockListener {
   std::size_t limit_;
   std::vector<Part> parts_;
   std::vector<std::int32_t> free_;
-  absl::flat_hash_map<std::int32_t, Way> ways_;  // by agent; only looked up
+  absl::flat_hash_map<std::int32_t, AgentPath> ways_;  // by agent; only looked up
   std::int32_t last_ = kNone;
   Ticks ended_{-1};
 };

@@ -32,7 +32,7 @@ Sums SumsOf(const CriticalPath& path) {
 }
 
 // One works at 1 and 2, the other waits for what it does after 1 and goes on at 3.
-TEST(CriticalPath, GoesThroughWhoeverEndedTheWait) {
+TEST(CriticalPath, GoesThroughTheAgentThatEndedTheWait) {
   CriticalPath path;
   const Agent one{0}, other{1};
   path.Entered(one, {});

@@ -22,7 +22,7 @@ class LeftOut {
 
   // nullptr: nothing is.
   const std::shared_ptr<const kernel::PreparedKernelState>& kernel() const { return without_.kernel; }
-  void Tell(agents::LaunchOptions& options) const {
+  void ApplyTo(agents::LaunchOptions& options) const {
     if (without_.kernel == nullptr) return;
     options.moves_nothing = true;
     options.moved = without_.moved;

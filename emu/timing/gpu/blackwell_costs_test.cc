@@ -153,7 +153,7 @@ TEST(BlackwellCosts, AProductIsMadeOfInstructions) {
   EXPECT_NE(odd.message().find("384 bits"), absl::string_view::npos) << odd;
 }
 
-TEST(BlackwellCosts, WhatNobodyMeasuredIsAnError) {
+TEST(BlackwellCosts, WhatWasNeverMeasuredIsAnError) {
   const BlackwellCosts costs = B200();
   const absl::Status form = FormOf(costs, {.m = 64, .n = 128, .left_in_tensor_memory = true}).status();
   EXPECT_EQ(form.code(), absl::StatusCode::kUnimplemented);
@@ -164,7 +164,7 @@ TEST(BlackwellCosts, WhatNobodyMeasuredIsAnError) {
   EXPECT_NE(commit.message().find("A is in tensor memory"), absl::string_view::npos) << commit;
 }
 
-TEST(BlackwellCosts, MachinesAreAskedForWhatTheyHave) {
+TEST(BlackwellCosts, MachinesGiveWhatTheyHave) {
   EXPECT_EQ(BlackwellCostsOf(**machines::FindMachine("h100")).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(HopperCostsOf(**machines::FindMachine("b200")).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CostsOf(**machines::FindMachine("v5e")).status().code(), absl::StatusCode::kInvalidArgument);
@@ -228,17 +228,17 @@ TEST(BlackwellChip, DramGivesNearlyWhatWasMeasured) {
   };
   constexpr Row kMeasured[] = {{4, 1148, 0.63},  {8, 2037, 0.70},  {16, 3590, 0.78},
                                {32, 5645, 0.94}, {64, 7143, 0.99}, {128, 7122, 1.00}};
-  constexpr std::int64_t kTurns = 40, kRowBytes = 128, kUnderWay = 2;
+  constexpr std::int64_t kTurns = 40, kRowBytes = 128, kInFlight = 2;
   const BlackwellCosts costs = B200();
   for (const Row& row : kMeasured) {
     GpuChip chip(costs);
-    const std::int64_t rows = row.kilobytes * 1024 / kRowBytes / kUnderWay;
-    std::vector<Ticks> free(static_cast<std::size_t>(costs.sms * kUnderWay));
+    const std::int64_t rows = row.kilobytes * 1024 / kRowBytes / kInFlight;
+    std::vector<Ticks> free(static_cast<std::size_t>(costs.sms * kInFlight));
     std::int64_t next = 0;
     Ticks end;
     for (std::int64_t turn = 0; turn < kTurns; ++turn) {
       for (std::size_t slot = 0; slot < free.size(); ++slot) {
-        const std::int64_t sm = static_cast<std::int64_t>(slot) / kUnderWay, bytes = rows * kRowBytes;
+        const std::int64_t sm = static_cast<std::int64_t>(slot) / kInFlight, bytes = rows * kRowBytes;
         free[slot] = chip.Load(
             sm, free[slot] + base::TicksOf(costs.tma_issue),
             {.array = 0, .first_byte = bytes * next++, .row_stride = kRowBytes, .rows = rows, .row_bytes = kRowBytes});

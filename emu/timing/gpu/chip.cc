@@ -58,7 +58,7 @@ GpuChip::Traffic& GpuChip::TrafficOf(std::int64_t array) {
   return traffic_[at];
 }
 
-GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) {
+GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Route& way) {
   const L2Cache::Found found = cache_.Look(box, at);
   const Bytes from_l2 = BytesOf(found.hit + found.missed), from_dram = BytesOf(found.missed);
   l2_bytes_ += static_cast<std::int64_t>(from_l2.value());
@@ -71,7 +71,8 @@ GpuChip::Fetched GpuChip::Fetch(Ticks at, const GlobalBox& box, const Way& way) 
       std::max(l2_.Serve(at, TicksOf(from_l2 / costs_.l2)), dram_.Serve(at, TicksOf(from_dram / costs_.dram)));
   if (found.missed > 0) cache_.Arrived(given + (way.far - way.near));
   const Ticks latency = found.missed > 0 ? way.far : way.near;
-  return {.first = at + latency, .last = std::max(std::max(way.asked, given) + latency, found.under_way + way.near)};
+  return {.first = at + latency,
+          .last = std::max(std::max(way.requested, given) + latency, found.in_flight + way.near)};
 }
 
 // L2 keeps it. No thread waits until DRAM has it, but DRAM's free rate limits it.
@@ -105,10 +106,11 @@ Ticks GpuChip::Land(std::int64_t sm, Ticks at, Bytes bytes) {
 Ticks GpuChip::Load(absl::Span<const std::int64_t> sms, Ticks at, const GlobalBox& box) {
   const Ticks engine = TicksOf(EngineTimeOf(costs_, box));
   Sm& first = At(sms.front());
-  const Ticks asked = Serve(first, kEngine, first.engine, at, engine);
-  const Ticks begin = std::max(at, asked - engine);
+  const Ticks requested = Serve(first, kEngine, first.engine, at, engine);
+  const Ticks begin = std::max(at, requested - engine);
   // When all rows have been requested, the latency of the last one is left.
-  const Way way{.asked = asked, .near = TicksOf(costs_.tma_l2_latency), .far = TicksOf(costs_.tma_dram_latency)};
+  const Route way{
+      .requested = requested, .near = TicksOf(costs_.tma_l2_latency), .far = TicksOf(costs_.tma_dram_latency)};
   const Fetched fetched = Fetch(begin, box, way);
   const Bytes all(static_cast<double>(box.bytes()));
   Ticks landed = fetched.last;
@@ -134,7 +136,7 @@ Ticks GpuChip::AskEngine(std::int64_t sm, Ticks at, const GlobalBox& box) {
 }
 
 Ticks GpuChip::Give(Ticks at, const GlobalBox& box) {
-  return Fetch(at, box, {.asked = at, .near = {}, .far = TicksOf(costs_.tma_dram_latency - costs_.tma_l2_latency)})
+  return Fetch(at, box, {.requested = at, .near = {}, .far = TicksOf(costs_.tma_dram_latency - costs_.tma_l2_latency)})
       .last;
 }
 
@@ -148,16 +150,16 @@ Ticks GpuChip::LoadDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
   return Read(at, AskPort(sm, at, Bytes(static_cast<double>(box.bytes()))), box);
 }
 
-Ticks GpuChip::Read(Ticks at, Ticks asked, const GlobalBox& box) {
-  const Way way{.asked = asked, .near = TicksOf(costs_.l2_latency), .far = TicksOf(costs_.dram_latency)};
+Ticks GpuChip::Read(Ticks at, Ticks requested, const GlobalBox& box) {
+  const Route way{.requested = requested, .near = TicksOf(costs_.l2_latency), .far = TicksOf(costs_.dram_latency)};
   return Fetch(at, box, way).last;
 }
 
 Ticks GpuChip::StoreDirectly(std::int64_t sm, Ticks at, const GlobalBox& box) {
-  const Ticks asked = AskPort(sm, at, Bytes(static_cast<double>(box.bytes())));
-  Ticks taken = asked;
+  const Ticks requested = AskPort(sm, at, Bytes(static_cast<double>(box.bytes())));
+  Ticks taken = requested;
   Write(at, box, &taken);
-  return asked;
+  return requested;
 }
 
 Ticks GpuChip::TakeThrough(Ticks at, const GlobalBox& box) {
@@ -245,19 +247,19 @@ GpuChip::Use GpuChip::use() const {
   return use;
 }
 
-GpuChip::Asked GpuChip::TakeAsked(std::int64_t sm) {
+GpuChip::Recent GpuChip::TakeRecent(std::int64_t sm) {
   Sm& it = At(sm);
-  scheduler::Server::Asked issue;  // of the quadrant that the warpgroup waited for longest; it uses all
+  scheduler::Server::Recent issue;  // of the quadrant that the warpgroup waited for longest; it uses all
   for (Quadrant& quadrant : it.quadrants) {
-    const scheduler::Server::Asked one = quadrant.issue.TakeAsked();
+    const scheduler::Server::Recent one = quadrant.issue.TakeRecent();
     issue = {.waited = std::max(issue.waited, one.waited), .served = std::max(issue.served, one.served)};
   }
   return {.issue = issue,
-          .port = it.port.TakeAsked(),
-          .tensor_loads = it.tensor_loads.TakeAsked(),
-          .tensor_stores = it.tensor_stores.TakeAsked(),
-          .l2 = l2_.TakeAsked(),
-          .dram = dram_.TakeAsked(),
+          .port = it.port.TakeRecent(),
+          .tensor_loads = it.tensor_loads.TakeRecent(),
+          .tensor_stores = it.tensor_stores.TakeRecent(),
+          .l2 = l2_.TakeRecent(),
+          .dram = dram_.TakeRecent(),
           .link = {}};
 }
 

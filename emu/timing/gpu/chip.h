@@ -57,7 +57,7 @@ class GpuChip {
   scheduler::Ticks Land(std::int64_t sm, scheduler::Ticks at, machines::Bytes bytes);      // in shared memory
   scheduler::Ticks Give(scheduler::Ticks at, const GlobalBox& box);                        // L2 has it
   // When the values of loads by threads, which have gone through the port by `asked`, have arrived.
-  scheduler::Ticks Read(scheduler::Ticks at, scheduler::Ticks asked, const GlobalBox& box);
+  scheduler::Ticks Read(scheduler::Ticks at, scheduler::Ticks requested, const GlobalBox& box);
   scheduler::Ticks TakeThrough(scheduler::Ticks at, const GlobalBox& box);  // of a store: DRAM has it, too
   scheduler::Ticks Take(scheduler::Ticks at, const GlobalBox& box);         // the same, of a store
 
@@ -98,10 +98,10 @@ class GpuChip {
   Use use() const;
 
   // Of an SM and of the chip, since the last call: for callers before and after an operation.
-  struct Asked {
-    scheduler::Server::Asked issue, port, tensor_loads, tensor_stores, l2, dram, link;
+  struct Recent {
+    scheduler::Server::Recent issue, port, tensor_loads, tensor_stores, l2, dram, link;
   };
-  Asked TakeAsked(std::int64_t sm);
+  Recent TakeRecent(std::int64_t sm);
 
  private:
   struct Quadrant {
@@ -118,13 +118,13 @@ class GpuChip {
                          scheduler::Ticks time);
   // Bytes of a box, once through L2 and where necessary through DRAM. `asked`: when the last was requested. `near`,
   // `far`: the latency from then on of what L2 has, and of what it does not have.
-  struct Way {
-    scheduler::Ticks asked, near, far;
+  struct Route {
+    scheduler::Ticks requested, near, far;
   };
   struct Fetched {
     scheduler::Ticks first, last;  // bytes are there, where nothing keeps the first waiting
   };
-  Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Way& way);
+  Fetched Fetch(scheduler::Ticks at, const GlobalBox& box, const Route& way);
   machines::Bytes BytesOf(std::int64_t sectors) const { return static_cast<double>(sectors) * costs_.l2_sector; }
   // When DRAM has it.
   scheduler::Ticks Write(scheduler::Ticks at, const GlobalBox& box, scheduler::Ticks* taken);

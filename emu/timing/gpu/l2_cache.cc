@@ -87,20 +87,20 @@ L2Cache::Found L2Cache::Look(const GlobalBox& box, Ticks at) {
   ForEachLine(box, [&](std::int32_t line, Sectors sectors) {
     Line* it = &At(line);
     const Sectors here = it->here & sectors, missing = sectors & ~here;
-    if (here != 0) (at - it->asked < sizes_.together ? found.merged : found.hit) += CountOf(here);
+    if (here != 0) (at - it->requested < sizes_.together ? found.merged : found.hit) += CountOf(here);
     if (here != 0 && it->arrival != kNone) {
       const Ticks arrives = arrivals_[static_cast<std::size_t>(it->arrival)];
-      found.under_way = std::max(found.under_way, arrives);
+      found.in_flight = std::max(found.in_flight, arrives);
       if (arrives <= at) it->arrival = kNone;
     }
     Use(line);
     if (const unsigned first = sectors & ~(it->was_read | it->was_written); first != 0) read_ += CountOf(first);
     it->was_read |= sectors;
     if (missing == 0) {
-      it->asked = std::max(it->asked, at);
+      it->requested = std::max(it->requested, at);
       return;
     }
-    it->asked = at;
+    it->requested = at;
     if (found.missed == 0) arrivals_.emplace_back();
     found.missed += CountOf(missing);
     it->arrival = static_cast<std::int32_t>(arrivals_.size()) - 1;
@@ -115,7 +115,7 @@ L2Cache::Found L2Cache::Store(const GlobalBox& box, Ticks at) {
     found.hit += CountOf(sectors);
     Use(line);
     Line& it = At(line);
-    it.asked = std::max(it.asked, at);
+    it.requested = std::max(it.requested, at);
     written_ += CountOf(sectors & ~it.was_written);
     it.was_written |= sectors;
     found.dirtied += CountOf(sectors & ~it.dirty);

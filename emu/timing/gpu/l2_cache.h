@@ -39,7 +39,7 @@ class L2Cache {
   struct Found {
     std::int64_t merged = 0, hit = 0, missed = 0;
     std::int64_t dirtied = 0;    // by a store
-    scheduler::Ticks under_way;  // when the last of those arrives that an earlier request fetches from memory
+    scheduler::Ticks in_flight;  // when the last of those arrives that an earlier request fetches from memory
   };
   Found Look(const GlobalBox& box, scheduler::Ticks at);
   void Arrived(scheduler::Ticks when) { arrivals_.back() = when; }  // what the last Look has missed
@@ -54,7 +54,7 @@ class L2Cache {
   static constexpr std::int32_t kNone = -1;
   using Sectors = std::uint8_t;  // of a line, a bit for each
   struct Line {
-    scheduler::Ticks asked;
+    scheduler::Ticks requested;
     std::int32_t newer = kNone, older = kNone;
     std::int32_t arrival = kNone;  // in arrivals_: of those requested last
     Sectors here = 0, dirty = 0, was_read = 0, was_written = 0;

@@ -40,8 +40,8 @@ GpuLinks::Use GpuLinks::use(std::int64_t device) const {
   return {.out = link.out.busy(), .in = link.in.busy(), .out_bytes = link.out_bytes, .in_bytes = link.in_bytes};
 }
 
-scheduler::Server::Asked GpuLinks::TakeAsked(std::int64_t device) {
-  const scheduler::Server::Asked out = At(device).out.TakeAsked(), in = At(device).in.TakeAsked();
+scheduler::Server::Recent GpuLinks::TakeRecent(std::int64_t device) {
+  const scheduler::Server::Recent out = At(device).out.TakeRecent(), in = At(device).in.TakeRecent();
   return {.waited = std::max(out.waited, in.waited), .served = std::max(out.served, in.served)};
 }
 

@@ -36,7 +36,7 @@ class GpuLinks {
     std::int64_t out_bytes = 0, in_bytes = 0;
   };
   Use use(std::int64_t device) const;
-  scheduler::Server::Asked TakeAsked(std::int64_t device);  // of both, since the last call of this
+  scheduler::Server::Recent TakeRecent(std::int64_t device);  // of both, since the last call of this
   void Forget(scheduler::Ticks before);
 
  private:

@@ -46,7 +46,7 @@ class GpuNode {
   scheduler::Ticks link_latency() const;
 
   GpuChip::Use use() const;  // of all chips together
-  GpuChip::Asked TakeAsked(SmPlace me);
+  GpuChip::Recent TakeRecent(SmPlace me);
   void Forget(const GpuChip::Past& past);
 
  private:

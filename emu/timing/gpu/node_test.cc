@@ -134,7 +134,7 @@ TEST(GpuNode, EitherDeviceCanBeDrawn) {
   EXPECT_EQ(none.message(), "a timeline of device 2 is asked for; kernel @permute runs on devices 0 to 1");
 }
 
-TEST(GpuNode, ALinkWithoutANumberIsAskedFor) {
+TEST(GpuNode, ALinkWithoutANumberIsAnError) {
   std::string text = MachineNamed("h100").Print();
   const std::size_t line = text.find("link.atomic");
   text.erase(line, text.find('\n', line) + 1 - line);

@@ -79,7 +79,7 @@ TEST(SectorLines, LanesThatAMaskTurnsOffAskForNothing) {
   EXPECT_EQ(first_row.boxes[0].row_bytes, 32);
 }
 
-TEST(SectorLines, WhatLiesOutsideTheArrayIsNotAskedFor) {
+TEST(SectorLines, WhatLiesOutsideTheArrayIsNotRequested) {
   const std::vector<std::int64_t> shape = {2, 8};
   BoxAccess access = BoxOf4x8();
   std::vector<std::uint8_t> lanes(32, 1);

@@ -34,7 +34,7 @@ class BarrierLanes {
   void Ends(BarrierId id, Ticks at);  // its block does, and another one's barrier may have its lane
 
   // Arrivals there signal this slot of a ring, whose colour the phases have.
-  void TellsOf(BarrierId id, std::int32_t slot) { slots_[id.value] = slot; }
+  void CountsFor(BarrierId id, std::int32_t slot) { slots_[id.value] = slot; }
   std::int32_t SlotOf(BarrierId id) const {
     const auto found = slots_.find(id.value);
     return found == slots_.end() ? -1 : found->second;

@@ -27,15 +27,15 @@ class BarrierLanesTest : public testing::Test {
     lanes_.Saw({.id = id, .barrier = model_.Of(id), .name = model_.Of(id).spec().name, .born = {}, .at = at, .by = by});
   }
   // "lane: what, from-to", in the order of time.
-  std::vector<std::string> Told() {
+  std::vector<std::string> Shown() {
     const Timeline timeline = recorder_.Take("SM 0", {1000});
-    std::vector<std::string> told;
+    std::vector<std::string> shown;
     for (const Span& span : timeline.spans) {
-      told.push_back(Cat(timeline.lanes[static_cast<std::size_t>(span.lane)].name, ": ", span.what, ", ",
-                         static_cast<std::int64_t>(span.begin.value()), "-",
-                         static_cast<std::int64_t>(span.end.value())));
+      shown.push_back(Cat(timeline.lanes[static_cast<std::size_t>(span.lane)].name, ": ", span.what, ", ",
+                          static_cast<std::int64_t>(span.begin.value()), "-",
+                          static_cast<std::int64_t>(span.end.value())));
     }
-    return told;
+    return shown;
   }
 
   memory_model::ConcurrencyModel model_;
@@ -50,14 +50,14 @@ TEST_F(BarrierLanesTest, APhaseGoesFromCompletionToCompletion) {
   const BarrierId full = Make("full[0]", 1);
   Arrive(full, {10});
   Arrive(full, {30});
-  EXPECT_EQ(Told(), (Strings{"full[0]: full[0], phase 0, 0-10", "full[0]: full[0], phase 1, 10-30"}));
+  EXPECT_EQ(Shown(), (Strings{"full[0]: full[0], phase 0, 0-10", "full[0]: full[0], phase 1, 10-30"}));
 }
 
 TEST_F(BarrierLanesTest, BelowItIsWhatHasNotArrived) {
   const BarrierId full = Make("full", 2);
   Arrive(full, {20});
   Arrive(full, {50});
-  EXPECT_EQ(Told(),
+  EXPECT_EQ(Shown(),
             (Strings{"full: full, phase 0, 0-50", "full: 2 of 2 pending, 0-20", "full: 1 of 2 pending, 20-50"}));
 }
 
@@ -65,8 +65,8 @@ TEST_F(BarrierLanesTest, APhaseWithoutItsEndEndsWithTheBlock) {
   const BarrierId full = Make("full", 2);
   Arrive(full, {10});
   lanes_.Ends(full, {40});
-  EXPECT_EQ(Told(), (Strings{"full: full, phase 0, which did not complete, 0-40", "full: 2 of 2 pending, 0-10",
-                             "full: 1 of 2 pending, 10-40"}));
+  EXPECT_EQ(Shown(), (Strings{"full: full, phase 0, which did not complete, 0-40", "full: 2 of 2 pending, 0-10",
+                              "full: 1 of 2 pending, 10-40"}));
 }
 
 TEST_F(BarrierLanesTest, ALaneGoesToTheNextBlockAndBlocksAtOnceHaveTheirOwn) {
@@ -75,7 +75,7 @@ TEST_F(BarrierLanesTest, ALaneGoesToTheNextBlockAndBlocksAtOnceHaveTheirOwn) {
   Arrive(beside, {20});
   lanes_.Ends(first, {30});
   Arrive(later, {40});
-  EXPECT_EQ(Told(),
+  EXPECT_EQ(Shown(),
             (Strings{"full: full, phase 0, 0-10", "full, 2: full, phase 0, 0-20", "full: full, phase 0, 0-40"}));
 }
 
@@ -83,7 +83,7 @@ TEST_F(BarrierLanesTest, WhoEndedAPhaseIsKnownAndItsSlot) {
   const std::int32_t copy =
       recorder_.RanBeside({.name = "copies in", .what = "x -> a[1]"}, {5}, {10}, {.text_line = 7});
   const BarrierId full = Make("full[1]", 1);
-  lanes_.TellsOf(full, 1);
+  lanes_.CountsFor(full, 1);
   Arrive(full, {10}, copy);
   const Timeline timeline = recorder_.Take("SM 0", {100});
   const Span& phase = timeline.spans[0];
@@ -94,7 +94,7 @@ TEST_F(BarrierLanesTest, WhoEndedAPhaseIsKnownAndItsSlot) {
   EXPECT_EQ(timeline.spans[static_cast<std::size_t>(phase.ended_by)].what, "x -> a[1]");
 }
 
-TEST_F(BarrierLanesTest, OneAtWhichNobodyArrivedHasNoLane) {
+TEST_F(BarrierLanesTest, OneWithoutArrivalsHasNoLane) {
   const BarrierId full = Make("full", 1);
   lanes_.Saw({.id = full, .barrier = model_.Of(full), .name = "full", .born = {}, .at = {10}});
   EXPECT_TRUE(recorder_.Take("SM 0", {100}).lanes.empty());

@@ -46,29 +46,29 @@ Stall StallAt(const GpuPlan& waiting, Stall ended) {
   }
 }
 
-Parts PartsOf(const GpuPlan& plan, Ticks all, const gpu::GpuChip::Asked& asked) {
+Parts PartsOf(const GpuPlan& plan, Ticks all, const gpu::GpuChip::Recent& recent) {
   const bool loads = plan.work == GpuWork::kAccess && !plan.stores;
   Parts parts;
   const auto queued = [&](Stall unit, Ticks time) {
     if (time > parts.queued) std::tie(parts.busy_unit, parts.queued) = std::pair(unit, std::min(time, all));
   };
-  queued(Stall::kIssueSlots, asked.issue.waited);
-  queued(Stall::kPort, asked.port.waited);
-  queued(Stall::kTensorLoads, asked.tensor_loads.waited);
-  queued(Stall::kTensorStores, asked.tensor_stores.waited);
+  queued(Stall::kIssueSlots, recent.issue.waited);
+  queued(Stall::kPort, recent.port.waited);
+  queued(Stall::kTensorLoads, recent.tensor_loads.waited);
+  queued(Stall::kTensorStores, recent.tensor_stores.waited);
   if (loads) {  // no thread waits for stores
-    queued(Stall::kL2, asked.l2.waited);
-    queued(Stall::kDram, asked.dram.waited);
-    queued(Stall::kLink, asked.link.waited);
+    queued(Stall::kL2, recent.l2.waited);
+    queued(Stall::kDram, recent.dram.waited);
+    queued(Stall::kLink, recent.link.waited);
   }
   parts.worked = all - parts.queued;
   if (!loads) return parts;
-  parts.worked = std::min(parts.worked, std::max(asked.port.served, asked.tensor_loads.served));
-  parts.under_way = all - parts.queued - parts.worked;
-  parts.memory = plan.space == Space::kSmem    ? Stall::kSharedMemory
-                 : plan.space == Space::kTmem  ? Stall::kTensorMemory
-                 : asked.link.served.value > 0 ? Stall::kOtherDevice
-                                               : Stall::kGlobalMemory;
+  parts.worked = std::min(parts.worked, std::max(recent.port.served, recent.tensor_loads.served));
+  parts.in_flight = all - parts.queued - parts.worked;
+  parts.memory = plan.space == Space::kSmem     ? Stall::kSharedMemory
+                 : plan.space == Space::kTmem   ? Stall::kTensorMemory
+                 : recent.link.served.value > 0 ? Stall::kOtherDevice
+                                                : Stall::kGlobalMemory;
   return parts;
 }
 

@@ -22,9 +22,9 @@ struct Parts {
   gpu::Stall busy_unit = gpu::Stall::kOther;  // that others kept busy
   scheduler::Ticks queued, worked;
   gpu::Stall memory = gpu::Stall::kOther;  // whose latency is long
-  scheduler::Ticks under_way;
+  scheduler::Ticks in_flight;
 };
-Parts PartsOf(const GpuPlan& plan, scheduler::Ticks all, const gpu::GpuChip::Asked& asked);
+Parts PartsOf(const GpuPlan& plan, scheduler::Ticks all, const gpu::GpuChip::Recent& recent);
 
 }  // namespace palladion::timing::mosaic_gpu
 

@@ -79,7 +79,7 @@ TEST(Stalls, ALoadIsOnItsWayToGlobalMemory) {
   EXPECT_EQ(Of(timing.stalls, Stall::kIssueSlots), 0);
 }
 
-TEST(Stalls, WhoeverFindsTheIssueSlotsBusyWaitsForThem) {
+TEST(Stalls, AThreadThatFindsTheIssueSlotsBusyWaitsForThem) {
   const machines::Machine machine = MachineNamed("h100");
   const Timing alone = RunOf(SquaresText(1, 8), machine).timed.timing,
                four = RunOf(SquaresText(4, 8), machine).timed.timing;
@@ -112,18 +112,18 @@ GpuPlan Access(Space space, bool stores) {
 }
 
 TEST(Stalls, TheUnitThatKeptItWaitingLongestCounts) {
-  const gpu::GpuChip::Asked asked{.port = {{3}, {10}}, .l2 = {{7}, {4}}, .dram = {{5}, {4}}};
-  const Parts load = PartsOf(Access(Space::kGmem, false), {100}, asked);
+  const gpu::GpuChip::Recent recent{.port = {{3}, {10}}, .l2 = {{7}, {4}}, .dram = {{5}, {4}}};
+  const Parts load = PartsOf(Access(Space::kGmem, false), {100}, recent);
   EXPECT_EQ(load.busy_unit, Stall::kL2);
   EXPECT_EQ(load.queued, scheduler::Ticks{7});
   EXPECT_EQ(load.worked, scheduler::Ticks{10});
   EXPECT_EQ(load.memory, Stall::kGlobalMemory);
-  EXPECT_EQ(load.under_way, scheduler::Ticks{83});
-  const Parts store = PartsOf(Access(Space::kGmem, true), {13}, asked);
+  EXPECT_EQ(load.in_flight, scheduler::Ticks{83});
+  const Parts store = PartsOf(Access(Space::kGmem, true), {13}, recent);
   EXPECT_EQ(store.busy_unit, Stall::kPort) << "nobody waits for what L2 does with a store";
   EXPECT_EQ(store.queued, scheduler::Ticks{3});
   EXPECT_EQ(store.worked, scheduler::Ticks{10});
-  EXPECT_EQ(store.under_way, scheduler::Ticks{});
+  EXPECT_EQ(store.in_flight, scheduler::Ticks{});
   const Parts shared = PartsOf(Access(Space::kSmem, false), {2}, {.port = {{5}, {1}}});
   EXPECT_EQ(shared.queued, scheduler::Ticks{2}) << "no more than all of it";
 }

@@ -195,7 +195,7 @@ void GpuTimeline::Copied(const When& when, SpanKind kind, const AsyncRequest& re
                 when.begin, when.end, LineOf(when.plan));
   if (place.slot < 0 || span == kNoSpan) return;
   for (const Completion& completion : request.completions) {
-    if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) barriers_.TellsOf(*barrier, place.slot);
+    if (const auto* barrier = std::get_if<BarrierId>(&completion.object)) barriers_.CountsFor(*barrier, place.slot);
   }
 }
 

@@ -34,7 +34,7 @@ GpuTimer::GpuTimer(const kernel::PreparedKernelState& kernel, const ChipCosts& c
       spent_(plans_.all().size()),
       signalled_by_engine_(plans_.all().size()) {
   for (const GpuPlan& plan : plans_.all()) ends_as_.push_back(StallOf(plan));
-  clock_.TellTo(path_);
+  clock_.ReportTo(path_);
 }
 
 absl::StatusOr<std::unique_ptr<GpuTimer>> GpuTimer::Create(const kernel::PreparedKernelState& kernel,
@@ -47,7 +47,7 @@ void GpuTimer::RecordTo(timeline::TimelineRecorder& timeline, const timeline::Ti
   shown_device_ = shown.device;
   timeline_.emplace(GpuTimeline::Parts{
       .kernel = kernel_, .plans = plans_.all(), .recorder = timeline, .clock = clock_, .next = path_});
-  clock_.TellTo(*timeline_);
+  clock_.ReportTo(*timeline_);
   node_.chip(shown_device_)
       .WatchUnits(shown.unit, [this](std::string_view unit, const scheduler::Server::Piece& piece) {
         timeline_->UnitBusy(unit, piece, now_.plan);
@@ -140,13 +140,13 @@ void GpuTimer::Before(const Step& step, Frame& frame) {
   now_ = {.thread = &thread, .plan = plans_.OfStep(step)};
   const bool requests =
       now_.plan != kNoPlan && (step.kind != StepKind::kMark || plans_[now_.plan].work == GpuWork::kRegisters);
-  if (requests) node_.TakeAsked(thread.at);  // by others
+  if (requests) node_.TakeRecent(thread.at);  // by others
   if (timeline_.has_value() && steps_ % kShowEvery == 0)
     timeline_->Use(node_, shown_device_, clock_.operation_began(), costs_.sms);
   if (++steps_ % kForgetEvery == 0) {
     // Operations begin in the order of time. The request for a product dates from when its thread came to it.
     const Ticks began = clock_.operation_began();
-    node_.Forget({.registers = began, .memory = began, .products = std::min(began, clock_.asked_first())});
+    node_.Forget({.registers = began, .memory = began, .products = std::min(began, clock_.first_request())});
   }
   if (step.kind == StepKind::kMark || !(step.visible || step.loop >= 0)) return;
   now_.waited = clock_.TakeWaited();

@@ -76,7 +76,7 @@ class GpuTimer final : public run::Watcher {
   void Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte* value) override;
   void Issued(const Who& who, const AsyncRequest& request) override;
   void Arrives(const Who&, const Arrival& arrival) override {
-    if (machine_ != nullptr && arrival.at.kind == WaitTarget::Kind::kSemaphore) HearSignal(arrival.at.object);
+    if (machine_ != nullptr && arrival.at.kind == WaitTarget::Kind::kSemaphore) ReceiveSignal(arrival.at.object);
   }
 
  private:
@@ -140,7 +140,7 @@ class GpuTimer final : public run::Watcher {
   gpu::GpuChip& Chip() { return node_.chip(now_.thread->at.device); }
   Device& DeviceOf(const Thread& thread) { return devices_[static_cast<std::size_t>(thread.at.device)]; }
   std::int64_t DeviceOf(BufferId buffer) const;  // whose memory it is in
-  void HearSignal(SyncElement semaphore);
+  void ReceiveSignal(SyncElement semaphore);
   void AwaitSignals(SyncElement semaphore);
   void AccessDevices(const std::vector<std::int64_t>& devices, const std::vector<gpu::GlobalBox>& boxes, bool writes);
   bool Accesses(const Who& who) const;

@@ -109,13 +109,13 @@ void GpuTimer::IssueProduct(const AsyncRequest& request) {
   const std::int64_t mine = now_.thread->at.sm, in_cluster = mine % cluster_size_;
   std::vector<std::int64_t> sms = {mine};
   if (plan.pair) sms.push_back(mine - in_cluster + (in_cluster ^ 1));
-  const Ticks asked = clock_.operation_began() - now_.waited;
-  const Ticks result = Chip().Multiply(sms, asked, plan.tensor);
+  const Ticks requested = clock_.operation_began() - now_.waited;
+  const Ticks result = Chip().Multiply(sms, requested, plan.tensor);
   if (Shown()) {
-    const Ticks began = std::max(asked, result - TicksOf(plan.tensor.pipe + plan.tensor.drain));
+    const Ticks began = std::max(requested, result - TicksOf(plan.tensor.pipe + plan.tensor.drain));
     timeline_->Multiplied(Here(began, result), request);
   }
-  Charge(asked + TicksOf(plan.tensor.issue) - clock_.now());
+  Charge(requested + TicksOf(plan.tensor.issue) - clock_.now());
   clock_.AppointNext({clock_.now(), std::max(clock_.now(), result)}, now_.plan);
 }
 

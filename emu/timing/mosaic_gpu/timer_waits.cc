@@ -64,10 +64,10 @@ void GpuTimer::ChargeUntil(Ticks end) {
   const Ticks all = end - clock_.now();
   if (all.value <= 0) return;
   const GpuPlan& plan = plans_[now_.plan];
-  const Parts parts = PartsOf(plan, all, node_.TakeAsked(now_.thread->at));
+  const Parts parts = PartsOf(plan, all, node_.TakeRecent(now_.thread->at));
   Stalled(parts.busy_unit, parts.queued);
   Charge(parts.worked);
-  Stalled(parts.memory, parts.under_way);
+  Stalled(parts.memory, parts.in_flight);
 }
 
 void GpuTimer::Stalled(Stall stall, Ticks time) {
@@ -125,7 +125,7 @@ void GpuTimer::AccessDevices(const std::vector<std::int64_t>& devices, const std
 
 // The signal follows all that its thread has stored. It is visible on its own device after the time of a fence, on
 // another after the latency of the link.
-void GpuTimer::HearSignal(SyncElement semaphore) {
+void GpuTimer::ReceiveSignal(SyncElement semaphore) {
   if (now_.thread == nullptr) return;
   const bool here = machine_->syncs()[semaphore.array].device == now_.thread->at.device;
   const Ticks leaves = std::max(clock_.now(), now_.thread->sent);

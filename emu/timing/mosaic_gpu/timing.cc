@@ -112,7 +112,7 @@ absl::StatusOr<GpuRun> RunOnGpu(const TimedCall& call, const GpuRunOptions& opti
   std::optional<timeline::TimelineRecorder> timeline;
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
   agents::LaunchOptions scheduled{.run = call.run, .mode = agents::ExecutionMode::kThreads, .observers = {timer.get()}};
-  left_out.Tell(scheduled);
+  left_out.ApplyTo(scheduled);
   scheduled.races = call.races;
   scheduled.loop.record = options.record;
   scheduled.loop.clock = &timer->clock();

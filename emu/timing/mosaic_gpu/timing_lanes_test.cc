@@ -63,7 +63,7 @@ TEST(GpuTimingOfLanes, BankConflictsTakeTurnsOfThePort) {
   for (const std::string& left : rows.left_out) EXPECT_EQ(left.find("bank conflicts"), std::string::npos) << left;
 }
 
-TEST(GpuTimingOfLanes, WhereLanesAreNotKnownItIsToldByLine) {
+TEST(GpuTimingOfLanes, WhereLanesAreNotKnownItIsReportedByLine) {
   const Timing timing = RunOf(RowsText("Layout.WGMMA_UPCAST_9X"), MachineNamed("h100")).timed.timing;
   EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
                       "bank conflicts where the lanes of a value are not known: line 12, line 14"),
@@ -105,7 +105,7 @@ TEST(GpuTimingOfLanes, RegistersLimitTheBlocksOfAnSm) {
             "1 SMs hold 2 blocks each (a lane has at least 193 registers at line 11, of 65536 for all lanes of an SM)");
 }
 
-TEST(GpuTimingOfLanes, RegistersThatSpillAreTold) {
+TEST(GpuTimingOfLanes, RegistersThatSpillAreReported) {
   const Timing timing = RunOf(AliveText(4), MachineNamed("h100")).timed.timing;
   EXPECT_NE(std::find(timing.left_out.begin(), timing.left_out.end(),
                       "registers that spill: at line 12 values need 257 registers of each lane, which can have 255, so "

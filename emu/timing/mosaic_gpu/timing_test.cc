@@ -110,7 +110,7 @@ kernel @k {
             absl::StatusCode::kInvalidArgument);
 }
 
-TEST(GpuTiming, ANumberThatTheMachineLacksIsAskedFor) {
+TEST(GpuTiming, ANumberThatTheMachineLacksIsNamed) {
   std::string text = MachineNamed("h100").Print();
   const std::size_t line = text.find("smem.latency");
   text.erase(line, text.find('\n', line) + 1 - line);

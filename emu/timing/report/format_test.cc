@@ -105,14 +105,14 @@ TEST(TimingFormat, TheCriticalPathIsByPlaceAndWhatIsDoneThere) {
                           {.loc = {}, .text_line = 9, .op = "copy", .doing = "", .time = Cycles(20000)},
                           {.loc = {}, .text_line = 0, .op = "", .doing = "waits for x", .time = Cycles(4000)},
                           {.loc = {}, .text_line = 9, .op = "copy", .doing = "under way", .time = Cycles(586)}};
-  const auto told = [&](std::size_t lines) {
+  const auto text = [&](std::size_t lines) {
     return TimingText(timing, Module(), {.kernel_path = "k.pkir", .lines = lines, .source_line = {}});
   };
-  EXPECT_NE(std::string::npos, told(12).find("  k.pkir:9  60586 cycles  71.6 %  copy  (under way)\n"
+  EXPECT_NE(std::string::npos, text(12).find("  k.pkir:9  60586 cycles  71.6 %  copy  (under way)\n"
                                              "  k.pkir:9  20000 cycles  23.6 %  copy\n"
                                              "             4000 cycles  4.73 %  (waits for x)\n"))
-      << told(12);
-  EXPECT_NE(std::string::npos, told(1).find("(under way)\n  parts not shown: 2 (--lines N)\n")) << told(1);
+      << text(12);
+  EXPECT_NE(std::string::npos, text(1).find("(under way)\n  parts not shown: 2 (--lines N)\n")) << text(1);
   EXPECT_NE(std::string::npos,
             TimingJson(timing, Module())
                 .find(R"("critical_path": [{"text_line": 9, "op": "copy", "doing": "under way", "cycles": 60000, )"));
@@ -139,13 +139,13 @@ TEST(TimingFormat, AllOperandsTogetherHaveAHitRate) {
 
 TEST(TimingFormat, WavesAreTheGpusAndTheLastOneMayBeHalfEmpty) {
   Timing timing = Example();
-  const auto told = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
-  EXPECT_EQ(std::string::npos, told().find("waves"));
+  const auto text = [&] { return TimingText(timing, Module(), {.kernel_path = "k.pkir"}); };
+  EXPECT_EQ(std::string::npos, text().find("waves"));
   timing.placement.waves = Waves{.count = 2, .last = 0.9394};
-  EXPECT_NE(std::string::npos, told().find("waves of blocks: 2, the last one 93.9 % full\n")) << told();
+  EXPECT_NE(std::string::npos, text().find("waves of blocks: 2, the last one 93.9 % full\n")) << text();
   EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("waves": 2, "last_wave": 0.9394})"));
   timing.placement.waves = Waves{.count = 1, .last = 1};
-  EXPECT_NE(std::string::npos, told().find("waves of blocks: 1, 100 % full\n")) << told();
+  EXPECT_NE(std::string::npos, text().find("waves of blocks: 1, 100 % full\n")) << text();
 }
 
 TEST(TimingFormat, AChipWithoutL2HasNoColumnOfIt) {
@@ -158,7 +158,7 @@ TEST(TimingFormat, AChipWithoutL2HasNoColumnOfIt) {
 }
 
 TEST(TimingFormat, JsonHasEveryInstructionAndEveryField) {
-  const std::string told = TimingJson(Example(), Module());
+  const std::string text = TimingJson(Example(), Module());
   for (
       const char* part :
       {R"({"machine": "h100", "clock_hz": 1.755e+09, "cycles": 84586, "ns": 49437, "launch_ns": 1240)",
@@ -170,7 +170,7 @@ TEST(TimingFormat, JsonHasEveryInstructionAndEveryField) {
        R"({"text_line": 7, "op": "load", "runs": 3, "busy_cycles": 100, "waited_cycles": 900, )",
        R"("waited_for": "a copy that line 5 starts", "stalls": [{"reason": "a copy into shared memory", "cycles": 800}, )",
        R"({"text_line": 7, "op": "wait")", R"({"text_line": 9, "op": "store")", R"("left_out": ["bank conflicts"])"})
-    EXPECT_NE(std::string::npos, told.find(part)) << part << " in\n" << told;
+    EXPECT_NE(std::string::npos, text.find(part)) << part << " in\n" << text;
 }
 
 }  // namespace

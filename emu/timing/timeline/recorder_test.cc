@@ -48,7 +48,7 @@ TEST(TimelineRecorder, AWaitKnowsTheSpanThatEndedItAfterTheyAreSorted) {
   EXPECT_EQ("first", timeline.spans[static_cast<std::size_t>(wait.ended_by)].what);
 }
 
-TEST(TimelineRecorder, AWaitForNobodyThatIsKnownHasNoArrow) {
+TEST(TimelineRecorder, AWaitForAnUnknownAgentHasNoArrow) {
   TimelineRecorder recorder = Recorder();
   recorder.Waited(recorder.LaneNamed({"block 0", "thread 0", LaneKind::kThread}), {10}, {40}, Line(5), 4);
   EXPECT_EQ(kNoSpan, recorder.Take("SM 0", {100}).spans[0].ended_by);

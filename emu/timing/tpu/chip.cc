@@ -16,9 +16,9 @@ void TpuCore::Compute(const TpuWork& work, const TpuChain& chain) {
   use_.work += work;
 }
 
-Ticks TpuCore::Copy(Ticks at, Bytes bytes, Way way) {
+Ticks TpuCore::Copy(Ticks at, Bytes bytes, CopyKind way) {
   const Ticks issued = at + TicksOf(Count(1) / costs_.dma_issue);
-  const Ticks startup = way == Way::kWaitedFor ? TicksOf(costs_.dma_startup) : Ticks();
+  const Ticks startup = way == CopyKind::kWaitedFor ? TicksOf(costs_.dma_startup) : Ticks();
   const Ticks time = TicksOf(HbmTime(costs_, bytes, cores_));
   use_.memory = use_.memory + time;
   use_.bytes += bytes;

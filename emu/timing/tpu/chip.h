@@ -29,9 +29,9 @@ class TpuCore {
   scheduler::Ticks now() const { return now_; }
   void Compute(const TpuWork& work, const TpuChain& chain);
   // Is there a wait for the latency of a copy, or is it part of the time of the pipeline's step?
-  enum class Way : std::uint8_t { kWaitedFor, kInStep };
+  enum class CopyKind : std::uint8_t { kWaitedFor, kInStep };
   // A copy of so many bytes through main memory: when it has landed. `at`: it was started; not after now.
-  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes, Way way = Way::kWaitedFor);
+  scheduler::Ticks Copy(scheduler::Ticks at, machines::Bytes bytes, CopyKind way = CopyKind::kWaitedFor);
   void WaitUntil(scheduler::Ticks time) { now_ = std::max(now_, time); }
   // What a step of a pipelined grid takes beside all else.
   void StepOfGrid() { now_ = now_ + base::TicksOf(costs_.grid_step); }

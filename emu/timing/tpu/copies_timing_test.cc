@@ -19,7 +19,7 @@ using timeline::SpanKind;
 
 constexpr double kChunk = 256 * 1024 * 4;     // bytes
 constexpr double kCopy = kChunk / 730 * 1.5;  // cycles of a v5e
-constexpr double kWay = 455 * 1.5;            // of a copy that is waited for, beside its bytes
+constexpr double kLatency = 455 * 1.5;        // of a copy that is waited for, beside its bytes
 constexpr double kFunction = 256;             // cycles of a function of a chunk: a register each
 constexpr int kFunctions = 6;
 
@@ -55,19 +55,19 @@ TEST(TpuCopies, OneSlotShowsEveryCopy) {
   std::string body;
   for (int i = 0; i < 4; ++i) body += Copy("dma_start", i, 0, 0) + Copy("dma_wait", i, 0, 0) + Work(0, i);
   const Timing timing = TimeText(Kernel(Out(), body), "v5e").timing;
-  EXPECT_NEAR(timing.cycles.value(), 4 * (kCopy + kWay + kFunctions * kFunction), 400);
+  EXPECT_NEAR(timing.cycles.value(), 4 * (kCopy + kLatency + kFunctions * kFunction), 400);
   double waited = 0;
   for (const report::LineTime& line : timing.lines) waited += line.waited.value();
-  EXPECT_NEAR(waited, 4 * (kCopy + kWay), 300);
+  EXPECT_NEAR(waited, 4 * (kCopy + kLatency), 300);
   ASSERT_EQ(timing.stalls.size(), 1u);
   EXPECT_EQ(timing.stalls[0].reason, "a copy of the kernel's own");
-  machines::Cycles path, under_way;
+  machines::Cycles path, in_flight;
   for (const report::PathPart& part : timing.critical_path) {
     path += part.time;
-    if (part.doing == "under way") under_way += part.time;
+    if (part.doing == "under way") in_flight += part.time;
   }
   EXPECT_NEAR(path.value(), timing.cycles.value(), 0.5);
-  EXPECT_NEAR(under_way.value(), waited, 20);  // each is awaited where it is started, but for the start
+  EXPECT_NEAR(in_flight.value(), waited, 20);  // each is awaited where it is started, but for the start
   EXPECT_EQ(LineOf(timing, "wait").waited_for, "a copy that line 10 starts");
   ASSERT_EQ(timing.traffic.size(), 1u);
   EXPECT_EQ(timing.traffic[0].read.value(), 4 * kChunk);
@@ -80,7 +80,7 @@ TEST(TpuCopies, TheNextSlotIsOnItsWayWhileThisOneIsWorkedOn) {
     body += Copy("dma_wait", i, i % 2, i % 2) + Work(i % 2, i);
   }
   const Timing timing = TimeText(Kernel(Out(), body), "v5e").timing;
-  EXPECT_NEAR(timing.cycles.value(), 4 * kCopy + kWay + kFunctions * kFunction, 400);
+  EXPECT_NEAR(timing.cycles.value(), 4 * kCopy + kLatency + kFunctions * kFunction, 400);
 }
 
 TEST(TpuCopies, ATimelineHasEachCopyWithItsLineAndTheWaitForIt) {
@@ -123,8 +123,8 @@ TEST(TpuCopies, AWaitForTwoCopiesEndsWithTheLast) {
   const double both =
       TimeText(Kernel(Out(), starts + Copy("dma_wait", 0, 0, 0) + Copy("dma_wait", 1, 1, 0) + Work(0, 0)), "v5e")
           .timing.cycles.value();
-  EXPECT_NEAR(one, 2 * kCopy + kWay, 200);
-  EXPECT_NEAR(both, 2 * kCopy + kWay + kFunctions * kFunction, 300);
+  EXPECT_NEAR(one, 2 * kCopy + kLatency, 200);
+  EXPECT_NEAR(both, 2 * kCopy + kLatency + kFunctions * kFunction, 300);
 }
 
 TEST(TpuCopies, FromMainMemoryToMainMemoryGoesThroughItTwice) {
@@ -133,7 +133,7 @@ TEST(TpuCopies, FromMainMemoryToMainMemoryGoesThroughItTwice) {
                                "    dma_wait{device_id_type=mesh, insert_dummy_device=false}", ends);
   const Timing timing = TimeText(Kernel(Out(), body), "v5e").timing;
   EXPECT_EQ(timing.memory.value(), 8 * kChunk);
-  EXPECT_NEAR(timing.cycles.value(), 8 * kCopy + kWay, 100);
+  EXPECT_NEAR(timing.cycles.value(), 8 * kCopy + kLatency, 100);
   ASSERT_EQ(timing.traffic.size(), 2u);
   EXPECT_EQ(timing.traffic[1].written.value(), 4 * kChunk);
 }

@@ -32,7 +32,7 @@ absl::Span<const TpuSlotRow> AllTpuSlots();
 // By how much at most three quarters of the published figures are missed that nothing was fitted to, by what bounds
 // the kernel: main memory; a unit of the core; or neither, but steps and results that come late.
 // docs/explanation/time.md has the figures.
-inline constexpr double kMemoryUncertainty = 0.18, kUnitUncertainty = 0.19, kWayUncertainty = 0.07;
+inline constexpr double kMemoryUncertainty = 0.18, kUnitUncertainty = 0.19, kLatencyUncertainty = 0.07;
 
 // The numbers of a chip.
 struct TpuCosts {

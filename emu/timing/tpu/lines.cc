@@ -17,7 +17,7 @@ using scheduler::Ticks;
 
 namespace {
 
-constexpr std::uint8_t kWorks = 0, kUnderWay = 1;  // on the critical path
+constexpr std::uint8_t kWorks = 0, kInFlight = 1;  // on the critical path
 
 void AddStall(std::vector<StallTime>& stalls, std::string_view reason, Cycles waited) {
   const auto found =
@@ -53,7 +53,7 @@ void TpuLines::Waited(CriticalPath::Agent core, LineTime& line, const Wait& wait
   line.waited += waited;
   AddStall(line.stalls, wait.stall, waited);
   path_.StartFrom(core, wait.held);
-  path_.Spent(core, wait.landed - wait.start, {.what = NumberOf(line), .how = kUnderWay});
+  path_.Spent(core, wait.landed - wait.start, {.what = NumberOf(line), .how = kInFlight});
 }
 
 std::vector<LineTime> TpuLines::InOrder() const {
@@ -71,7 +71,7 @@ std::vector<PathPart> TpuLines::CriticalParts() const {
     parts.push_back({.loc = line.loc,
                      .text_line = line.text_line,
                      .op = line.op,
-                     .doing = stretch.at.how == kUnderWay ? "under way" : "",
+                     .doing = stretch.at.how == kInFlight ? "under way" : "",
                      .time = CyclesOf(stretch.time)});
   }
   std::stable_sort(parts.begin(), parts.end(), [](const PathPart& a, const PathPart& b) { return a.time > b.time; });

@@ -105,7 +105,7 @@ Timed TimeOf(const Grid& grid, BlockWays blocks) {
   return timed.ok() ? *timed : Timed{};
 }
 
-std::string Told(const Timed& timed) {
+std::string Shown(const Timed& timed) {
   std::string text = Cat(timed.timing.cycles.value(), " cycles\n");
   for (const report::LineTime& line : timed.timing.lines)
     Append(&text, line.text_line, " ", line.op, " ", line.busy.value(), " ", line.waited.value(), "\n");
@@ -184,7 +184,7 @@ TEST(TpuPipeline, RandomGrids) {
     ASSERT_EQ(seen.begins.size(), static_cast<std::size_t>(grid.programs));
     ASSERT_EQ(seen.ends.size(), static_cast<std::size_t>(grid.programs));
     for (const Blocked& operand : grid.operands) ExpectPipeline(operand, seen);
-    EXPECT_EQ(Told(timed), Told(TimeOf(grid, BlockWays::kBesideBodies)));
+    EXPECT_EQ(Shown(timed), Shown(TimeOf(grid, BlockWays::kBesideBodies)));
     if (testing::Test::HasFailure()) ADD_FAILURE() << TextOf(grid);
   }
 }

@@ -198,7 +198,7 @@ void TpuRun::BeginBody(const Frame& frame) {
   }
   if (now_->timeline != nullptr) now_->timeline->BeganBody();
   now_->fetches.StartAll([&](TpuBlockCopy& copy) {
-    Start(copy, ready, copy.buffers > 1 ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
+    Start(copy, ready, copy.buffers > 1 ? TpuCore::CopyKind::kInStep : TpuCore::CopyKind::kWaitedFor);
   });
   if (step != nullptr) lines_.Worked(now_->agent, *step, now_->core.now() - ready);
   now_->core.Forget(now_->core.now());
@@ -290,8 +290,8 @@ void TpuRun::AwaitGroups(const WaitTarget& target) {
 void TpuRun::Wait(const WaitTarget& target, Frame& frame, const Place& at) {
   if (target.kind != WaitTarget::Kind::kSemaphore || !target.object.array.valid()) return;
   Close();
-  const Completion told = frame.machine().CompletionAt(target.object);
-  std::vector<Credit>& credits = credits_[std::get<SemaphoreId>(told.object).value];
+  const Completion completion = frame.machine().CompletionAt(target.object);
+  std::vector<Credit>& credits = credits_[std::get<SemaphoreId>(completion.object).value];
   std::stable_sort(credits.begin(), credits.end(),
                    [](const Credit& a, const Credit& b) { return a.landed < b.landed; });
   std::int64_t missing = target.value;
@@ -342,7 +342,7 @@ void TpuRun::BringWholeOperands() {
   CopyWholeOperands(/*back=*/false, Role::kIn);
 }
 
-void TpuRun::Start(TpuBlockCopy& copy, Ticks at, TpuCore::Way way) {
+void TpuRun::Start(TpuBlockCopy& copy, Ticks at, TpuCore::CopyKind way) {
   copy.start = at;
   if (at == now_->core.now() || !copy.goes_back) {
     copy.held = lines_.path().Hold(now_->agent);
@@ -405,7 +405,7 @@ void TpuRun::IssueBlock(const AsyncRequest& request) {
   const bool beside = request.block->flush ? program_ + 1 < now_->end_program : request.block->number > program_;
   const bool in_step = beside && copy->buffers > 1;
   if (request.block->number <= program_)
-    Start(*copy, now_->core.now(), in_step ? TpuCore::Way::kInStep : TpuCore::Way::kWaitedFor);
+    Start(*copy, now_->core.now(), in_step ? TpuCore::CopyKind::kInStep : TpuCore::CopyKind::kWaitedFor);
   QueueOf(request.block->flush ? AsyncQueue::kFlushes : AsyncQueue::kFetches).Add(*std::move(copy));
 }
 

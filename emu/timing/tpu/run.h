@@ -122,7 +122,7 @@ class TpuRun final : public run::Watcher {
   void AwaitGroups(const WaitTarget& target);
   void AwaitCopies(std::vector<TpuBlockCopy> copies);
   void AwaitLast(absl::Span<const TpuBlockCopy> copies);
-  void Start(TpuBlockCopy& copy, scheduler::Ticks at, TpuCore::Way way = TpuCore::Way::kWaitedFor);
+  void Start(TpuBlockCopy& copy, scheduler::Ticks at, TpuCore::CopyKind way = TpuCore::CopyKind::kWaitedFor);
   void StartOther(TpuBlockCopy copy);
   void Copy(const AsyncRequest& request);
   std::optional<TpuBlockCopy> BlockCopyOf(const AsyncRequest& request);

@@ -115,7 +115,7 @@ TEST(TpuTimeline, ACoreWorksOrWaitsAllTheTimeAsItsLinesSay) {
   EXPECT_NEAR(Time(program, true), waited, 0.1);
 }
 
-TEST(TpuTimeline, UnitsAndMainMemoryAreAsBusyAsIsTold) {
+TEST(TpuTimeline, UnitsAndMainMemoryAreAsBusyAsReported) {
   const Shown shown(Matmul({1024, 1024, 512}, {512, 256, 512}), "v5e");
   const double length = shown.timeline().length.value();
   int units = 0;
@@ -170,7 +170,7 @@ TEST(TpuTimeline, TheOtherCoreOfAPairHasItsOwnPrograms) {
   EXPECT_EQ(first.timeline().strips[0].share, second.timeline().strips[0].share) << "it is the device's";
 }
 
-TEST(TpuTimeline, NobodyAsksForItAndTheTimeIsTheSame) {
+TEST(TpuTimeline, WithoutOneTheTimeIsTheSame) {
   const Timed without = TimeText(Doubled(2048, 256), "v5e");
   EXPECT_FALSE(without.timeline.has_value());
   EXPECT_EQ(without.timing.cycles, Shown(Doubled(2048, 256), "v5e").timing().cycles);

@@ -57,9 +57,9 @@ Nanoseconds TimeOfFlops(double flops, FlopsPerSecond peak) {
   return Nanoseconds(flops / peak.value() * machines::kNanosecondsPerSecond);
 }
 
-class Telling {
+class ReportMaker {
  public:
-  Telling(const Machine& machine, const TpuCosts& costs, const TpuRun& run)
+  ReportMaker(const Machine& machine, const TpuCosts& costs, const TpuRun& run)
       : machine_(machine), costs_(costs), run_(run) {}
 
   absl::StatusOr<Timing> Take() && {
@@ -80,18 +80,18 @@ class Telling {
     for (const report::OperandTraffic& one : run_.traffic()) {
       if (one.read.value() > 0 || one.written.value() > 0) timing_.traffic.push_back(one);
     }
-    TellUnits();
-    PALLADION_RETURN_IF_ERROR(TellRoofline());
-    TellPlacement();
-    TellWhatIsLeftOut();
-    TellUncertainty();
+    AddUnits();
+    PALLADION_RETURN_IF_ERROR(AddRoofline());
+    AddPlacement();
+    AddWhatIsLeftOut();
+    AddUncertainty();
     return std::move(timing_);
   }
 
  private:
   double Cores() const { return std::max<double>(1, static_cast<double>(run_.cores().size())); }
 
-  void TellUnits() {
+  void AddUnits() {
     const double whole = timing_.cycles.value() * Cores();
     const auto share = [&](double busy) { return whole == 0 ? 0 : std::min(1.0, busy / whole); };
     for (const TpuSlotRow& row : AllTpuSlots()) {
@@ -105,7 +105,7 @@ class Telling {
   }
 
   // Limits at their best: published peaks, a bundle a cycle.
-  absl::Status TellRoofline() {
+  absl::Status AddRoofline() {
     for (const auto& [type, flops] : run_.products()) {
       PALLADION_ASSIGN_OR_RETURN(const FlopsPerSecond peak, PeakOf(type));
       timing_.roofline.push_back({Cat(std::string(Name(type)), " matrix products"), TimeOfFlops(flops, peak)});
@@ -134,14 +134,14 @@ class Telling {
     return cores.has_value() ? static_cast<std::int64_t>(cores->value()) : 1;
   }
 
-  void TellPlacement() {
+  void AddPlacement() {
     for (const auto& core : run_.cores()) timing_.placement.blocks += core->programs;
     timing_.placement.units = static_cast<std::int64_t>(run_.cores().size());
     timing_.placement.at_once = 1;
     timing_.placement.limit = "a core runs one program at a time";
   }
 
-  void TellWhatIsLeftOut() {
+  void AddWhatIsLeftOut() {
     std::vector<std::string>& left_out = timing_.left_out;
     if (run_.met().several)
       left_out.push_back(
@@ -160,7 +160,7 @@ class Telling {
     left_out.push_back("results of the EUP that come late, changes of layout that the compiler puts in");
   }
 
-  void TellUncertainty() {
+  void AddUncertainty() {
     double most = 0, memory = 0;
     for (const report::UnitUse& use : timing_.units) {
       double& of = use.unit == kMainMemory ? memory : most;
@@ -168,7 +168,7 @@ class Telling {
     }
     constexpr double kBound = 0.5;  // of the time
     const bool by_memory = memory >= kBound && memory >= most, by_unit = most >= kBound;
-    timing_.uncertainty = by_memory ? kMemoryUncertainty : by_unit ? kUnitUncertainty : kWayUncertainty;
+    timing_.uncertainty = by_memory ? kMemoryUncertainty : by_unit ? kUnitUncertainty : kLatencyUncertainty;
     timing_.uncertainty_why = Cat(
         "three quarters of the published times of kernels bound by ",
         by_memory ? "main memory"
@@ -210,7 +210,7 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   agents::LaunchOptions options{.run = call.run};
   PALLADION_ASSIGN_OR_RETURN(PreparedKernel kernel, WithPipeline(call.kernel));
   const base::LeftOut left_out(call, kernel.state());
-  left_out.Tell(options);
+  left_out.ApplyTo(options);
   if (left_out.kernel() != nullptr) kernel = PreparedKernel(left_out.kernel());
   TpuRun run(kernel.state(), costs);
   std::optional<timeline::TimelineRecorder> recorder;
@@ -219,7 +219,7 @@ absl::StatusOr<Timed> TimeOnTpu(const TimedCall& call) {
   PALLADION_ASSIGN_OR_RETURN(RunResult result, check::RunWatched(kernel, call.inputs, options));
   PALLADION_RETURN_IF_ERROR(run.status());
   Timed timed;
-  PALLADION_ASSIGN_OR_RETURN(timed.timing, Telling(call.machine, costs, run).Take());
+  PALLADION_ASSIGN_OR_RETURN(timed.timing, ReportMaker(call.machine, costs, run).Take());
   timed.report = std::move(result.report);
   if (!call.timeline.has_value()) return timed;
   timed.timeline = run.TakeTimeline();

@@ -139,7 +139,7 @@ TEST(TpuTiming, TheUncertaintyIsThatOfWhatBoundsTheKernel) {
   EXPECT_EQ(memory.uncertainty, kMemoryUncertainty);
   EXPECT_NE(memory.uncertainty_why.find("bound by main memory"), std::string::npos) << memory.uncertainty_why;
   EXPECT_EQ(unit.uncertainty, kUnitUncertainty);
-  EXPECT_EQ(steps.uncertainty, kWayUncertainty);
+  EXPECT_EQ(steps.uncertainty, kLatencyUncertainty);
 }
 
 TEST(TpuTiming, TwoCoresShareAParallelDimension) {

@@ -14,7 +14,7 @@ TEST(TritonReduction, ARowOverAllWarps) {
   EXPECT_EQ(tree.of_lane, 1);
 }
 
-TEST(TritonReduction, OneWarpMeetsNobody) { EXPECT_EQ(TreeOf({1024}, {true}, {.warps = 1}).warps, 1); }
+TEST(TritonReduction, OneWarpMeetsNoOther) { EXPECT_EQ(TreeOf({1024}, {true}, {.warps = 1}).warps, 1); }
 
 // 64 columns, four to a lane: 16 lanes to a row, two rows to a warp, so eight at once; 16 results to a lane.
 TEST(TritonReduction, RowsOfATileThatWasLoaded) {

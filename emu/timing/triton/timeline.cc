@@ -267,9 +267,9 @@ void TritonTimeline::Use(const GpuChip& chip, Ticks now, std::int64_t sms) {
   const Ticks elapsed = now - used_until_;
   if (elapsed.value <= 0) return;
   used_until_ = now;
-  const auto show = [&](std::size_t strip, const char* name, Ticks asked, std::int64_t units) {
+  const auto show = [&](std::size_t strip, const char* name, Ticks requested, std::int64_t units) {
     Ticks& used = used_[strip];
-    used = std::min(asked, used + Ticks{elapsed.value * units});
+    used = std::min(requested, used + Ticks{elapsed.value * units});
     recorder_.Used(strip, name, now, used, units);
   };
   show(0, "L2", use.l2, 1);

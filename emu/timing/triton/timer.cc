@@ -71,7 +71,7 @@ TritonTimer::TritonTimer(const kernel::PreparedKernelState& kernel, const Triton
       of_step_(std::move(planned.of_step)),
       warps_(planned.warps),
       spent_(plans_.size()) {
-  clock_.TellTo(path_);
+  clock_.ReportTo(path_);
 }
 
 void TritonTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {

@@ -112,7 +112,7 @@ class TritonTimer final : public run::Watcher {
   void Update(const TritonPlan& plan, const gpu::Touched& touched, std::int64_t element_bytes);
   void Touch(AccessKind kind, const gpu::Touched& touched, std::int64_t element_bytes);
   void IssueAccess(const gpu::Touched& touched, std::int64_t element_bytes);
-  scheduler::Ticks AskedAt(const TritonPlan& plan) const;
+  scheduler::Ticks RequestedAt(const TritonPlan& plan) const;
 
   // ---- the timeline
   bool Shown() const { return timeline_.has_value() && block_->place != TritonTimeline::kNoPlace; }

@@ -77,7 +77,7 @@ void TritonTimer::IssueAccess(const Touched& touched, std::int64_t element_bytes
 }
 
 // What was fetched ahead was requested in an earlier iteration, or, for the first ones, when the loop began.
-Ticks TritonTimer::AskedAt(const TritonPlan& of) const {
+Ticks TritonTimer::RequestedAt(const TritonPlan& of) const {
   if (!of.prefetched || block_->loops.empty()) return clock_.now();
   for (auto loop = block_->loops.rbegin(); loop != block_->loops.rend(); ++loop) {
     if (!IsLoop(RowOf(*loop->instr))) continue;
@@ -88,19 +88,19 @@ Ticks TritonTimer::AskedAt(const TritonPlan& of) const {
 }
 
 void TritonTimer::Fetch(const TritonPlan& of, const Touched& touched, std::int64_t element_bytes) {
-  const Ticks at = AskedAt(of);
-  chip_.TakeAsked(block_->sm);  // by others
+  const Ticks at = RequestedAt(of);
+  chip_.TakeRecent(block_->sm);  // by others
   const std::vector<SectorLine> lines = LinesOf(touched.boxes, sectors_);
   const std::int64_t array = touched.boxes.empty() ? 0 : touched.boxes.front().array;
   const GpuChip::Traffic before = chip_.traffic(array);
   const Ticks there = of.prefetched ? Copy(lines, at) : Load(lines, at);
-  const gpu::GpuChip::Asked asked = chip_.TakeAsked(block_->sm);
+  const gpu::GpuChip::Recent requested = chip_.TakeRecent(block_->sm);
   Ready ready{.at = there, .by = now_, .as = of.prefetched ? Stall::kCopyIn : Stall::kGlobalMemory};
   // The longest of what kept it waiting stands for all.
   const Ticks half{(there - at).value / 2};
-  if (asked.l2.waited > half) ready.as = Stall::kL2;
-  if (asked.port.waited > half) ready.as = Stall::kPort;
-  if (asked.dram.waited > half) ready.as = Stall::kDram;
+  if (requested.l2.waited > half) ready.as = Stall::kL2;
+  if (requested.port.waited > half) ready.as = Stall::kPort;
+  if (requested.dram.waited > half) ready.as = Stall::kDram;
   if (of.read_back) {
     const Bytes all(static_cast<double>(touched.elements * element_bytes));
     ready.at = std::max(ready.at, chip_.AskPort(block_->sm, clock_.now(), all)) + TicksOf(costs_.common.smem_latency);

@@ -111,7 +111,7 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
   agents::LaunchOptions scheduled{
       .run = call.run, .mode = agents::ExecutionMode::kPrograms, .observers = {timer.get()}};
-  left_out.Tell(scheduled);
+  left_out.ApplyTo(scheduled);
   scheduled.loop.record = false;
   scheduled.loop.clock = &timer->clock();
   scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time
