@@ -1,11 +1,13 @@
 // What the timer of a Triton kernel tells its timeline (triton_timeline.h). Nothing here changes a time.
 #include <algorithm>
 
+#include "emu/timing/base/ticks.h"
 #include "emu/timing/triton/timer.h"
 #include "semantics/registry/op_row.h"
 
 namespace palladion::timing::triton {
 
+using base::TicksOf;
 using gpu::GpuChip;
 using scheduler::Ticks;
 using timeline::TimelineOptions;
