@@ -261,8 +261,8 @@ typedef struct palladion_layout_request {
 PALLADION_API char* palladion_layout(const palladion_layout_request* request, palladion_error* error);
 
 /* What each kernel of the text, or the one named, holds in the memories of its chip and whether that fits, as the JSON
- * of docs/reference/fit.md; *report (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of them; `target`
- * as for palladion_prepare. NULL on an error. */
+ * of docs/reference/fit.md; *report (NULL: not wanted) is the same for people. Nothing runs. `kernel` NULL: all of
+ * them; `target` as for palladion_prepare. NULL on an error. */
 PALLADION_API char* palladion_fit(const char* text, size_t size, const char* kernel, const char* target, char** report,
                                   palladion_error* error);
 

@@ -1,7 +1,7 @@
 // How many rounds of a repeated test a sanitized build runs, where each round takes ten to forty times as long. For
 // rounds that take the same paths through the code with other contents or in another order: random values of one
-// operation, schedules of one kernel, cases that run once more to be compared, random programs of the same few operations.
-// The release build runs all of them.
+// operation, schedules of one kernel, cases that run once more to be compared, random programs of the same few
+// operations. The release build runs all of them.
 #ifndef PALLADION_SEMANTICS_BASE_SANITIZED_TEST_UTIL_H_
 #define PALLADION_SEMANTICS_BASE_SANITIZED_TEST_UTIL_H_
 

@@ -1,8 +1,8 @@
 // The timeline of a Triton kernel: for each place that an SM has for a block the blocks that ran there, one after
 // another, and what their warps did; beside them what they load, store, update and multiply, the stages in shared
 // memory that loads of pipelined loops fill, the units of the SM, and the utilisation of the whole chip. Based on: what
-// the timer (triton_timer.h) tells the clock and requests of the units, so the spans of all SMs add up to what its
-// report says of busy and stalled time. Limits: the warps of a block go along together, and share a lane; of the four
+// the timer (timer.h) adds to the clock and requests of the units, so the spans of all SMs add up to what its report
+// says of busy and stalled time. Limits: the warps of a block go along together, and share a lane; of the four
 // quadrants the first one is drawn; of values that a block stores into shared memory itself only the time is shown.
 #ifndef PALLADION_EMU_TIMING_TRITON_TIMELINE_H_
 #define PALLADION_EMU_TIMING_TRITON_TIMELINE_H_

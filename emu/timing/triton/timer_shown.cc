@@ -1,4 +1,4 @@
-// What the timer of a Triton kernel tells its timeline (triton_timeline.h). Nothing here changes a time.
+// What the timer of a Triton kernel adds to its timeline (timeline.h). Nothing here changes a time.
 #include <algorithm>
 
 #include "emu/timing/base/ticks.h"
