@@ -125,8 +125,8 @@ prepare_newest_jax() {
   [[ -z $(debian_root_obstacle) ]] && prepare_debian "$other" && in_debian "$other" ./dev setup build || true
 }
 
-# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and the compiler checks its sources:
-# a third of a build's time. The whole build is a part of test-long.
+# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and the compiler checks its sources
+# one by one, which the other builds do not. The whole build is a part of test-long.
 test_newest_jax() {
   local other obstacle
   other=$(other_debian)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "emu/kernel/prepared_kernel.h"
 #include "emu/run/threads/thread_test_util.h"
 
 namespace palladion::threads {

@@ -19,6 +19,8 @@ namespace palladion::timing::triton {
 namespace {
 
 using base::Timed;
+using report::UnitUse;
+using timeline::kNoSpan;
 using timeline::Lane;
 using timeline::LaneKind;
 using timeline::Span;
