@@ -28,6 +28,14 @@ def test_the_page_shows_the_record():
     assert long_tests.table(long_tests.read()) in page
 
 
+def test_every_part_and_every_command_of_the_help_is_one_that_dev_knows():
+    dev = (ROOT / "dev").read_text(encoding="utf-8")
+    known = re.search(r"^    (run \| test \|[^)]*)\)", dev, re.MULTILINE).group(1).split(" | ")
+    assert [part.name for part in long_tests.PARTS if part.command[0] not in known] == []
+    in_help = re.findall(r"^  ([a-z][a-z-]*) ", re.search(r"HELP'\n(.*?)\nHELP", dev, re.DOTALL).group(1), re.MULTILINE)
+    assert sorted(set(in_help) - set(known)) == []
+
+
 def recorded(**last):
     passed = {"listed": "2026-01-01", "result": "passed", "commit": "c", "date": "2026-03-01"}
     return {part.name: passed | last for part in long_tests.PARTS}
