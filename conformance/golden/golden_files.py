@@ -14,12 +14,14 @@ the text is one of kernels.
 
 import argparse
 import gzip
+import importlib.metadata
 import pathlib
 import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+MADE_WITH = "0.10."  # of JAX: other releases export the same kernels with other defaults
 
 
 def read(path):
@@ -67,7 +69,10 @@ def differences(commit):
 
 
 def stale():
-    """The names of the texts that their scripts, with the JAX that is installed, make otherwise."""
+    """The names of the texts that their scripts make otherwise today, with the release of JAX that made them."""
+    release = importlib.metadata.version("jax")
+    if not release.startswith(MADE_WITH):
+        raise SystemExit(fail(f"JAX {release} is installed; the files are what JAX {MADE_WITH}x says"))
     found = []
     with tempfile.TemporaryDirectory() as temporary:
         for path in sorted(HERE.glob("*.txt.gz")):

@@ -145,7 +145,7 @@ TEST(BarrierEnd, ANoteWhereTheBlockEndsToo) {
     const Severity severity = ends == Barrier::Ends::kScope ? Severity::kDefect : Severity::kNote;
     Script s;
     const auto a = s.Thread("a"), b = s.Thread("b");
-    const auto unawaited = s.model.MakeBarrier({"nobody"}), one = s.model.MakeBarrier({"one"}),
+    const auto unawaited = s.model.MakeBarrier({"unawaited"}), one = s.model.MakeBarrier({"one"}),
                two = s.model.MakeBarrier({"two"}), half = s.model.MakeBarrier({"half", 2});
     s.model.Arrive(a, unawaited, Line(1));
     s.model.Arrive(a, half, Line(2));

@@ -53,7 +53,7 @@ TEST(InterruptEavesdropper, ReceivesSignalsWithAHandler) {
   EXPECT_EQ(before + 2, InterruptCount());
   std::raise(SIGINT);
   EXPECT_EQ(3, others_signals);
-  EXPECT_EQ(before + 2, InterruptCount()) << "nobody listens any more";
+  EXPECT_EQ(before + 2, InterruptCount()) << "nothing listens any more";
   ::sigaction(SIGINT, &before_int, &found);
   EXPECT_EQ(mine.sa_handler, found.sa_handler);
   ::sigaction(SIGTERM, &before_term, nullptr);
