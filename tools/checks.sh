@@ -132,6 +132,7 @@ run_light_checks() {
   check one-definition python3 conformance/one_definition_test.py
   check namespaces python3 conformance/namespaces_test.py
   check standard-includes python3 conformance/standard_includes_test.py
+  check own-includes python3 conformance/own_includes_test.py
   check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
 }
 

@@ -125,9 +125,8 @@ prepare_newest_jax() {
   [[ -z $(debian_root_obstacle) ]] && prepare_debian "$other" && in_debian "$other" ./dev setup build || true
 }
 
-# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and the compiler checks its sources
-# one by one, which no build of the tests does: without that Debian, this system's compiler does. The whole build is a part of
-# test-long.
+# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and its compiler reads the sources.
+# The whole build there is a part of test-long.
 test_newest_jax() {
   local other obstacle
   other=$(other_debian)
@@ -136,7 +135,6 @@ test_newest_jax() {
     test_in_debian "$other" python --carried
     return 0
   fi
-  timed "the compiler's checks" check syntax check_syntax
   if [[ -n $obstacle ]]; then not_run "debian-$other" "$obstacle"; else test_in_debian "$other" python; fi
 }
 
