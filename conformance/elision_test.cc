@@ -12,7 +12,7 @@
 
 #include "conformance/checked_cases_test_util.h"
 #include "emu/testing/for_tests.h"
-#include "emu/testing/timed_ways.h"
+#include "emu/testing/with_and_without_values.h"
 #include "emu/values.h"
 
 namespace palladion::conformance {
@@ -56,13 +56,14 @@ TEST(Elision, NoTimeOfACaseChanges) {
     if (!kernel.ok()) continue;
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
     ASSERT_TRUE(inputs.ok()) << inputs.status();
-    const absl::StatusOr<timing::TimedWays> ways = timing::TimeBothWays(test->kernel, ChipOf(*test), *inputs);
-    if (!ways.ok()) continue;
-    EXPECT_EQ(ways->with_values, ways->without_values) << selected.name;
-    const bool has_time = ways->with_values.front() == '{';
+    const absl::StatusOr<timing::TimedTwice> twice =
+        timing::TimeWithAndWithoutValues(test->kernel, ChipOf(*test), *inputs);
+    if (!twice.ok()) continue;
+    EXPECT_EQ(twice->with_values, twice->without_values) << selected.name;
+    const bool has_time = twice->with_values.front() == '{';
     timed += has_time;
-    elided += has_time && ways->elided;
-    scalars += has_time && ways->scalars;
+    elided += has_time && twice->elided;
+    scalars += has_time && twice->scalars;
   }
   std::cout << timed << " kernels have a time, " << elided << " of them without values, " << scalars
             << " of these with scalars that decide\n";
@@ -98,11 +99,11 @@ kernel @k {
   for (const char* table : {"zeros", "full(1)"}) {
     const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, table),
                                         *TensorFromText(DType::kF32, {32, 128}, "zeros")};
-    const absl::StatusOr<timing::TimedWays> ways = timing::TimeBothWays(kText, "mosaic_tpu/v5e", inputs);
-    ASSERT_TRUE(ways.ok()) << ways.status();
-    EXPECT_TRUE(ways->elided && ways->scalars);
-    EXPECT_EQ(ways->with_values, ways->without_values) << table;
-    times.insert(ways->without_values);
+    const absl::StatusOr<timing::TimedTwice> twice = timing::TimeWithAndWithoutValues(kText, "mosaic_tpu/v5e", inputs);
+    ASSERT_TRUE(twice.ok()) << twice.status();
+    EXPECT_TRUE(twice->elided && twice->scalars);
+    EXPECT_EQ(twice->with_values, twice->without_values) << table;
+    times.insert(twice->without_values);
   }
   EXPECT_EQ(times.size(), 2u);
 }

@@ -1,7 +1,7 @@
 // The time of a kernel twice, with and without the values that decide nothing: both are to be the same text. For the
-// conformance suite, by emu/testing/timed_ways.h.
-#ifndef PALLADION_EMU_TIMING_TIMED_WAYS_H_
-#define PALLADION_EMU_TIMING_TIMED_WAYS_H_
+// conformance suite, as for_tests.h.
+#ifndef PALLADION_EMU_TESTING_WITH_AND_WITHOUT_VALUES_H_
+#define PALLADION_EMU_TESTING_WITH_AND_WITHOUT_VALUES_H_
 
 #include <algorithm>
 #include <string>
@@ -17,15 +17,15 @@
 
 namespace palladion::timing {
 
-struct TimedWays {
+struct TimedTwice {
   std::string with_values, without_values;  // what is said of the time, and what was found
   bool elided = false;                      // the second left out what decides nothing
   bool scalars = false;                     // but arrays or scratch that decide something
 };
 
 // An error: the kernel's target is no chip, or one that has no model of time.
-inline absl::StatusOr<TimedWays> TimeBothWays(std::string_view text, std::string_view target,
-                                              absl::Span<const Tensor> inputs) {
+inline absl::StatusOr<TimedTwice> TimeWithAndWithoutValues(std::string_view text, std::string_view target,
+                                                           absl::Span<const Tensor> inputs) {
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.target = std::string(target), .observable = true});
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<machines::Machine> machine = MachineOf(*kernel, {});
@@ -37,12 +37,12 @@ inline absl::StatusOr<TimedWays> TimeBothWays(std::string_view text, std::string
     return report::TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
   };
   const launch::WithoutValues left = launch::KernelWithoutValues(kernel->state());
-  return TimedWays{.with_values = said(true),
-                   .without_values = said(false),
-                   .elided = left.kernel != nullptr,
-                   .scalars = std::find(left.moved.begin(), left.moved.end(), true) != left.moved.end()};
+  return TimedTwice{.with_values = said(true),
+                    .without_values = said(false),
+                    .elided = left.kernel != nullptr,
+                    .scalars = std::find(left.moved.begin(), left.moved.end(), true) != left.moved.end()};
 }
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_TIMED_WAYS_H_
+#endif  // PALLADION_EMU_TESTING_WITH_AND_WITHOUT_VALUES_H_

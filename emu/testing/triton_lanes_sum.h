@@ -1,9 +1,9 @@
-// What a Triton kernel's timelines of all its SMs add up to, against its report: for the conformance suite, by
-// emu/testing/triton_lanes.h. Nothing may be lost on the way from the timer to the picture: busy and waited time of
-// each line, stalls of each class, launches of blocks, and, of each place for a block, all of the time. Limits: kernels
-// whose spans are fewer than a timeline keeps.
-#ifndef PALLADION_EMU_TIMING_TRITON_LANES_H_
-#define PALLADION_EMU_TIMING_TRITON_LANES_H_
+// What a Triton kernel's timelines of all its SMs add up to, against its report: for the conformance suite, as
+// for_tests.h, and for tests of the timeline. Nothing may be lost on the way from the timer to the picture: busy and
+// waited time of each line, stalls of each class, launches of blocks, and, of each place for a block, all of the time.
+// Limits: kernels whose spans are fewer than a timeline keeps.
+#ifndef PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
+#define PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@
 
 namespace palladion::timing {
 
-class TritonLanes {
+class TritonLanesSum {
  public:
   // Adds a timeline of one SM.
   void Add(const timeline::Timeline& timeline) {
@@ -128,7 +128,7 @@ inline absl::StatusOr<std::string> LostOnTheLanes(std::string_view text, std::st
     return TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = {}, .timeline = timeline});
   };
   PALLADION_ASSIGN_OR_RETURN(const base::Timed plain, timed(std::nullopt));
-  TritonLanes lanes;
+  TritonLanesSum lanes;
   for (std::int64_t sm = 0; sm < plain.timing.placement.units; ++sm) {
     PALLADION_ASSIGN_OR_RETURN(const base::Timed drawn, timed(timeline::TimelineOptions{.unit = sm}));
     if (drawn.timeline->dropped > 0) return absl::OutOfRangeError("more spans than a timeline keeps");
@@ -143,4 +143,4 @@ inline absl::StatusOr<std::string> LostOnTheLanes(std::string_view text, std::st
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_TRITON_LANES_H_
+#endif  // PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
