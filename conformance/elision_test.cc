@@ -46,7 +46,7 @@ std::string ChipOf(const Case& test) {
 }
 
 TEST(Elision, NoTimeOfACaseChanges) {
-  std::int64_t timed = 0, elided = 0, scalars = 0;
+  std::int64_t timed = 0, elided = 0, scalars = 0, wholes = 0;
   const auto cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
   ASSERT_TRUE(cases.ok()) << cases.status();
   for (const SelectedCase& selected : *cases) {
@@ -60,15 +60,18 @@ TEST(Elision, NoTimeOfACaseChanges) {
         timing::TimeWithAndWithoutValues(test->kernel, ChipOf(*test), *inputs);
     if (!twice.ok()) continue;
     EXPECT_EQ(twice->with_values, twice->without_values) << selected.name;
+    EXPECT_EQ(twice->missing, "") << selected.name;
+    wholes += twice->whole;
     const bool has_time = twice->with_values.front() == '{';
     timed += has_time;
     elided += has_time && twice->elided;
     scalars += has_time && twice->scalars;
   }
   std::cout << timed << " kernels have a time, " << elided << " of them without values, " << scalars
-            << " of these with scalars that decide\n";
+            << " of these with scalars that decide; of " << wholes << " rows by line add up to the whole\n";
   EXPECT_GT(elided, 1000);
   EXPECT_GT(scalars, 40);
+  EXPECT_GT(wholes, 300);
 }
 
 // Programs that a prefetched table turns on: their number is in the time, so the table is there without values, too.

@@ -62,6 +62,11 @@ class TritonLanesSum {
     for (const auto& [reason, cycles] : stalls_) stalls += cycles;
     Compare("all stalls", stalls, stalls_of_report);
     Compare("in blocks", busy + stalls - stalls_[kLaunch], in_blocks_);
+    if (timing.whole.has_value()) {
+      for (const report::Whole::Part& part : timing.whole->rest) {
+        if (part.name.starts_with("tail")) Compare(part.name, tail_, part.time.value());
+      }
+    }
     return wrong_;
   }
 
@@ -108,13 +113,14 @@ class TritonLanesSum {
     for (const timeline::Span& span : spans) {
       if (span.kind == timeline::SpanKind::kWork) in_blocks_ += Cycles(span);
       if (span.what.starts_with("launch of ")) stalls_[kLaunch] += Cycles(span);
+      if (span.what.starts_with("tail") || span.what == "free") tail_ += Cycles(span);
     }
   }
 
   using Line = std::pair<int, std::string>;  // and its operation
   std::map<Line, double> busy_, waited_;
   std::map<std::string, double> stalls_;
-  double in_blocks_ = 0;
+  double in_blocks_ = 0, tail_ = 0;
   std::string wrong_;
 };
 

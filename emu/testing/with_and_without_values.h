@@ -12,6 +12,7 @@
 #include "emu/kernel/prepared_kernel.h"
 #include "emu/report.h"
 #include "emu/run/launch/elided_program.h"
+#include "emu/testing/rows_of_time.h"
 #include "emu/timing/report/format.h"
 #include "emu/timing/time_kernel.h"
 
@@ -21,6 +22,8 @@ struct TimedTwice {
   std::string with_values, without_values;  // what is said of the time, and what was found
   bool elided = false;                      // the second left out what decides nothing
   bool scalars = false;                     // but arrays or scratch that decide something
+  bool whole = false;                       // it says what its rows by line add up to
+  std::string missing;                      // of these rows; "": nothing
 };
 
 // An error: the kernel's target is no chip, or one that has no model of time.
@@ -30,17 +33,25 @@ inline absl::StatusOr<TimedTwice> TimeWithAndWithoutValues(std::string_view text
   if (!kernel.ok()) return kernel.status();
   const absl::StatusOr<machines::Machine> machine = MachineOf(*kernel, {});
   if (!machine.ok()) return machine.status();
+  TimedTwice twice;
   const auto said = [&](bool values) {
-    const absl::StatusOr<base::Timed> timed = TimeKernel(
-        {.kernel = *kernel, .inputs = inputs, .machine = *machine, .run = {}, .timeline = {}, .values = values});
+    const absl::StatusOr<base::Timed> timed = TimeKernel({.kernel = *kernel,
+                                                          .inputs = inputs,
+                                                          .machine = *machine,
+                                                          .run = {},
+                                                          .timeline = {},
+                                                          .values = values});
     if (!timed.ok()) return timed.status().ToString();
+    twice.whole = timed->timing.whole.has_value();
+    twice.missing = MissingOfTheRows(timed->timing);
     return report::TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
   };
   const launch::WithoutValues left = launch::KernelWithoutValues(kernel->state());
-  return TimedTwice{.with_values = said(true),
-                    .without_values = said(false),
-                    .elided = left.kernel != nullptr,
-                    .scalars = std::find(left.moved.begin(), left.moved.end(), true) != left.moved.end()};
+  twice.with_values = said(true);
+  twice.without_values = said(false);
+  twice.elided = left.kernel != nullptr;
+  twice.scalars = std::find(left.moved.begin(), left.moved.end(), true) != left.moved.end();
+  return twice;
 }
 
 }  // namespace palladion::timing

@@ -150,6 +150,11 @@ Timing TritonReport(const TritonReportInputs& what) {
   timing.traffic =
       gpu::TrafficOf(what.kernel.program(), [&](std::int64_t operand) { return what.timer.chip().traffic(operand); });
   timing.placement = PlacementOf(what);
+  timing.whole = gpu::WholeOf({.devices = {&what.timer.places()},
+                               .are = "places for blocks",
+                               .end = what.timer.clock().end(),
+                               .launch = costs.launch,
+                               .launches = what.timer.launches()});
   timing.left_out = LeftOut(what, RanOf(what.timer));
   return timing;
 }
