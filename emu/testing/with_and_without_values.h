@@ -40,7 +40,8 @@ inline absl::StatusOr<TimedTwice> TimeWithAndWithoutValues(std::string_view text
                                                           .machine = *machine,
                                                           .run = {},
                                                           .timeline = {},
-                                                          .values = values});
+                                                          .values = values,
+                                                          .every_wave = true});
     if (!timed.ok()) return timed.status().ToString();
     twice.whole = timed->timing.whole.has_value();
     twice.missing = MissingOfTheRows(timed->timing);
