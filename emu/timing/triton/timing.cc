@@ -50,7 +50,10 @@ absl::Status CheckKernel(const TimedCall& call) {
   }
   if (call.schedule)
     return absl::UnimplementedError(Cat(
-        kernel, " is a Triton kernel, of whose times no schedule is written: without --schedule they are reported"));
+        kernel, " is a Triton kernel, of whose times no schedule is written: its blocks queue for more memory than a ",
+        "check lets them choose at. Without --schedule its times are reported, --page shows the order of its blocks, "
+        "and ",
+        "palladion check names schedules that replay"));
   return absl::OkStatus();
 }
 
