@@ -113,8 +113,9 @@ absl::StatusOr<Timed> TimeReplayed(const TimedCall& call) {
   const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
   if (triton || call.machine.family() == machines::Family::kTpu)
     return absl::InvalidArgumentError(
-        Cat("only the model of a GPU's threads has a schedule that can be replayed in time; here programs are timed in "
-            "the order of the text",
+        Cat("only the model of a GPU's threads has a schedule that can be replayed in time; ",
+            triton ? "blocks of Triton kernels queue for more memory than a check lets them choose at"
+                   : "here programs are timed in the order of the text",
             kInstead));
   TimedCall scheduled = call;
   scheduled.schedule = true;
