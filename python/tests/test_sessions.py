@@ -123,7 +123,7 @@ def test_a_kernel_between_reads_what_is_under_way():
         return copy_done(x, y, sem), z
 
     codes, text = codes_of(function, X)
-    assert codes == {"RACE_ASYNC"} and "the copy may still be under way" in text, text
+    assert codes == {"RACE_ASYNC"} and "the copy may still be in flight" in text, text
 
 
 def test_the_waiting_kernel_is_given_another_array():
