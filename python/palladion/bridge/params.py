@@ -85,7 +85,7 @@ class Params:
             choice(name, getattr(self, name))
         if self.engines_late and self.checks:
             raise ValueError(
-                "engines_late is for kernels that run once; a check, with seeds, already tries copies both late and early"
+                "engines_late is for kernels that run once; a check, with seeds, tries copies both late and early"
             )
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
         if not self.checks and any(getattr(self, name) != DEFAULTS[name] for name in OF_CHECKS):
