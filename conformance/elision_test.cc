@@ -56,8 +56,8 @@ TEST(Elision, NoTimeOfACaseChanges) {
     if (!kernel.ok()) continue;
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
     ASSERT_TRUE(inputs.ok()) << inputs.status();
-    const absl::StatusOr<timing::TimedTwice> twice =
-        timing::TimeWithAndWithoutValues(test->kernel, ChipOf(*test), *inputs);
+    const absl::StatusOr<time_tests::TimedTwice> twice =
+        time_tests::TimeWithAndWithoutValues(test->kernel, ChipOf(*test), *inputs);
     if (!twice.ok()) continue;
     EXPECT_EQ(twice->with_values, twice->without_values) << selected.name;
     EXPECT_EQ(twice->missing, "") << selected.name;
@@ -102,7 +102,8 @@ kernel @k {
   for (const char* table : {"zeros", "full(1)"}) {
     const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, table),
                                         *TensorFromText(DType::kF32, {32, 128}, "zeros")};
-    const absl::StatusOr<timing::TimedTwice> twice = timing::TimeWithAndWithoutValues(kText, "mosaic_tpu/v5e", inputs);
+    const absl::StatusOr<time_tests::TimedTwice> twice =
+        time_tests::TimeWithAndWithoutValues(kText, "mosaic_tpu/v5e", inputs);
     ASSERT_TRUE(twice.ok()) << twice.status();
     EXPECT_TRUE(twice->elided && twice->scalars);
     EXPECT_EQ(twice->with_values, twice->without_values) << table;

@@ -26,7 +26,7 @@ TEST(TritonLanes, AddUpToTheReportOfEveryCase) {
     if (!kernel.ok()) continue;
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
     ASSERT_TRUE(inputs.ok()) << inputs.status();
-    const absl::StatusOr<std::string> lost = timing::LostOnTheLanes(test->kernel, target, *inputs);
+    const absl::StatusOr<std::string> lost = time_tests::LostOnTheLanes(test->kernel, target, *inputs);
     if (!lost.ok()) continue;
     EXPECT_EQ(*lost, "") << selected.name;
     ++added_up;

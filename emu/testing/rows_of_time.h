@@ -9,20 +9,20 @@
 #include "emu/timing/report/timing.h"
 #include "semantics/base/cat.h"
 
-namespace palladion::timing {
+namespace palladion::time_tests {
 
 // "": they do, or there is no whole.
-inline std::string MissingOfTheRows(const report::Timing& timing) {
+inline std::string MissingOfTheRows(const timing::report::Timing& timing) {
   constexpr double kLeast = 1e-6;  // of the whole: sums of doubles
   if (!timing.whole.has_value()) return "";
   machines::Cycles sum;
-  for (const report::LineTime& line : timing.lines) sum += line.busy + line.waited;
-  for (const report::Whole::Part& part : timing.whole->rest) sum += part.time;
+  for (const timing::report::LineTime& line : timing.lines) sum += line.busy + line.waited;
+  for (const timing::report::Whole::Part& part : timing.whole->rest) sum += part.time;
   const machines::Cycles whole = timing.whole->time;
   if (std::abs((sum - whole).value()) <= kLeast * whole.value()) return "";
   return Cat("rows have ", sum.value(), " cycles of ", whole.value(), ": ", timing.whole->of);
 }
 
-}  // namespace palladion::timing
+}  // namespace palladion::time_tests
 
 #endif  // PALLADION_EMU_TESTING_ROWS_OF_TIME_H_

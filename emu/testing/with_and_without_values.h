@@ -16,7 +16,7 @@
 #include "emu/timing/report/format.h"
 #include "emu/timing/time_kernel.h"
 
-namespace palladion::timing {
+namespace palladion::time_tests {
 
 struct TimedTwice {
   std::string with_values, without_values;  // what is said of the time, and what was found
@@ -31,21 +31,21 @@ inline absl::StatusOr<TimedTwice> TimeWithAndWithoutValues(std::string_view text
                                                            absl::Span<const Tensor> inputs) {
   absl::StatusOr<PreparedKernel> kernel = PrepareText(text, {.target = std::string(target), .observable = true});
   if (!kernel.ok()) return kernel.status();
-  const absl::StatusOr<machines::Machine> machine = MachineOf(*kernel, {});
+  const absl::StatusOr<machines::Machine> machine = timing::MachineOf(*kernel, {});
   if (!machine.ok()) return machine.status();
   TimedTwice twice;
   const auto said = [&](bool values) {
-    const absl::StatusOr<base::Timed> timed = TimeKernel({.kernel = *kernel,
-                                                          .inputs = inputs,
-                                                          .machine = *machine,
-                                                          .run = {},
-                                                          .timeline = {},
-                                                          .values = values,
-                                                          .every_wave = true});
+    const absl::StatusOr<timing::base::Timed> timed = timing::TimeKernel({.kernel = *kernel,
+                                                                          .inputs = inputs,
+                                                                          .machine = *machine,
+                                                                          .run = {},
+                                                                          .timeline = {},
+                                                                          .values = values,
+                                                                          .every_wave = true});
     if (!timed.ok()) return timed.status().ToString();
     twice.whole = timed->timing.whole.has_value();
     twice.missing = MissingOfTheRows(timed->timing);
-    return report::TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
+    return timing::report::TimingJson(timed->timing, kernel->state().module()) + "\n" + ToJson(timed->report);
   };
   const launch::WithoutValues left = launch::KernelWithoutValues(kernel->state());
   twice.with_values = said(true);
@@ -55,6 +55,6 @@ inline absl::StatusOr<TimedTwice> TimeWithAndWithoutValues(std::string_view text
   return twice;
 }
 
-}  // namespace palladion::timing
+}  // namespace palladion::time_tests
 
 #endif  // PALLADION_EMU_TESTING_WITH_AND_WITHOUT_VALUES_H_

@@ -397,7 +397,7 @@ TEST(GpuTiming, StateOfARegionCostsNothing) {
 TEST(GpuTiming, RowsOfLinesLaunchesEndedThreadsAndTheTailAreTheWhole) {
   const Timing timing = TimeOf({.m = 64 * 33, .slots = 4}, {"chip.cores=4"});
   ASSERT_TRUE(timing.whole.has_value());
-  EXPECT_EQ(MissingOfTheRows(timing), "");
+  EXPECT_EQ(time_tests::MissingOfTheRows(timing), "");
   std::vector<std::string> names;
   for (const report::Whole::Part& part : timing.whole->rest) {
     names.push_back(part.name);

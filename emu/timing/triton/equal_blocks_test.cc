@@ -141,8 +141,8 @@ void ExpectAlike(const std::string& text) {
   ExpectClose(few.cycles.value(), all.cycles.value(), kEqualBlocksMiss, "cycles");
   ExpectClose(few.memory.value(), all.memory.value(), kEqualBlocksMiss, "bytes of DRAM");
   ExpectClose(few.flops, all.flops, 0.01, "operations");
-  EXPECT_EQ(MissingOfTheRows(few), "");
-  EXPECT_EQ(MissingOfTheRows(all), "");
+  EXPECT_EQ(time_tests::MissingOfTheRows(few), "");
+  EXPECT_EQ(time_tests::MissingOfTheRows(all), "");
   ASSERT_EQ(few.lines.size(), all.lines.size());
   for (std::size_t i = 0; i < few.lines.size(); ++i) {
     ExpectClose(static_cast<double>(few.lines[i].runs), static_cast<double>(all.lines[i].runs), 0.01, few.lines[i].op);

@@ -40,7 +40,8 @@ Timed DrawnOf(const std::string& text, const TimelineOptions& options = {}) {
 
 std::string LostOf(const std::string& text) {
   const PreparedKernel kernel = mosaic_gpu::test::Prepared(text, "triton/h100");
-  const absl::StatusOr<std::string> lost = LostOnTheLanes(text, "triton/h100", mosaic_gpu::test::InputsOf(kernel));
+  const absl::StatusOr<std::string> lost =
+      time_tests::LostOnTheLanes(text, "triton/h100", mosaic_gpu::test::InputsOf(kernel));
   EXPECT_TRUE(lost.ok()) << lost.status();
   return lost.ok() ? *lost : "no time";
 }

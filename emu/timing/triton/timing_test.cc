@@ -326,7 +326,7 @@ TEST(TritonTiming, RowsOfLinesLaunchesAndTheTailAreTheWhole) {
   EXPECT_EQ(timing.whole->of, "16 places for blocks");
   const double all = 16 * (timing.time * timing.clock).value();
   EXPECT_NEAR(timing.whole->time.value(), all, 1e-6 * all);
-  EXPECT_EQ(MissingOfTheRows(timing), "");
+  EXPECT_EQ(time_tests::MissingOfTheRows(timing), "");
   ASSERT_EQ(timing.whole->rest.size(), 3u);
   EXPECT_EQ(timing.whole->rest[0].name, "launch of the kernel");
   EXPECT_NEAR(timing.whole->rest[0].time.value(), 16 * (timing.launch * timing.clock).value(), 1e-3);
