@@ -25,11 +25,12 @@ build_preset() {
   fi
 }
 
-# check_syntax: what users build, each file by itself as they compile it, without making code and with warnings as errors
-# (tools/syntax_only). Files that are compiled together may use what another one includes.
+# check_syntax: this system's compiler reads what users build, without making code and with warnings as errors
+# (tools/syntax_only). Files are read in groups, as `./dev test` builds them: that a file includes what it uses is found by
+# conformance/own_includes_test.py, and by `./dev run`, which compiles each file by itself (test-long's part `debian`).
 check_syntax() {
   local dir=$ROOT/build-syntax
-  cmake -S "$ROOT" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DPALLADION_WERROR=ON \
+  cmake -S "$ROOT" -B "$dir" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=g++ -DPALLADION_WERROR=ON -DPALLADION_UNITY=ON \
     -DPALLADION_TESTS=OFF -DPALLADION_BENCH=OFF \
     -DCMAKE_CXX_COMPILER_LAUNCHER="$ROOT/tools/syntax_only" -DCMAKE_CXX_LINKER_LAUNCHER="$ROOT/tools/syntax_only" &&
     cmake --build "$dir" -j "$JOBS" --target palladion palladion_shared conformance_run

@@ -82,26 +82,27 @@ all_ended() {
   RUNNING=()
 }
 
-# binaries_of PRESET: starts each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors,
+# binaries_of PRESET [SHARE]: starts each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors,
 # which share its tests, in turn. ctest's process for each test takes longer to start, in a sanitized build, than most tests do.
-# The last in its list take longest, so they come first: little is left when the others have ended.
+# The last in its list take longest, so they come first: little is left when the others have ended. With SHARE only one test of
+# SHARE runs, from every suite.
 binaries_of() {
-  local preset=$1 binaries binary shard
+  local preset=$1 share=${2:-1} binaries binary shard
   if ! binaries=$(python3 tools/test_binaries.py "$(preset_dir "$preset")" | tac); then
     echo "0 1 0 $preset-binaries" >>"$RESULTS"
     return 0
   fi
   for binary in $binaries; do
-    for ((shard = 0; shard < JOBS; shard++)); do in_turn shard_of "$preset" "$binary" "$shard"; done
+    for ((shard = 0; shard < JOBS; shard++)); do in_turn shard_of "$preset" "$binary" "$shard" "$share"; done
   done
 }
 
-# shard_of PRESET BINARY NUMBER
+# shard_of PRESET BINARY NUMBER SHARE
 shard_of() {
   local name junit
   name="$1-$(basename "$2")-$3"
   junit="$ROOT/build/logs/junit-$name.xml"
-  GTEST_TOTAL_SHARDS=$JOBS GTEST_SHARD_INDEX=$3 tests "$name" "$junit" \
+  GTEST_TOTAL_SHARDS=$((JOBS * $4)) GTEST_SHARD_INDEX=$3 tests "$name" "$junit" \
     timeout 1800 "$2" --gtest_brief=1 --gtest_output="xml:$junit"
 }
 
@@ -132,6 +133,7 @@ run_light_checks() {
   check one-definition python3 conformance/one_definition_test.py
   check namespaces python3 conformance/namespaces_test.py
   check standard-includes python3 conformance/standard_includes_test.py
+  check own-includes python3 conformance/own_includes_test.py
   check generated-docs python3 tools/gen_docs.py --check --palladion build/palladion
 }
 

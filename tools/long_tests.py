@@ -62,6 +62,7 @@ PARTS = (
     ),
     Part("differential", "random kernels here and in JAX's interpreters", "3000 kernels", ("differential", "3000")),
     Part("mutants", "which tests notice a broken place", "200 places", ("mutants",)),
+    Part("sanitized", "all C++ tests of the build with sanitizers", "all tests", ("test", "sanitized")),
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
     Part("debian", "both builds and all tests of the release on Debian 13", "all tests", ("test-debian", "13")),
     Part("notebooks", "the course's notebooks in Jupyter's kernel", "15 chapters", ("site", "--notebooks")),

@@ -5,25 +5,37 @@ run_all_tests() {
   # Mirrors are waited for while processors work.
   prepare_newest_jax >"$ROOT/build/logs/debian-early.log" 2>&1 </dev/null &
   test_release
-  if timed "building clang-asan" build_or_record clang-asan palladion_test_programs; then
-    timed "tests of clang-asan" test_sanitized
-  fi
+  sanitized 2
   timed "the other Debian, all together" test_newest_jax
   report_results
+}
+
+# sanitized SHARE: with sanitizers everything that runs kernels whole (every case, the fuzzers' seeds), and of the tests
+# of each GoogleTest program one of SHARE: they call what the cases call, ten to forty times as slowly as the release build.
+sanitized() {
+  if timed "building clang-asan" build_or_record clang-asan palladion_test_programs; then
+    timed "tests of clang-asan" test_sanitized "$1"
+  fi
 }
 
 test_sanitized() {
   in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
   cases_on clang-asan "$(cases_alone)" scalar
-  binaries_of clang-asan
+  binaries_of clang-asan "$1"
   all_ended
+}
+
+run_sanitized_tests() {
+  begin_results
+  sanitized 1
+  report_results
 }
 
 # The filter of GoogleTest for every case, a folder of which is a suite, and for ExtremeNumbers, kernels with numbers that
 # no case has. The other suites run no case, or all cases again (in parts, without values, copied in other ways, with
 # harmless operations, once more for each finding) to hold one report against another of the same build. A SIMD target is
 # the loops of semantics/simd, whose results the cases hash: where those are equal under each target, so is what a suite
-# makes of them. So the sanitized build runs the suites once, and the release build twice, on the two targets that differ
+# makes of them. So the sanitized build runs the suites at most once, and the release build twice, on the two targets that differ
 # most: the fastest and scalar, our own loops. What a sanitizer sees of the loops of the targets between it sees in
 # semantics_simd_test, which calls each target of the host.
 cases_alone() {
@@ -125,9 +137,8 @@ prepare_newest_jax() {
   [[ -z $(debian_root_obstacle) ]] && prepare_debian "$other" && in_debian "$other" ./dev setup build || true
 }
 
-# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and the compiler checks its sources
-# one by one, which no build of the tests does: without that Debian, this system's compiler does. The whole build is a part of
-# test-long.
+# On the newer Debian the release build of the older one is tested, as a wheel brings it there, and its compiler reads the sources.
+# The whole build there is a part of test-long.
 test_newest_jax() {
   local other obstacle
   other=$(other_debian)
@@ -136,7 +147,6 @@ test_newest_jax() {
     test_in_debian "$other" python --carried
     return 0
   fi
-  timed "the compiler's checks" check syntax check_syntax
   if [[ -n $obstacle ]]; then not_run "debian-$other" "$obstacle"; else test_in_debian "$other" python; fi
 }
 

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "emu/run/threads/object_name.h"
 #include "emu/run/threads/shown_waits.h"
 #include "memory_model/sync/wait_record.h"
 #include "scheduler/operation.h"
