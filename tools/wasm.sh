@@ -18,7 +18,7 @@ download_abseil() {
     sha256sum --check <<<"$ABSEIL_FILES")
 }
 
-# The source in build/abseil-source, with Debian's patches: one of them mends CVE-2025-0838.
+# The source in build/abseil-source, with Debian's patches, of which one mends CVE-2025-0838.
 setup_abseil() {
   local source="$ROOT/build/abseil-source" from="$ROOT/build/abseil-download" log="$ROOT/build/logs/abseil.log" patch
   [[ -f $source/stamp && $(<"$source/stamp") == "$ABSEIL_VERSION" ]] && return 0
@@ -32,7 +32,8 @@ setup_abseil() {
   fi
   tar -xf "$from/abseil_20220623.1.orig.tar.gz" -C "$source" --strip-components=1
   tar -xf "$from/abseil_$ABSEIL_VERSION.debian.tar.xz" -C "$from"
-  for patch in $(grep -v '^#' "$from/debian/patches/series"); do
+  # latomic.diff has options of the host's linker.
+  for patch in $(grep -vE '^#|^latomic.diff$' "$from/debian/patches/series"); do
     # Outside of any checkout: git applies nothing to files of this one that it does not know.
     (cd "$source" && GIT_CEILING_DIRECTORIES="$ROOT/build" git apply "$from/debian/patches/$patch") ||
       die "Debian's patch $patch of Abseil could not be applied"
