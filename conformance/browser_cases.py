@@ -25,7 +25,8 @@ CALLS = pathlib.Path(__file__).with_name("browser_calls.js")
 # Modules keep their memory until Node collects them, so a process of Node makes no more calls than this.
 CALLS_OF_A_PROCESS = 100
 SEEDS = "4"  # of a case that says nothing of schedules
-SAID = {"target": "--target", "budget": "--budget", "proxy": "--proxy"}
+# Headers that are options of both commands, and of `check` alone.
+SAID, SAID_OF_CHECKS = ("target", "budget"), ("proxy", "links")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,10 +63,12 @@ def words_of(text: str) -> tuple[dict[str, str], str, list[str]]:
 
 def calls_of(case: str, text: str) -> list[Call]:
     headers, kernel, inputs = words_of(text)
-    said = [word for header, option in SAID.items() if header in headers for word in (option, headers[header])]
-    links = ["--links", headers["links"]] if "links" in headers else []
+    said, of_checks = (
+        [word for name in names if name in headers for word in (f"--{name}", headers[name])]
+        for names in (SAID, SAID_OF_CHECKS)
+    )
     run = ("run", "kernel.pkir", *inputs, *said, "--legality", "off", "--out", "out")
-    check = ("check", "kernel.pkir", *inputs, *said, *links, "--seeds", headers.get("schedules", SEEDS))
+    check = ("check", "kernel.pkir", *inputs, *said, *of_checks, "--seeds", headers.get("schedules", SEEDS))
     return [Call(case, run, kernel), Call(case, check, kernel)]
 
 

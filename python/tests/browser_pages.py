@@ -97,7 +97,8 @@ class OpenPage:
     def until(self, expression: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while not self.value(expression):
-            assert time.monotonic() < end, f"not so within {seconds} s: {expression}\n{self.value('document.body.innerText')}"
+            shown = self.value("document.body.innerText")
+            assert time.monotonic() < end, f"not so within {seconds} s: {expression}\n{shown}"
             time.sleep(0.05)
 
 

@@ -1,6 +1,6 @@
-"""The page that runs kernels in the browser (tools/browser_page.py), around a stand-in for the module, and what compares
-the real one with the native command (conformance/browser_cases.py). Both are whole in `./dev test-long browser`, which
-needs emscripten."""
+"""The page that runs kernels in the browser (tools/browser_page.py), around a stand-in for the module, and what
+compares the real one with the native command (conformance/browser_cases.py). The module itself is tested by
+`./dev test-long browser`, which needs emscripten."""
 
 import dataclasses
 import pathlib
