@@ -97,8 +97,9 @@ class OpenPage:
     def until(self, expression: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds
         while not self.value(expression):
-            shown = self.value("document.body.innerText")
-            assert time.monotonic() < end, f"not so within {seconds} s: {expression}\n{shown}"
+            if time.monotonic() > end:
+                shown = self.value("document.documentElement.innerText")
+                raise AssertionError(f"not so within {seconds} s: {expression}\n{shown}")
             time.sleep(0.05)
 
 
