@@ -12,7 +12,7 @@
 
 #include "conformance/checked_cases_test_util.h"
 #include "emu/testing/for_tests.h"
-#include "emu/testing/timed_ways.h"
+#include "emu/testing/with_and_without_values.h"
 #include "emu/values.h"
 
 namespace palladion::conformance {
@@ -46,7 +46,7 @@ std::string ChipOf(const Case& test) {
 }
 
 TEST(Elision, NoTimeOfACaseChanges) {
-  std::int64_t timed = 0, elided = 0, scalars = 0;
+  std::int64_t timed = 0, elided = 0, scalars = 0, wholes = 0;
   const auto cases = SelectCases({}, PALLADION_SOURCE_DIR "/conformance/cases");
   ASSERT_TRUE(cases.ok()) << cases.status();
   for (const SelectedCase& selected : *cases) {
@@ -56,18 +56,22 @@ TEST(Elision, NoTimeOfACaseChanges) {
     if (!kernel.ok()) continue;
     const absl::StatusOr<std::vector<Tensor>> inputs = MakeInputs(*test, *kernel);
     ASSERT_TRUE(inputs.ok()) << inputs.status();
-    const absl::StatusOr<timing::TimedWays> ways = timing::TimeBothWays(test->kernel, ChipOf(*test), *inputs);
-    if (!ways.ok()) continue;
-    EXPECT_EQ(ways->with_values, ways->without_values) << selected.name;
-    const bool has_time = ways->with_values.front() == '{';
+    const absl::StatusOr<timing::TimedTwice> twice =
+        timing::TimeWithAndWithoutValues(test->kernel, ChipOf(*test), *inputs);
+    if (!twice.ok()) continue;
+    EXPECT_EQ(twice->with_values, twice->without_values) << selected.name;
+    EXPECT_EQ(twice->missing, "") << selected.name;
+    wholes += twice->whole;
+    const bool has_time = twice->with_values.front() == '{';
     timed += has_time;
-    elided += has_time && ways->elided;
-    scalars += has_time && ways->scalars;
+    elided += has_time && twice->elided;
+    scalars += has_time && twice->scalars;
   }
   std::cout << timed << " kernels have a time, " << elided << " of them without values, " << scalars
-            << " of these with scalars that decide\n";
+            << " of these with scalars that decide; of " << wholes << " rows by line add up to the whole\n";
   EXPECT_GT(elided, 1000);
   EXPECT_GT(scalars, 40);
+  EXPECT_GT(wholes, 300);
 }
 
 // Programs that a prefetched table turns on: their number is in the time, so the table is there without values, too.
@@ -98,11 +102,11 @@ kernel @k {
   for (const char* table : {"zeros", "full(1)"}) {
     const std::vector<Tensor> inputs = {*TensorFromText(DType::kI32, {4}, table),
                                         *TensorFromText(DType::kF32, {32, 128}, "zeros")};
-    const absl::StatusOr<timing::TimedWays> ways = timing::TimeBothWays(kText, "mosaic_tpu/v5e", inputs);
-    ASSERT_TRUE(ways.ok()) << ways.status();
-    EXPECT_TRUE(ways->elided && ways->scalars);
-    EXPECT_EQ(ways->with_values, ways->without_values) << table;
-    times.insert(ways->without_values);
+    const absl::StatusOr<timing::TimedTwice> twice = timing::TimeWithAndWithoutValues(kText, "mosaic_tpu/v5e", inputs);
+    ASSERT_TRUE(twice.ok()) << twice.status();
+    EXPECT_TRUE(twice->elided && twice->scalars);
+    EXPECT_EQ(twice->with_values, twice->without_values) << table;
+    times.insert(twice->without_values);
   }
   EXPECT_EQ(times.size(), 2u);
 }

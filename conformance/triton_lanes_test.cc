@@ -1,7 +1,5 @@
 // Timelines of a Triton kernel (docs/guides/timeline.md#of-a-triton-kernel) leave nothing out: those of all SMs add up
 // to what its report says of each line and of each class of stalls, for every case that has such a time.
-#include "emu/testing/triton_lanes.h"
-
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -10,6 +8,7 @@
 
 #include "conformance/case_selection.h"
 #include "conformance/checked_cases_test_util.h"
+#include "emu/testing/triton_lanes_sum.h"
 
 namespace palladion::conformance {
 namespace {

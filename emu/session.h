@@ -6,8 +6,8 @@
 //   auto ended = palladion::Run(*wait, started->outputs, {.session = &session});
 //   session.End();                                                              // copies without a wait
 //
-// Between launches a semaphore is an i16 array of its shape, which holds the session's number of it; only Palladion
-// reads it. Spec: docs/spec/tpu-sessions.md. May be used from any thread.
+// Between launches a semaphore is an i16 array of its shape, which holds the number by which the session identifies it;
+// only Palladion reads it. Spec: docs/spec/tpu-sessions.md. May be used from any thread.
 #ifndef PALLADION_EMU_SESSION_H_
 #define PALLADION_EMU_SESSION_H_
 

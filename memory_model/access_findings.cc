@@ -183,18 +183,17 @@ Finding AccessFindings::Of(const UnorderedPair& pair, const Sort& sort) const {
                   .text_line = shown.text_line,
                   .confidence = sort.confidence};
   const std::string* const past = buffer.PastName(earlier);
-  finding.message = Cat(Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ",
-                        Who(buffer, earlier), " ", Does(earlier.kind), " ",
-                        past == nullptr ? "it" : Cat("'", *past, "' of an earlier scope, which had the same bytes,"),
-                        conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor
-                            ? " before, and what orders the two does not order the tensor core"
-                        : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
-                        : conflict.order == Ordering::kPromised
-                            ? " before, and only the return of a later wgmma says that it is complete"
-                        : earlier.kind == AccessKind::kFree ? ""
-                        : IsSameBeforeAndAfter(pair)
-                            ? ", where it leaves all bytes as they are with these operands, and nothing orders the two"
-                            : ", and nothing orders the two");
+  finding.message = Cat(
+      Who(buffer, event), " ", Does(event.kind), " ", buffer.info.name, conflict.overlap, "; ", Who(buffer, earlier),
+      " ", Does(earlier.kind), " ",
+      past == nullptr ? "it" : Cat("'", *past, "' of an earlier scope, which had the same bytes,"),
+      conflict.order == Ordering::kUnfenced && buffer.info.space == ProxySpace::kTensor
+          ? " before, and what orders the two does not order the tensor core"
+      : conflict.order == Ordering::kUnfenced ? " before, with no fence between"
+      : conflict.order == Ordering::kPromised ? " before, and only the return of a later wgmma says that it is complete"
+      : earlier.kind == AccessKind::kFree     ? ""
+      : IsSameBeforeAndAfter(pair) ? " without changing a byte of it, with these operands, and nothing orders the two"
+                                   : ", and nothing orders the two");
   const auto side = [this, &pair](const AccessEvent& access) {
     const std::string* const was = pair.buffer.PastName(access);
     return FindingAccess{.kind = access.kind,

@@ -40,18 +40,18 @@ Finding AccessFindings::AliasOf(const UnorderedPair& pair, const Sort& sort) con
   };
   Finding finding{.code = sort.code, .severity = sort.severity, .loc = other.loc, .text_line = other.text_line};
   if (two_flushes) {
-    finding.message = Cat("the block of '", block.ref, "' that goes back after ", AgentName(block.program),
-                          " overlaps at ", pair.conflict.overlap, " the block that goes back after ",
+    finding.message = Cat("the block of '", block.ref, "' that is written back after ", AgentName(block.program),
+                          " overlaps at ", pair.conflict.overlap, " the block that is written back after ",
                           AgentName(back.program), ": either may be written last");
     finding.why = "a pipeline with two buffers starts the flush of this program before it awaits that of the last one";
     finding.fix = "let no two programs in a row write the same elements, or have one buffer, with pl.Buffered(1)";
   } else {
-    finding.message = Cat("the block of '", block.ref, "' that ", AgentName(block.program), " fetches overlaps at ",
-                          pair.conflict.overlap, " the block of '", back.ref,
-                          "' that goes back to the same array after ", AgentName(back.program),
-                          sort.severity == Severity::kDefect
-                              ? ": the fetch may see what was there before"
-                              : ", where it leaves all bytes of the fetch as they are with these operands");
+    finding.message =
+        Cat("the block of '", block.ref, "' that ", AgentName(block.program), " fetches overlaps at ",
+            pair.conflict.overlap, " the block of '", back.ref, "' that is written back to the same array after ",
+            AgentName(back.program),
+            sort.severity == Severity::kDefect ? ": the fetch may see what was there before"
+                                               : ", but with these operands it changes no byte that is fetched");
     finding.why = WhyOpen(block, back);
     finding.fix = "keep what later programs need in scratch, or do not alias the input with the output";
   }

@@ -241,7 +241,7 @@ absl::Status RunLoop::ResumeUntilHeld(std::uint32_t slot, Turn turn) {
     EndOperation();
     Retire(slot);
   } else if (state_.turn != Turn::kOver) {
-    return absl::InternalError(Cat(agent.Name(), " returned from Resume without having asked to go on"));
+    return absl::InternalError(Cat(agent.Name(), " returned from Resume without a request to go on"));
   }
   return absl::OkStatus();
 }

@@ -78,7 +78,7 @@ def read_records(folder: str = RECORDS) -> dict:
 
 def backends_table() -> str:
     rows = [f"| `{name}` | {what} |" for name, what in (*BACKENDS.items(), TEMPLATE)]
-    return "\n".join(["| NAME | what it asks |", "|---|---|", *rows]) + "\n"
+    return "\n".join(["| NAME | what runs the kernels |", "|---|---|", *rows]) + "\n"
 
 
 def _cell(counts: dict | None) -> str:

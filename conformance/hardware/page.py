@@ -39,7 +39,7 @@ session {again} gave the same bits again; {not_again} did not, for which XLA cho
 CONTRADICTED = """
 ## What the GPU contradicted
 
-Mended since:
+Fixed since:
 
 - Conversions to f8e4m3fn and f8e5m2. Palladion gave what JAX gives on a CPU, NaN or infinity, for numbers beyond the largest. GPUs saturate, and both backends use that instruction
   (PTX `cvt.rn.satfinite`): now so on `triton` and `mosaic_gpu` ([convert_element_type](../spec/elementwise.md#convert_element_type)).

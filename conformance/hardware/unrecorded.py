@@ -78,8 +78,8 @@ def section() -> str:
         [
             "## Not recorded",
             "",
-            f"Of {len(gpu_cases())} conformance cases for a GPU {len(ran)} ran there. The others hold what Palladion "
-            f"says and no GPU has been asked:",
+            f"Of {len(gpu_cases())} conformance cases for a GPU {len(ran)} ran there. The others have "
+            "the answers of Palladion, and have run on no GPU:",
             "",
             "| why | cases | which |",
             "|---|---|---|",

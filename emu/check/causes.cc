@@ -40,7 +40,7 @@ void PutCausesFirst(std::vector<ReportedFinding>& findings) {
       ordered.push_back(std::move(finding));
       continue;
     }
-    finding.fix = Cat("mend the ", Code(FindingCode::kOutRevisit), " of '", finding.first->object, "' first");
+    finding.fix = Cat("resolve the ", Code(FindingCode::kOutRevisit), " of '", finding.first->object, "' first");
     finding.edits.clear();
     waiting.push_back(std::move(finding));
   }

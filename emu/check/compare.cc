@@ -92,7 +92,7 @@ void PointTo(const Finding& cause, const std::string& output, Finding& finding) 
   const std::string object = cause.second.has_value() ? cause.second->object : "";
   const std::string words = Cat(Code(cause.code), object.empty() ? "" : Cat(" of '", object, "'"));
   Append(&finding.why, object == output ? "; it follows from the " : "; it can follow from the ", words);
-  finding.fix = Cat("mend the ", words, " first");
+  finding.fix = Cat("resolve the ", words, " first");
 }
 
 // The array by the name that its ref has in the kernel, as in every other finding.

@@ -117,7 +117,7 @@ TEST(TpuAccesses, TwinsThatDifferInOneToken) {
   ExpectClean(Spaces("%v = get(%sr.at[1]) : i32[];"), v5e);
   ExpectOne(Spaces("%v = get(%sr) : i32[4];"), v5e, kIllegal, {"s_ref", "scalar", "found i32[4]"});
   ExpectClean(Spaces("_ = swap(%cr.at[1], 1.0:f32) : f32[];"), v5e);
-  ExpectOne(Spaces("_ = swap(%or.at[1,1], 1.0:f32) : f32[];"), v5e, kIllegal, {"o_ref", "must be of an array"});
+  ExpectOne(Spaces("_ = swap(%or.at[1,1], 1.0:f32) : f32[];"), v5e, kIllegal, {"o_ref", "stores an array"});
   const std::string index = "%i = iota{dim=0}() : i32[8]; ";
   ExpectOne(Spaces(index + "%v = get(%xr.at[%i,*]) : f32[8,128];"), v5e, kIllegal, {"index array i32[8]"});
   ExpectOne(Spaces("%m = eq(1.0:f32, 1.0:f32) : bool[]; %v = masked_load(%xr, mask=%m) : f32[8,128];"), v5e, kIllegal,

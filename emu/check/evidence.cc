@@ -13,7 +13,7 @@ constexpr FactRow kFacts[] = {
     {Fact::kNoInteraction, "no-interaction", "programs cannot see each other's effects while they run",
      "programs see each other's effects while they run", "",
      "the program: no result of an atomic is used, and nothing that atomics update is read"},
-    {Fact::kExactUpdates, "exact-updates", "atomic updates give the same in every order",
+    {Fact::kExactUpdates, "exact-updates", "atomic updates give the same result in every order",
      "atomic updates of floats may round otherwise in another order", "",
      "the program: atomics update integers, and nothing reads those meanwhile"},
     {Fact::kNothingDecides, "nothing-decides", "no operation's result depends on which agent came first",
@@ -33,7 +33,7 @@ constexpr FactRow kFacts[] = {
      "vector clocks: each signal that a wait did not take comes after all that it took, and waits that take from one "
      "semaphore are ordered"},
     {Fact::kOrderedLanes, "ordered-lanes",
-     "conflicting accesses of one program or thread to an element are one lane's (they are at one position, in "
+     "conflicting accesses of one program or thread to an element are made by one lane (they are at one position, in "
      "accesses that are spread over the lanes alike), or a barrier is between them",
      "lanes of one program or thread access an element that one of them writes, and no barrier is between the accesses",
      "races were not looked for",
@@ -49,7 +49,7 @@ constexpr FactRow kFacts[] = {
     {Fact::kSameOutputs, "same-outputs", "all schedules that ran gave the same bits",
      "schedules that ran gave other bits", "", "a comparison of the outputs"},
     {Fact::kEverySchedule, "every-schedule", "every schedule was run", "not every schedule was run", "",
-     "--exhaustive, where it came to its end"},
+     "--exhaustive, if the search was completed"},
 };
 
 constexpr ProofRow kProofs[] = {

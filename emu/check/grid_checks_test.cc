@@ -278,7 +278,8 @@ TEST(GridChecks, AnOutputBlockIsVisitedAgain) {
   const Checked checked = Check(With(kRevisit, "AT", "%j"), "mosaic_tpu/v5e");
   ASSERT_EQ("OUT_REVISIT defect", Codes(checked));
   EXPECT_EQ(
-      "the block [0:8, 0:128] of 'o_ref' was left after program (0, 0) and goes back to its array again after program "
+      "the block [0:8, 0:128] of 'o_ref' was left after program (0, 0) and is written back to its array again after "
+      "program "
       "(1, 0): the first visit's result is lost",
       checked.findings[0].message);
   EXPECT_EQ(2, checked.findings[0].count);

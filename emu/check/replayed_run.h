@@ -1,5 +1,5 @@
-// One run under the schedule that a string names, for whatever watches or takes the outputs of a plain run: the agents
-// go in the order in which the check that named the schedule ran them. Based on: the trials of a check
+// One run under the schedule that a string names, for observers and for users of a plain run's outputs: the agents run
+// in the order in which the check that printed the string ran them. Based on: the trials of a check
 // (trial_runner.h), with its checkers, because what is watched decides what tasks share and which operations a list of
 // moves counts; so its findings are those of that schedule in the check. Limits: the string's own check has to have had
 // the same options (fill, proxy, links, bounds): the error says which differs.

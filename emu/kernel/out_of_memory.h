@@ -1,5 +1,5 @@
-// The error for a host with too little memory, where another host may have enough: code that spreads work over hosts
-// asks for it. It is not the error for a run's memory limit, which is reported before the run begins.
+// The error for a host with too little memory. Another host may have enough, so code that spreads work over hosts tests
+// for it. It is not the error for a run's memory limit, which is reported before the run begins.
 #ifndef PALLADION_EMU_KERNEL_OUT_OF_MEMORY_H_
 #define PALLADION_EMU_KERNEL_OUT_OF_MEMORY_H_
 

@@ -50,15 +50,15 @@ absl::Span<const VerdictRow> AllVerdicts() {
   static constexpr VerdictRow kRows[] = {
       {Verdict::kProved, "proved",
        "no schedule can do anything else on this input: all facts of one of the proofs were established, and nothing "
-       "worse than a note was found, nor a note that speaks against one of them",
-       "other inputs, other shapes, other chips; what a check was set not to look for"},
+       "worse than a note was found, nor a note that contradicts one of them",
+       "other inputs, other shapes, other chips; checks that were switched off"},
       {Verdict::kClean, "clean", "nothing worse than a note was found in the schedules that were tried",
        "schedules that were not tried: the report says how many were, and what that is worth"},
       {Verdict::kRan, "ran",
-       "the kernel ran once, in program order, and met nothing wrong on its way; or a check stopped before its first "
-       "schedule was through",
-       "anything: races and definedness were looked for in no whole schedule; `palladion check`, or `seeds=16` in "
-       "Python, looks"},
+       "the kernel ran once, in program order, without a finding; or a check stopped before its first "
+       "schedule had ended",
+       "anything: no whole schedule was checked for races and definedness; use `palladion check`, or `seeds=16` in "
+       "Python"},
       {Verdict::kWarning, "warning",
        "nothing worse than a warning was found, and one was: an output that is not written everywhere, or a copy "
        "that lies wholly outside its array",

@@ -204,8 +204,9 @@ TEST(Views, AnIndexBelowTheFirstIsGuarded) {
   const std::vector<ReportedFinding>& findings = run.result.report.findings;
   ASSERT_EQ(2u, findings.size());
   EXPECT_EQ("OOB", Code(findings[0].code));
-  EXPECT_NE(std::string::npos, findings[0].message.find("index 6..9 into 'x_ref' is out of bounds: dimension "
-                                                        "0 of what .at number 2 of the view sees has indices 0..7"))
+  EXPECT_NE(std::string::npos,
+            findings[0].message.find(
+                "index 6..9 into 'x_ref' is out of bounds: at .at number 2 of the view, dimension 0 has indices 0..7"))
       << findings[0].message;
   EXPECT_EQ((Ints{14 * 32, 15 * 32, 16 * 32, 17 * 32}), PlacesOf(run));
   const ViewRun walked = RunPlain(chain, "generic");

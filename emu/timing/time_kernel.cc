@@ -55,11 +55,11 @@ absl::Status CheckDrawn(const TimedCall& call) {
   const std::int64_t devices = call.kernel.state().program().devices, device = call.timeline->device;
   if (device < 0 || device >= devices)
     return absl::InvalidArgumentError(
-        Cat("a timeline of device ", device, " is asked for; kernel @", call.kernel.name(), " runs on ",
+        Cat("a timeline of device ", device, " is requested; kernel @", call.kernel.name(), " runs on ",
             devices == 1 ? "one device, number 0" : "devices 0 to ", devices == 1 ? "" : std::to_string(devices - 1)));
   if (call.timeline->unit >= 0 && call.timeline->unit < cores) return absl::OkStatus();
   const std::string_view what = call.machine.family() == machines::Family::kTpu ? "core" : "SM";
-  return absl::InvalidArgumentError(Cat("a timeline of ", what, " ", call.timeline->unit, " is asked for; ",
+  return absl::InvalidArgumentError(Cat("a timeline of ", what, " ", call.timeline->unit, " is requested; ",
                                         call.machine.name(), " has ", what, cores == 1 ? " 0 alone" : "s 0 to ",
                                         cores == 1 ? "" : std::to_string(cores - 1)));
 }
@@ -113,8 +113,9 @@ absl::StatusOr<Timed> TimeReplayed(const TimedCall& call) {
   const bool triton = call.kernel.state().program().target.backend == TargetBackend::kTriton;
   if (triton || call.machine.family() == machines::Family::kTpu)
     return absl::InvalidArgumentError(
-        Cat("only the model of a GPU's threads has a schedule that can be replayed in time; here programs are timed in "
-            "the order of the text",
+        Cat("only the model of a GPU's threads has a schedule that can be replayed in time; ",
+            triton ? "blocks of Triton kernels queue for more memory than a check lets them choose at"
+                   : "here programs are timed in the order of the text",
             kInstead));
   TimedCall scheduled = call;
   scheduled.schedule = true;

@@ -109,12 +109,12 @@ std::optional<Finding> BoundsFindings::InPadding(const MemoryBuffer& buffer, con
     parts.push_back(Cat(box->start[d], ":", box->start[d] + (box->count[d] - 1) * box->step[d] + 1));
   return Finding{.code = FindingCode::kOutOfBounds,
                  .severity = Severity::kWarning,
-                 .message = Cat("the copy is of '", buffer.name, "'[", absl::StrJoin(parts, ", "),
-                                "], which lies wholly in the tiles' padding of the array of shape [",
+                 .message = Cat("the copy has the box '", buffer.name, "'[", absl::StrJoin(parts, ", "),
+                                "], which lies wholly in the padding of the tiles, outside the array of shape [",
                                 absl::StrJoin(buffer.shape, ","), "]: ",
                                 direction == Direction::kStore ? "nothing is written" : "undefined data arrives"),
                  .why = "what is beyond an array's shape is undefined; a copy of nothing else is often a wrong index",
-                 .fix = "check the index, or start the copy only where it is of the array (pl.when)"};
+                 .fix = "check the index, or start the copy only if it overlaps the array (pl.when)"};
 }
 
 Finding BoundsFindings::OfPoint(const MemoryBuffer& buffer, const Site& site, std::size_t element,

@@ -70,8 +70,8 @@ Finding FindingOf(const UndefinedContext& context, const Where& where, DefinedMa
   if (IsInPlace(mark) && mark != kUntouched)
     only_got = Cat("it only got its own undefined bytes back (", counted, " did)");
   if (origins.Of(mark).carried == Carried::kBesideDefined) {
-    only_got = Cat("beside others a copy brought it unwritten bytes of '", origins.Of(mark).object, "' (", counted,
-                   " got such bytes)");
+    only_got = Cat("a copy that also carried written bytes brought it unwritten bytes of '", origins.Of(mark).object,
+                   "' (", counted, " got such bytes)");
   }
   if (!only_got.empty()) {
     const std::optional<FindingAccess> read = finding.first;

@@ -44,7 +44,8 @@ absl::Status AsyncEngine::Check(const AsyncRequest& request) {
     }
   }
   for (const Completion& completion : request.completions) {
-    if (completion.after == Half::kRead && request.sources.empty()) return fail("told of reading, and reads nothing");
+    if (completion.after == Half::kRead && request.sources.empty())
+      return fail("completes after its read phase, and reads nothing");
   }
   if (request.after_earlier && !request.queue.valid()) return fail("waits for earlier ones, and is in no queue");
   return absl::OkStatus();

@@ -101,7 +101,7 @@ void Barrier::Complete(const By& by, const AgentTable& agents, FindingLog* log) 
     Report({.code = FindingCode::kBarrierDouble,
             .first = last_by_,
             .second = by,
-            .message = Cat("barrier ", spec_->name, " has completion ", completed_ + 1,
+            .message = Cat("barrier ", spec_->name, " reaches completion ", completed_ + 1,
                            " before any agent has waited for completion ", completed_),
             .fix = Cat(WaitCall(), " for each completion before the arrivals of the next")},
            agents, log);
@@ -130,7 +130,7 @@ void Barrier::CheckOrder(const By& by, const AgentTable& agents, FindingLog* log
             .confidence = Confidence::kPredicted,
             .first = {waiter.who, waiter.site},
             .second = by,
-            .message = Cat("barrier ", spec_->name, " may have completion ", completed_ + 1, " before ",
+            .message = Cat("barrier ", spec_->name, " may reach completion ", completed_ + 1, " before ",
                            agents.NameOf(waiter.who), " has waited for completion ", completed_),
             .why = Cat("the wait of ", agents.NameOf(waiter.who),
                        " came first in this run, but nothing orders the arrival after it"),
@@ -182,7 +182,7 @@ void Barrier::Wait(AgentId agent, const CodeSite& site, AgentTable* agents, Find
             .first = last_by_,
             .second = {agent, site},
             .message = Cat(agents->NameOf(agent), " waits for completion ", seen + 1, " of barrier ", spec_->name,
-                           ", which has ", completed_),
+                           ", which already has ", completed_),
             .why = "hardware keeps only whether that number is odd: the wait would hang, or be taken for another one",
             .fix = Cat(WaitCall(), " once for each completion, in every thread that waits")},
            *agents, log);

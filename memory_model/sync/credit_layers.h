@@ -1,7 +1,7 @@
 // Are the waits of one semaphore determinate: does each take the same credits in every schedule that shares the order
-// so far? They are where signals come in layers. A layer is what the next wait takes; each signal of a later layer, or
-// that no wait takes, happens after every signal of the layer. So as long as one signal of a layer is missing there is
-// none of a later layer, the count is too small for the wait, and no credit of another layer can stand for the missing
+// so far? They are if the signals form layers. A layer is what the next wait takes, and each signal of a later layer,
+// or one that no wait takes, happens after every signal of the layer. As long as one signal of a layer is missing,
+// there is none of a later layer, and the count is too small for the wait: no other credit can stand for the missing
 // one. Waits that take credits must be ordered as well: each begins after the one before it, in happens-before. Waits
 // of one agent with nothing between them that another agent, or an engine, could see are one wait for their sum: which
 // of them took what has no effect. The argument: docs/explanation/checks.md. Limits: it is conservative. It looks at

@@ -1,7 +1,7 @@
-// A barrier that every block has without allocating it, named by a number: lanes arrive until there are as many as each
-// of them gives as the count, and a wait is for the phase of the agent's own arrival. After that the barrier can be
-// used again, with any count. Based on bar.sync and bar.arrive of PTX. Not here: that its numbers and counts are ones
-// that hardware has (semantics/ops/gpu/named_barrier.cc).
+// A barrier that every block has without allocating it, named by a number. Each arrival and each wait gives a count; a
+// phase ends when as many lanes have arrived. An agent waits for the phase of its own arrival. After that the barrier
+// can be used again, with any count. Based on bar.sync and bar.arrive of PTX. Not checked here: that hardware has its
+// number and its count (semantics/ops/gpu/named_barrier.cc).
 #ifndef PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 #define PALLADION_MEMORY_MODEL_SYNC_NAMED_BARRIER_H_
 

@@ -69,7 +69,7 @@ void Rendezvous::Report(const Entry& first, const Entry& second, std::string mes
       .message = std::move(message),
       .loc = second.site.loc,
       .text_line = second.site.text_line,
-      .fix = Cat("let all of ", name_, " do the same, as often: not in a branch that some of them leave out")};
+      .fix = Cat("let all of ", name_, " do the same equally often, not in a branch that some of them skip")};
   const auto side = [&](const Entry& entry) {
     return FindingAccess{.kind = AccessKind::kAtomic,
                          .agent = agents.NameOf(entry.who),

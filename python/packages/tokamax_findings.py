@@ -45,7 +45,7 @@ ARGUED = [
     Argued("NOT_AWAITED of attention's gradient", r"^attention, gradient / mosaic / b200", "NOT_AWAITED",
            r"pallas_mosaic_gpu_vjp_kernel_sm100\.py:(834|851|857)",
            "true: after its last three copies (lines 834, 851, 857) `reduce_wg` waits for nothing. They may still read shared memory when the "
-           "block ends and gives it to another; JAX's lowering adds no wait. `plgpu.wait_smem_to_gmem(0)` behind line 857 would mend it."),
+           "block ends and gives it to another; JAX's lowering adds no wait. `plgpu.wait_smem_to_gmem(0)` behind line 857 would fix it."),
     Argued("NOT_AWAITED of gated_linear_unit", r"^gated_linear_unit.* / mosaic / b200", "NOT_AWAITED",
            r"gated_linear_unit/pallas_mosaic_gpu_kernel_sm100\.py:224",
            "true: `_store_wg` waits for all but two copies after each tile of the output (line 227), and for all of them only where another "
@@ -54,7 +54,7 @@ ARGUED = [
              r"gated_linear_unit/pallas_mosaic_gpu_kernel_sm100\.py:22[24]|output",
              "true, a mistake of the package: with `epi_tile_n` less than half of `tile_n` a third tile goes into the first of two slots "
              "(line 222) while two copies may be under way (line 227), and the first of them reads that slot. "
-             "`wait_smem_to_gmem(1, wait_read_only=True)` would mend it. With the defaults there is one tile.")
+             "`wait_smem_to_gmem(1, wait_read_only=True)` would fix it. With the defaults there is one tile.")
       for code in ("RACE_ASYNC", "NONDET")),
     Argued("BAR_TC_ORDER of ragged_dot", r"^ragged_dot, (.*scaled after / mosaic / b200|.* by int4 / mosaic / b200, JAX 0\.9)", "BAR_TC_ORDER",
            r"ragged_dot/pallas_mosaic_gpu_kernel_sm100_(quant_post_scale|i8_quant|fp8_quant)\.py",

@@ -100,7 +100,7 @@ def test_a_wait_that_comes_too_late():
     assert differs.why.startswith("asynchronous operations run in any order")
     assert (
         differs.why.endswith("it can follow from the RACE_ASYNC of 's'")
-        and differs.fix == "mend the RACE_ASYNC of 's' first"
+        and differs.fix == "resolve the RACE_ASYNC of 's' first"
     )
 
 

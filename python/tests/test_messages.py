@@ -112,7 +112,7 @@ def test_a_block_that_is_visited_again_comes_before_what_was_undefined_in_it():
     codes = [finding.code for finding in report.findings]
     assert codes[0] == "OUT_REVISIT"
     if "UNINIT" in codes:
-        assert finding_of(report, "UNINIT").fix == "mend the OUT_REVISIT of 'o_ref' first"
+        assert finding_of(report, "UNINIT").fix == "resolve the OUT_REVISIT of 'o_ref' first"
 
 
 def doubled(x, index_map, grid=4, rows=8):

@@ -80,7 +80,7 @@ def test_what_a_string_is_not_for_is_refused(reverse):
             palladion.draw(last, X, target=TARGET, **keywords)
     with pytest.raises(palladion.PalladionError, match="inputs"):
         palladion.run(last, X + 1, target=TARGET, replay=reverse)
-    with pytest.raises(palladion.PalladionError, match="the order of the text"):
+    with pytest.raises(palladion.PalladionError, match="queue for more memory"):
         palladion.time(last, X, target=TARGET, replay=reverse)
 
 

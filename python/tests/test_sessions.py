@@ -123,7 +123,7 @@ def test_a_kernel_between_reads_what_is_under_way():
         return copy_done(x, y, sem), z
 
     codes, text = codes_of(function, X)
-    assert codes == {"RACE_ASYNC"} and "the copy may still be under way" in text, text
+    assert codes == {"RACE_ASYNC"} and "the copy may still be in flight" in text, text
 
 
 def test_the_waiting_kernel_is_given_another_array():
@@ -132,7 +132,7 @@ def test_the_waiting_kernel_is_given_another_array():
         return y, copy_done(x, jnp.ones_like(x), sem)
 
     codes, text = codes_of(function, X)
-    assert codes == {"USE_AFTER_SCOPE"} and "none of its operands" in text, text
+    assert codes == {"USE_AFTER_SCOPE"} and "not one of its operands" in text, text
 
 
 def two_kernel(x, y_in, y, sems):

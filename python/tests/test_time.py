@@ -182,9 +182,9 @@ def test_a_page_has_another_run_beside_its_own():
 
 
 def test_a_timeline_of_no_core_is_an_error():
-    with pytest.raises(_library.PalladionError, match="a timeline of core 1 is asked for; v5e has core 0 alone"):
+    with pytest.raises(_library.PalladionError, match="a timeline of core 1 is requested; v5e has core 0 alone"):
         palladion.time(double, ones(), target="v5e", timeline=1)
-    with pytest.raises(_library.PalladionError, match="a timeline of core 2 is asked for; v5p has cores 0 to 1"):
+    with pytest.raises(_library.PalladionError, match="a timeline of core 2 is requested; v5p has cores 0 to 1"):
         palladion.time(double, ones(), target="v5p", timeline=2)
     with pytest.raises(ValueError, match="timeline must be a whole number of at least 0, or None; found True"):
         palladion.time(double, ones(), target="v5e", timeline=True)

@@ -289,7 +289,7 @@ def test_a_table_of_lines_sorts_by_its_columns(page):
       const column = n => [...document.querySelectorAll("#view tbody tr")].map(row => row.cells[n].innerText);
       const head = name => [...document.querySelectorAll("#view th button")].find(node => node.textContent.startsWith(name));
       [...document.querySelectorAll(".tab")].find(tab => tab.textContent === "by line").click();
-      seen.first = column(0); seen.shares = column(1).map(parseFloat); head("waited").click(); seen.waited = column(3).map(text => parseFloat(text) || 0);
+      seen.of = document.querySelector("#view p").innerText; seen.first = column(0); seen.shares = column(1).map(parseFloat); head("waited").click(); seen.waited = column(3).map(text => parseFloat(text) || 0);
       seen.focus = document.activeElement.textContent.startsWith("waited"); seen.sort = head("waited").parentNode.getAttribute("aria-sort");
       head("waited").click(); seen.up = column(3).map(text => parseFloat(text) || 0); seen.stalls = column(5); seen.path = column(4).map(text => parseFloat(text) || 0);
       document.querySelector("#view tbody tr:last-child .jump").click(); seen.marked = view.marked.line; seen.last = column(0).at(-1);
@@ -303,6 +303,8 @@ def test_a_table_of_lines_sorts_by_its_columns(page):
     )
     assert sorted(seen["path"])[-2:] == [20, 75] and f"matmul.py:{seen['marked']}" in seen["last"]
     assert seen["left"] == [True, False]
+    assert seen["of"].startswith("Shares of 3 threads of places for blocks for all of the ")
+    assert {"launch of the kernel", "tail: places without a block at the end"} <= set(seen["first"])
 
 
 def test_the_critical_path_is_listed_and_marked(page):

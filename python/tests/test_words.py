@@ -38,7 +38,8 @@ def test_a_word_is_found_where_people_read_it(path, text, line):
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("a.cc", f'const char* a = "{WORD} // {WORD}";'),
+        ("a.cc", f'const char* a = "{WORD}//{WORD}";'),
+        ("a_test.cc", f'const char* a = "{WORD} // {WORD}";'),
         ("a.cc", f'auto a = R"x(\nint {WORD};)x";'),
         ("a.cc", f"// `{WORD}` is the parameter"),
         ("a.py", f'a = "{WORD}"'),
@@ -48,6 +49,34 @@ def test_a_word_is_found_where_people_read_it(path, text, line):
     ],
 )
 def test_strings_code_and_parts_of_words_are_not(path, text):
+    assert words.found_in(path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line", "word"),
+    [
+        ("a.md", "# A page\n\nThe copy is under way.", 3, "under way"),
+        ("a.md", "```text\nasked\n```\nIt is asked for.", 4, "asked"),
+        ("a.md", "<!-- generated:a -->\nasked\n<!-- /generated:a -->\nasked", 4, "asked"),
+        ("a.cc", 'int a;\nSay("is asked for");', 2, "asked"),
+        ("a.cc", 'Say("a // b, which is told");', 1, "told"),
+    ],
+)
+def test_a_word_is_found_in_pages_and_messages(path, text, line, word):
+    [found] = words.found_in(path, text)
+    assert found.startswith(f"{path}:{line}: '{word}'") and words.RULED_OUT_IN_TEXTS[word] in found
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.md", "The other way to ask is `asked`."),
+        ("a.cc", 'doing = "under way";'),
+        ("a.cc", 'keys["asked"] = 1;  // what is asked'),
+        ("a_test.cc", 'EXPECT_TRUE(a) << "is asked for";'),
+    ],
+)
+def test_values_and_other_words_of_pages_and_messages_pass(path, text):
     assert words.found_in(path, text) == []
 
 

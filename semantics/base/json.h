@@ -1,5 +1,5 @@
-// Writing JSON: strings quoted as RFC 8259 asks. Bytes that are no UTF-8 are written as U+FFFD, and what
-// could move a terminal's cursor or turn its writing is escaped though JSON would not ask it.
+// Writing JSON: strings are quoted as RFC 8259 requires. Bytes that are not UTF-8 are written as U+FFFD, and characters
+// that a terminal takes for commands are escaped although JSON does not require it.
 #ifndef PALLADION_SEMANTICS_BASE_JSON_H_
 #define PALLADION_SEMANTICS_BASE_JSON_H_
 

@@ -1,4 +1,4 @@
-// The position given to a block that has no element in its array, after it was reported: so far outside that no array
+// The position of a block that has no element in its array, after that was reported. It is so far outside that no array
 // and no padding reaches it, and near enough that sums with it do not overflow.
 #ifndef PALLADION_SEMANTICS_PORT_NOWHERE_H_
 #define PALLADION_SEMANTICS_PORT_NOWHERE_H_

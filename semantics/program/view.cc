@@ -35,9 +35,9 @@ void ReportGuard(const ViewGuard& guard, const Caught& caught, const ViewPlan& p
                   .text_line = site.text_line};
   const std::string program = AtAgent(NamingOf(frame.program()), site.program);
   if (outside) {
-    finding.message = Cat("index ", slice, " into '", name, "'", program, " is out of bounds: dimension ",
-                          guard.dimension, " of what .at number ", guard.level, " of the view sees has indices 0..",
-                          guard.size - 1, "; the access goes to the address that comes out");
+    finding.message = Cat("index ", slice, " into '", name, "'", program, " is out of bounds: at .at number ",
+                          guard.level, " of the view, dimension ", guard.dimension, " has indices 0..", guard.size - 1,
+                          "; the access goes to the address that the index gives");
     finding.fix = "keep the index inside what the view shows";
   } else {
     finding.message = Cat("a slice of '", name, "'", program, " starts at ", value, " of dimension ", guard.dimension,

@@ -1,9 +1,9 @@
-// What Triton's compiler keeps where, as far as kernel text says it: the lanes of a block, the operands of matrix
-// products that are in shared memory and not in registers, and how much of it they take. Based on: JAX 0.10.2,
-// jax/_src/pallas/triton/pallas_call_registration.py (num_warps is 4 and num_stages 3 unless said), and Triton's
-// software pipelining, which has a buffer for each of num_stages steps of a loop for what the loop loads and
-// multiplies. An estimate: does not know what a layout conversion takes, and that the compiler may give one place to
-// two arrays or pipeline less.
+// What kernel text says about where Triton's compiler keeps data: the lanes of a block, the operands of matrix products
+// that it keeps in shared memory instead of registers, and how many bytes these take. Based on: JAX 0.10.2,
+// jax/_src/pallas/triton/pallas_call_registration.py (num_warps is 4 and num_stages 3 by default), and Triton's
+// software pipelining: a loop has num_stages buffers for each array that it loads for a matrix product. This is an
+// estimate: it does not count what a layout conversion takes, and the compiler may give two arrays the same memory or
+// pipeline less.
 #ifndef PALLADION_EMU_CHIP_LAYOUTS_TRITON_MEMORY_H_
 #define PALLADION_EMU_CHIP_LAYOUTS_TRITON_MEMORY_H_
 

@@ -119,7 +119,7 @@ inline constexpr KeyRow kRows[] = {
     {"tma.row_rate", Dimension::kPerCycle, kGpu, "rows of shared memory that the engine of an SM writes"},
     {"tma.row_bytes", Dimension::kBytes, kGpu, "the longest such row; a shorter one takes as long"},
     {"tma.box_rows", Dimension::kCount, kGpu, "the most in one dimension of a copy"},
-    {"tma.in_flight", Dimension::kBytes, kGpu, "that one SM has asked for and not had yet, at most"},
+    {"tma.in_flight", Dimension::kBytes, kGpu, "that one SM has requested and not received yet, at most"},
     {"tma.l2_latency", Dimension::kNanoseconds, kGpu, "from the start of a copy to its barrier, found in L2"},
     {"tma.l2_rate", Dimension::kBytesPerSecond, kGpu, "of each further byte of such a copy"},
     {"tma.dram_latency", Dimension::kNanoseconds, kGpu, "the same, not found in L2"},

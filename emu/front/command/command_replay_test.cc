@@ -149,7 +149,9 @@ TEST_F(ReplayCommandTest, TimeTakesItsOwnScheduleAlone) {
   const std::string last = Write("last.pkir", kLast);
   const std::string order = ScheduleOf(last, "NONDET", {"--no-races", "--target", "triton/h100"});
   ExpectError(4, {"time", last, "--in", "x=iota", "--target", "triton/h100", "--replay", order},
-              "programs are timed in the order of the text");
+              "blocks of Triton kernels queue for more memory");
+  ExpectError(3, {"time", last, "--in", "x=iota", "--target", "triton/h100", "--schedule", Path("none")},
+              "palladion check names schedules that replay");
 }
 
 }  // namespace

@@ -294,6 +294,8 @@ constexpr Option kTime[] = {
     {"core", "N",
      "Which core of a TPU these show; from 0, the first. A kernel is on both of a v4 or v5p where its grid "
      "has a parallel dimension."},
+    {"every-wave", "",
+     "Of a Triton kernel: times each block, also where [one wave stands for equal ones](time.md#equal-blocks)."},
     {"replay", "SCHEDULE",
      "A schedule that `--schedule` wrote: the same run, or an error. What the chip's times decide has [one "
      "order](time.md#a-timed-run-replays), so any other schedule is refused."},

@@ -170,13 +170,15 @@ absl::StatusOr<ExitCode> CommandTime(const CommandLine& line, const Console& con
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   Attended attended(console, file.kernel.name());
   options.control = attended.control();
-  PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed, timing::TimeKernel({.kernel = file.kernel,
-                                                                                  .inputs = inputs,
-                                                                                  .machine = machine,
-                                                                                  .run = options,
-                                                                                  .timeline = drawn,
-                                                                                  .schedule = line.Has("schedule"),
-                                                                                  .replay = replay}));
+  PALLADION_ASSIGN_OR_RETURN(const timing::base::Timed timed,
+                             timing::TimeKernel({.kernel = file.kernel,
+                                                 .inputs = inputs,
+                                                 .machine = machine,
+                                                 .run = options,
+                                                 .timeline = drawn,
+                                                 .schedule = line.Has("schedule"),
+                                                 .replay = replay,
+                                                 .every_wave = line.Has("every-wave")}));
   PALLADION_RETURN_IF_ERROR(launch::EndOf(timed.report));
   PALLADION_RETURN_IF_ERROR(CheckOutputs(line, machine, timed));
   TimeOutput output(line, console, {file, timed, compared});

@@ -70,7 +70,7 @@ TEST_F(CommandTest, TimeDrawsADeviceThatTheKernelHas) {
   EXPECT_EQ(0, Run({"time", kernel, "--target", "h100", "--page", Path("p"), "--device", "0"})) << err_;
   ExpectError(4, {"time", kernel, "--target", "h100", "--device", "0"}, "--device says which device is drawn");
   ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("p"), "--device", "1"},
-              "a timeline of device 1 is asked for; kernel @k runs on one device, number 0");
+              "a timeline of device 1 is requested; kernel @k runs on one device, number 0");
   for (const char* device : {"-1", "x", ""}) {
     ExpectError(4, {"time", kernel, "--target", "h100", "--page", Path("p"), "--device", device},
                 Cat("--device must be a device of the kernel's mesh, from 0; found '", device, "'"));

@@ -19,7 +19,7 @@ absl::StatusOr<ExitCode> CommandWhy(const CommandLine& line, const Console& cons
   PALLADION_ASSIGN_OR_RETURN(const std::int64_t depth, PositiveFlag(line, "depth", options.depth));
   options.depth = static_cast<int>(std::min<std::int64_t>(depth, 1000));
   if (!line.Has("element"))
-    return absl::InvalidArgumentError("--element OUTPUT[I,J] says which element is asked about; found none");
+    return absl::InvalidArgumentError("--element OUTPUT[I,J] says which element to explain; found none");
   PALLADION_ASSIGN_OR_RETURN(const KernelFile file, LoadKernel(line, true));
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> inputs, ReadInputs(line, file.kernel));
   PALLADION_ASSIGN_OR_RETURN(const auto replayed, ReplayedRunOf(line, console, file.kernel, inputs));

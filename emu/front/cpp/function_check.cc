@@ -97,7 +97,7 @@ void FunctionCheck::Compare(const check::Trial& trial) {
   finding.second = writer(trial.schedule);
   if (finding.second.has_value()) finding.loc = finding.second->loc;
   if (const Finding* cause = log_.AnyUnordered(); cause != nullptr)
-    finding.fix = Cat("mend the ", Code(cause->code), " first");
+    finding.fix = Cat("resolve the ", Code(cause->code), " first");
   log_.AddDifference(std::move(finding), trial.schedule, trials_.NameOf(trial.schedule));
 }
 

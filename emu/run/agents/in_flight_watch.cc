@@ -62,7 +62,7 @@ void InFlightWatch::Look(AccessKind kind, const memory_model::AccessSet& set, co
   if (!touches || set.empty() || !Meet(set, written_, FormOf(memory_, array_))) return;
   memory_.Report({.code = FindingCode::kRaceAsync,
                   .message = Cat("a ", Name(kind), " of '", std::string(memory_.NameOf(array_)), "', which ", copy_,
-                                 " writes: the copy may still be under way"),
+                                 " writes: the copy may still be in flight"),
                   .loc = site.loc,
                   .text_line = site.text_line,
                   .why = "an earlier kernel has started the copy, and this one is not given its semaphore",

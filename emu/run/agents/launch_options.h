@@ -48,6 +48,13 @@ struct LaunchOptions {
   // Gets what was found before the launch failed; nullptr: it is lost with it.
   std::vector<Finding>* found_before_error = nullptr;
 
+  // Programs that are not run, by their number in the walk's order. Of ExecutionMode::kPrograms, for observers that
+  // know what they would do.
+  struct Programs {
+    std::int64_t first = 0, count = 0;
+  };
+  Programs left_out;
+
   // Under a policy. `resident` programs run at once, fewer where their frames would take more than 1 GiB.
   scheduler::LoopOptions loop;
   // Of threads of GPU blocks:

@@ -201,6 +201,7 @@ void ProgramAgent::After(const Step& step, Frame& frame) {
 
 absl::StatusOr<scheduler::Agent*> ProgramAgents::Next() {
   const std::int64_t programs = state_.walk().programs();
+  if (next_ == left_out_.first) next_ += left_out_.count;
   if (next_ == programs) return nullptr;
   const AgentPrograms mine = state_.ProgramsOfAgent(next_);
   ProgramAgent* agent = nullptr;

@@ -113,8 +113,10 @@ std::int64_t WorkOf(const Step& step, Frame& frame);
 // In program order. Frames of programs that are done serve others, unless their state may be restored (`touches`).
 class ProgramAgents final : public scheduler::AgentSource {
  public:
-  ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching)
-      : state_(state), shared_(shared), watching_(watching) {}
+  // `left_out`: that are not run.
+  ProgramAgents(LaunchState& state, const SharedMemory& shared, const ProgramAgent::Watching& watching,
+                LaunchOptions::Programs left_out = {})
+      : state_(state), shared_(shared), watching_(watching), left_out_(left_out) {}
   ProgramAgents(const ProgramAgents&) = delete;
   ProgramAgents& operator=(const ProgramAgents&) = delete;
 
@@ -137,6 +139,7 @@ class ProgramAgents final : public scheduler::AgentSource {
   LaunchState& state_;
   const SharedMemory& shared_;
   const ProgramAgent::Watching watching_;
+  const LaunchOptions::Programs left_out_;
   AgentOrdinals ordinals_;  // of a core, its first program's
   std::vector<std::unique_ptr<ProgramAgent>> agents_;
   std::vector<ProgramAgent*> free_;

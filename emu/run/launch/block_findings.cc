@@ -11,7 +11,7 @@ Finding GridChecks::FindingOf(const Revisit& revisit, const std::optional<memory
   Finding finding{.code = FindingCode::kOutRevisit,
                   .message = Cat("the block ", revisit.again.box, " of '", NameOf(revisit.buffer), "' was left",
                                  first.has_value() ? Cat(" after ", AgentName(first->program)) : std::string(),
-                                 " and goes back to its array again after ", AgentName(revisit.again.program),
+                                 " and is written back to its array again after ", AgentName(revisit.again.program),
                                  ": the first visit's result is lost"),
                   .loc = revisit.again.loc,
                   .text_line = revisit.again.text_line,
@@ -60,9 +60,9 @@ Finding GridChecks::FindingOf(const EmittedRevisit& revisit) const {
   Finding finding{
       .code = FindingCode::kOutRevisit,
       .message = Cat("the block ", revisit.flush.box, " of '", revisit.array,
-                     "' was left and goes back to its array again: the first visit's result is lost, and "
-                     "what the body read of it at this one, ",
-                     revisit.read.box, " of '", revisit.buffer, "', another block had left there"),
+                     "' was left and is written back to its array again: the first visit's result is lost, and "
+                     "what the body read at this visit, ",
+                     revisit.read.box, " of '", revisit.buffer, "', had been left there by another block"),
       .loc = revisit.flush.loc,
       .text_line = revisit.flush.text_line,
       .count = revisit.count,

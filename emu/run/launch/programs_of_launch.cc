@@ -29,7 +29,8 @@ class Programs final : public AgentsOfLaunch {
                     agents::ProgramAgent::Watching{.watcher = state_.watchers(),
                                                    .touches = touches_.has_value() ? &*touches_ : nullptr,
                                                    .spins = spins_.has_value() ? &*spins_ : nullptr,
-                                                   .scratch = scratch_->any() ? &*scratch_ : nullptr});
+                                                   .scratch = scratch_->any() ? &*scratch_ : nullptr},
+                    options_.left_out);
   }
 
   scheduler::AgentSource& source() override { return *agents_; }

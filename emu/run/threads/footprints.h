@@ -1,6 +1,6 @@
-// What each request of a launch over threads touches, to a scheduler: of steps of kernel text, of functions in C++ and
-// of engines alike. Of accesses to memory emu/run/agents/footprints.h says it; when a request may go, asking.h.
-// Limits: several signals at once, and signals to other blocks or devices, touch everything.
+// What each request of a launch over threads touches, for a scheduler: requests of steps of kernel text, of functions
+// in C++ and of engines. For accesses to memory emu/run/agents/footprints.h determines it, and asking.h when a request
+// may run. Limits: several signals at once, and signals to other blocks or devices, count as touching everything.
 #ifndef PALLADION_EMU_RUN_THREADS_FOOTPRINTS_H_
 #define PALLADION_EMU_RUN_THREADS_FOOTPRINTS_H_
 

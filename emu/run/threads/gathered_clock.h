@@ -1,7 +1,7 @@
-// The join of the clocks of many agents, gathered as they end: as many as a grid has blocks, each perhaps ordered after
-// all others, so one clock is not joined with each of them in turn. Two clocks are joined only if they stand for
-// equally many agents, as a binary counter carries; so each agent's clock is joined as often as the number of agents
-// has bits. Based on: the logarithmic method of Bentley and Saxe (Decomposable Searching Problems, 1980). Limits: only
+// The join of the clocks of many agents, gathered as they end. A grid may have many blocks, each ordered after all
+// others, so one clock is not joined with each of them in turn. Two clocks are joined only if they stand for equally
+// many agents, as a binary counter carries; so the clock of each agent is joined as often as the number of agents has
+// bits. Based on: the logarithmic method of Bentley and Saxe (Decomposable Searching Problems, 1980). Limits: only
 // the generic clock of a bundle.
 #ifndef PALLADION_EMU_RUN_THREADS_GATHERED_CLOCK_H_
 #define PALLADION_EMU_RUN_THREADS_GATHERED_CLOCK_H_

@@ -1,9 +1,9 @@
 // Cluster launch control: which clusters of the grid have begun, which will not run because another one has taken their
-// work, and what became of each answer. Work that is lost, done twice, or asked for after a refusal is found here.
+// work, and what became of each answer. Work that is lost or done twice, and a request after a refusal, are found here.
 // Based on: clusterlaunchcontrol.try_cancel in PTX and "Work Stealing with Cluster Launch Control" in the CUDA C++
-// Programming Guide, by which a request may also be refused while clusters wait (one of higher priority begins), and
-// asking again after a refusal is undefined. Each device has a grid of its own, whose work only its own clusters take.
-// Limits: the schedule decides when an answer comes, and which (answer_agent.h).
+// Programming Guide. Also while clusters wait a request may be refused (one of higher priority begins), and a new
+// request after a refusal is undefined. Each device has its own grid, whose work only its own clusters take. Limits:
+// the schedule decides when an answer comes, and which (answer_agent.h).
 #ifndef PALLADION_EMU_RUN_THREADS_LAUNCH_CONTROL_H_
 #define PALLADION_EMU_RUN_THREADS_LAUNCH_CONTROL_H_
 

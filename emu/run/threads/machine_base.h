@@ -1,4 +1,4 @@
-// What every part of the machine of a launch over threads is built on.
+// What every part of the machine for launches over threads uses.
 #ifndef PALLADION_EMU_RUN_THREADS_MACHINE_BASE_H_
 #define PALLADION_EMU_RUN_THREADS_MACHINE_BASE_H_
 

@@ -40,7 +40,7 @@ void Peers::ReportLeft(AgentId thread, std::string_view object, BlockId peer, co
   const std::string block = base_.shape.BlockNameOf(base_.residents.Of(peer).index);
   base_.memory.Report({.code = FindingCode::kPeerLifetime,
                        .message = Cat(base_.model.agents().NameOf(thread), " accesses '", object, "' of ", block,
-                                      ", which has left its scope and given its bytes to another"),
+                                      ", which has left the scope and reuses the bytes for another allocation"),
                        .loc = site.loc,
                        .text_line = site.text_line,
                        .fix = Cat("let ", block, " wait for the access before it leaves the scope")});

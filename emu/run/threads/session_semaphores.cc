@@ -102,7 +102,7 @@ void SessionSemaphores::HandOverCredits(SemaphoreId semaphore, std::int64_t elem
     if (copy == nullptr || copy->destination.bytes == ByteCount(0)) return;
     base_.memory.Report({.code = FindingCode::kNotAwaited,
                          .message = Cat("the kernel ends, and ", copy->name, " writes '", at->second.into,
-                                        "', whose memory no later kernel is given"),
+                                        "', whose memory is passed to no later kernel"),
                          .loc = copy->site.loc,
                          .text_line = copy->site.text_line,
                          .fix = "wait for it in this kernel, or copy to an output"});
@@ -133,11 +133,11 @@ void SessionSemaphores::ReportLostCopies() const {
         {.code = FindingCode::kUseAfterScope,
          .message = Cat("the kernel waits for ", noted.copy.again->name, ", and the array that the copy writes, ",
                         TypeString(noted.copy.again->dtype, noted.copy.again->shape),
-                        ", is none of its operands: its memory may be given away before the copy is complete"),
+                        ", is not one of its operands: its memory may be reused before the copy is complete"),
          .loc = noted.copy.site.loc,
          .text_line = noted.copy.site.text_line,
-         .fix = "pass the array, as the kernel that started the copy gave it, to the kernel that waits, "
-                "with input_output_aliases, and go on with what that one gives"});
+         .fix = "pass the array that the kernel which started the copy returned to the kernel that waits, "
+                "with input_output_aliases, and use the array that this one returns"});
   }
 }
 

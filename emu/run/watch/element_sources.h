@@ -1,7 +1,7 @@
 // Which elements of its operands contributed to one element of a value operation's result. Based on the rules of
 // definedness (semantics/registry/shadow.h), which are tested against the operations themselves: marks that number the
-// elements of an operand go in, and the mark that comes out names the first one that matters. What they do not see:
-// that a value does not matter (0 * x is made of x too).
+// elements of an operand go in, and the mark that comes out names the first one that matters. Limits: an element counts
+// even if its value has no influence (0 * x has x as a source).
 #ifndef PALLADION_EMU_RUN_WATCH_ELEMENT_SOURCES_H_
 #define PALLADION_EMU_RUN_WATCH_ELEMENT_SOURCES_H_
 

@@ -1,5 +1,5 @@
-// Which instruction each step of an observable program is of. Based on: the marks (mark.h) at an instruction's begin
-// and end; steps stand in the text's order between them.
+// The instruction to which each step of an observable program belongs. Based on: the marks (mark.h) at the begin and
+// the end of an instruction; between them, steps are in the text's order.
 #ifndef PALLADION_EMU_TIMING_BASE_PLACED_STEPS_H_
 #define PALLADION_EMU_TIMING_BASE_PLACED_STEPS_H_
 

@@ -23,6 +23,7 @@ struct TimedCall {
   bool schedule = false;                              // wanted
   bool values = false;                                // computed in any case: for tests of what is left out else
   std::string replay = {};                            // the schedule that it is to take; "": that of the chip's times
+  bool every_wave = false;                            // of a Triton kernel: each block is timed, also equal ones
   bool races = false;                                 // of a GPU: looked for in that run, so that a timeline says when
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "scheduler/virtual_clock.h"
@@ -49,6 +50,22 @@ class BlockPlaces {
     Group& it = groups_[static_cast<std::size_t>(group)];
     --it.here;
     it.ended.push_back(at);
+  }
+
+  // Where every block that has begun has ended: places that had any, and for how long they were without one until
+  // `end`.
+  struct Left {
+    std::int64_t places = 0;
+    scheduler::Ticks idle;
+  };
+  std::optional<Left> LeftUntil(scheduler::Ticks end) const {
+    Left left;
+    for (const Group& group : groups_) {
+      if (group.here > 0) return std::nullopt;
+      left.places += static_cast<std::int64_t>(group.ended.size());
+      for (const scheduler::Ticks ended : group.ended) left.idle = left.idle + (end - ended);
+    }
+    return left;
   }
 
   std::int64_t room() const { return room_.groups * room_.blocks; }  // clusters that there can be at once

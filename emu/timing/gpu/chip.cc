@@ -1,6 +1,8 @@
 #include "emu/timing/gpu/chip.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "emu/timing/base/ticks.h"
 
@@ -216,10 +218,25 @@ Ticks GpuChip::Access(std::int64_t sm, Ticks at, const PortUse& use) {
   return Serve(At(sm), kPort, At(sm).port, at, TicksOf(use.time)) + TicksOf(costs_.smem_latency);
 }
 
+namespace {
+
+constexpr std::array kUses = {&GpuChip::Use::tensor,    &GpuChip::Use::issue,        &GpuChip::Use::port,
+                              &GpuChip::Use::engine,    &GpuChip::Use::tensor_loads, &GpuChip::Use::tensor_stores,
+                              &GpuChip::Use::conflicts, &GpuChip::Use::l2,           &GpuChip::Use::dram};
+
+}  // namespace
+
+void GpuChip::Use::AddShare(double share) {
+  const auto more = [share](std::int64_t sum) { return std::llround(share * static_cast<double>(sum)); };
+  for (const auto member : kUses) {
+    if (member != &Use::dram) (this->*member).value += more((this->*member).value);
+  }
+  for (Ticks& pipe : pipes) pipe.value += more(pipe.value);
+  l2_bytes += more(l2_bytes);
+}
+
 void GpuChip::Use::Add(const Use& other) {
-  for (const auto member : {&Use::tensor, &Use::issue, &Use::port, &Use::engine, &Use::tensor_loads,
-                            &Use::tensor_stores, &Use::conflicts, &Use::l2, &Use::dram})
-    this->*member = this->*member + other.*member;
+  for (const auto member : kUses) this->*member = this->*member + other.*member;
   for (std::size_t p = 0; p < kPipes; ++p) pipes[p] = pipes[p] + other.pipes[p];
   l2_bytes += other.l2_bytes;
   dram_bytes += other.dram_bytes;

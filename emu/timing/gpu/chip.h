@@ -94,6 +94,7 @@ class GpuChip {
     scheduler::Ticks l2, dram;
     std::int64_t l2_bytes = 0, dram_bytes = 0;  // read and written there
     void Add(const Use& other);
+    void AddShare(double share);  // that much more of all but DRAM
   };
   Use use() const;
 

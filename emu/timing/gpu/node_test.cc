@@ -131,7 +131,7 @@ TEST(GpuNode, EitherDeviceCanBeDrawn) {
   ASSERT_EQ(timeline.strips.size(), 5u);
   EXPECT_EQ(timeline.strips[3].name, "NVLink, out");
   const absl::Status none = TimeKernel({kernel, inputs, machine, {}, TimelineOptions{.device = 2}}).status();
-  EXPECT_EQ(none.message(), "a timeline of device 2 is asked for; kernel @permute runs on devices 0 to 1");
+  EXPECT_EQ(none.message(), "a timeline of device 2 is requested; kernel @permute runs on devices 0 to 1");
 }
 
 TEST(GpuNode, ALinkWithoutANumberIsAnError) {

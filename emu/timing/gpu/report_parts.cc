@@ -34,6 +34,29 @@ std::string DoingOf(scheduler::Spending at) {
 
 }  // namespace
 
+std::optional<report::Whole> WholeOf(const WholeInputs& what) {
+  std::int64_t threads = 0;
+  scheduler::Ticks idle;
+  for (const BlockPlaces* const places : what.devices) {
+    const std::optional<BlockPlaces::Left> left = places->LeftUntil(what.idle_until.value_or(what.end));
+    if (!left.has_value()) return std::nullopt;
+    threads += left->places * what.threads;
+    idle.value += left->idle.value * what.threads;
+  }
+  const Cycles launch = static_cast<double>(threads) * what.launch;
+  report::Whole whole{.of = Cat(threads, " ", what.are),
+                      .time = launch + static_cast<double>(threads) * CyclesOf(what.end) + CyclesOf(what.warps),
+                      .rest = {}};
+  const auto add = [&](std::string_view name, Cycles time) {
+    if (time.value() > 0) whole.rest.push_back({std::string(name), time});
+  };
+  add("launch of the kernel", launch);
+  add("launches of later blocks", CyclesOf(what.launches));
+  add("threads that have ended, until their block has", CyclesOf(what.early));
+  add("tail: places without a block at the end", CyclesOf(idle));
+  return whole;
+}
+
 std::vector<StallTime> AllStalls(const std::vector<Spent>& spent, scheduler::Ticks launches) {
   StallTimes all = {};
   for (const Spent& one : spent) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emu/chip/machines/description.h"
@@ -14,6 +15,7 @@
 #include "emu/report.h"
 #include "emu/run/agents/launch_options.h"
 #include "emu/timing/base/critical_path.h"
+#include "emu/timing/gpu/block_places.h"
 #include "emu/timing/gpu/chip.h"
 #include "emu/timing/gpu/spent.h"
 #include "emu/timing/gpu/stalls.h"
@@ -21,6 +23,21 @@
 #include "semantics/ir/module.h"
 
 namespace palladion::timing::gpu {
+
+// Threads of a run, by what they did at no instruction.
+struct WholeInputs {
+  std::vector<const BlockPlaces*> devices;
+  std::int64_t threads = 1;                         // of a place
+  std::string_view are;                             // "places for blocks": how threads of places are called
+  scheduler::Ticks end;                             // of the run
+  std::optional<scheduler::Ticks> idle_until = {};  // the end where places are without a block; nothing: `end`
+  machines::Cycles launch;                          // of the kernel
+  scheduler::Ticks launches;                        // of later blocks, that all their threads waited for
+  scheduler::Ticks early;                           // of threads that have ended, until their block has
+  scheduler::Ticks warps;  // of warps that are threads of their own for a while, beside their thread
+};
+// Nothing where a block has not ended.
+std::optional<report::Whole> WholeOf(const WholeInputs& what);
 
 // What took any time, the longest first.
 std::vector<report::StallTime> StallsOf(const StallTimes& times);

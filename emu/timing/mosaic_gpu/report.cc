@@ -254,6 +254,7 @@ Timing GpuReport(const GpuReportInputs& what) {
   timing.traffic = gpu::TrafficOf(what.kernel.program(),
                                   [&](std::int64_t operand) { return TrafficOfAll(what.timer.node(), operand); });
   timing.placement = PlacementOf(what);
+  timing.whole = what.timer.Whole();
   timing.devices = DevicesOf(what, timing.cycles);
   timing.left_out = LeftOut(what);
   return timing;

@@ -84,6 +84,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
     return threads_[frame.agent().value] = {.cluster = parent.cluster,
                                             .at = parent.at,
                                             .warp = true,
+                                            .entered = clock_.now() - clock_.waited(),
                                             .quadrant = frame.warp()->number,
                                             .lane = timeline_.has_value() && parent.lane != kNoLane
                                                         ? timeline_->LaneOf(frame, parent.at.sm)
@@ -102,7 +103,7 @@ GpuTimer::Thread& GpuTimer::ThreadOf(const Frame& frame) {
   Cluster& cluster = at->second;
   if (begins) {
     cluster.device = device;
-    cluster.running = cluster_size * threads_of_block_;
+    cluster.running = cluster.threads = cluster_size * threads_of_block_;
     BeginCluster(cluster);
   }
   EnterBlock(cluster);
@@ -116,9 +117,12 @@ void GpuTimer::EndThread(const Frame& frame) {
   if (timeline_.has_value()) timeline_->EndThread(frame, thread->second.lane);
   Ticks& ended = DeviceOf(thread->second).ended;
   ended = std::max(ended, clock_.now());
-  if (!thread->second.warp) {
+  if (thread->second.warp) {
+    warps_ = warps_ + (clock_.now() - thread->second.entered);
+  } else {
     const auto at = clusters_.find(thread->second.cluster);
     Cluster& cluster = at->second;
+    cluster.sum_of_ends = cluster.sum_of_ends + clock_.now();
     if (clock_.now() >= cluster.ends) {
       cluster.ends = clock_.now();
       path_.Release(cluster.to);

@@ -27,6 +27,7 @@
 #include "emu/timing/mosaic_gpu/kernel_plans.h"
 #include "emu/timing/mosaic_gpu/plan.h"
 #include "emu/timing/mosaic_gpu/timeline.h"
+#include "emu/timing/report/timing.h"
 #include "scheduler/virtual_clock.h"
 #include "semantics/program/mark.h"
 
@@ -62,6 +63,7 @@ class GpuTimer final : public run::Watcher {
   const std::vector<gpu::Spent>& spent() const { return spent_; }  // for each of these
   scheduler::Ticks launches() const { return launches_; }          // that threads of later blocks waited for
   double flops() const { return flops_; }
+  std::optional<report::Whole> Whole() const;
 
   memory_model::EventSet wants() const override {
     return {memory_model::EventKind::kStep, memory_model::EventKind::kAccess, memory_model::EventKind::kIssue,
@@ -85,6 +87,7 @@ class GpuTimer final : public run::Watcher {
     std::int64_t cluster = 0;
     gpu::SmPlace at;
     bool warp = false;
+    scheduler::Ticks entered;  // of a warp
     std::int64_t quadrant = gpu::GpuChip::kAllQuadrants;
     std::int32_t last_engine = kNoPlan;  // that it has started
     std::int32_t lane = kNoLane;         // of the timeline, if it shows the SM
@@ -93,6 +96,8 @@ class GpuTimer final : public run::Watcher {
   struct Cluster {
     std::int64_t device = 0, group = 0, running = 0;  // threads that have not ended
     scheduler::Ticks begins, ends;
+    scheduler::Ticks sum_of_ends;  // of its threads that have ended
+    std::int64_t threads = 0;
     base::CriticalPath::Held from, to;  // the paths to these
   };
   struct Device {
@@ -178,6 +183,7 @@ class GpuTimer final : public run::Watcher {
   std::optional<GpuTimeline> timeline_;
   std::int64_t shown_device_ = 0;  // by it
   scheduler::Ticks launches_;
+  scheduler::Ticks early_, warps_;  // of ended threads until their cluster has ended; of warps beside their thread
   double flops_ = 0;
   std::int64_t steps_ = 0;
 };

@@ -3,6 +3,7 @@
 
 #include "emu/run/threads/thread_machine.h"
 #include "emu/timing/base/ticks.h"
+#include "emu/timing/gpu/report_parts.h"
 #include "emu/timing/mosaic_gpu/stall_causes.h"
 #include "emu/timing/mosaic_gpu/timer.h"
 
@@ -44,6 +45,7 @@ void GpuTimer::EndCluster(Cluster& cluster) {
   Device& device = devices_[static_cast<std::size_t>(cluster.device)];
   device.places.End(cluster.group, cluster.ends);
   path_.Release(cluster.from);
+  early_ = early_ + (Ticks{cluster.threads * cluster.ends.value} - cluster.sum_of_ends);
   device.left.emplace(std::pair(cluster.group, cluster.ends), cluster.to);
 }
 
@@ -97,6 +99,21 @@ void GpuTimer::HasWaited() {
   const auto at = static_cast<std::size_t>(StallAt(plans_[now_.plan], ended));
   for (StallTimes* const stalls : {&spent.stalls, &DeviceOf(*now_.thread).stalls})
     (*stalls)[at] = (*stalls)[at] + now_.waited;
+}
+
+std::optional<report::Whole> GpuTimer::Whole() const {
+  const std::int64_t threads = cluster_size_ * threads_of_block_;
+  gpu::WholeInputs what{.devices = {},
+                        .threads = threads,
+                        .are = threads == 1 ? "places for blocks" : "threads of places for blocks",
+                        .end = clock_.end(),
+                        .launch = costs_.launch,
+                        .launches = launches_,
+                        .early = early_,
+                        .warps = warps_};
+  if (warps_.value > 0) what.are = "threads of places for blocks, and of warps while they run,";
+  for (const Device& device : devices_) what.devices.push_back(&device.places);
+  return gpu::WholeOf(what);
 }
 
 // ---- devices

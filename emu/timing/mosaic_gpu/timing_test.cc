@@ -11,6 +11,7 @@
 
 #include "emu/kernel/arrays.h"
 #include "emu/run/launch/run.h"
+#include "emu/testing/rows_of_time.h"
 #include "emu/timing/gpu/h100_test_util.h"
 #include "emu/timing/mosaic_gpu/kernels_test_util.h"
 #include "emu/timing/time_kernel.h"
@@ -390,6 +391,25 @@ TEST(GpuTiming, StateOfARegionCostsNothing) {
 )");
   const GpuRun with = RunOf(text, MachineNamed("h100")), without = RunOf(CopyText(), MachineNamed("h100"));
   EXPECT_EQ(with.timed.timing.cycles, without.timed.timing.cycles);
+}
+
+// Of both threads of each place: 33 blocks, of which four SMs hold a few each.
+TEST(GpuTiming, RowsOfLinesLaunchesEndedThreadsAndTheTailAreTheWhole) {
+  const Timing timing = TimeOf({.m = 64 * 33, .slots = 4}, {"chip.cores=4"});
+  ASSERT_TRUE(timing.whole.has_value());
+  EXPECT_EQ(MissingOfTheRows(timing), "");
+  std::vector<std::string> names;
+  for (const report::Whole::Part& part : timing.whole->rest) {
+    names.push_back(part.name);
+    EXPECT_GT(part.time.value(), 0) << part.name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"launch of the kernel", "launches of later blocks",
+                                             "threads that have ended, until their block has",
+                                             "tail: places without a block at the end"}));
+  const std::int64_t threads = 2 * 4 * timing.placement.at_once;
+  EXPECT_EQ(timing.whole->of, Cat(threads, " threads of places for blocks"));
+  const double all = static_cast<double>(threads) * (timing.time * timing.clock).value();
+  EXPECT_NEAR(timing.whole->time.value(), all, 1e-6 * all);
 }
 
 TEST(GpuTiming, BlocksThatDoNotFitBeginWhereOthersEnd) {

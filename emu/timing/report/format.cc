@@ -80,7 +80,7 @@ std::string RooflineText(const Timing& timing) {
 std::string UnitsText(const Timing& timing) {
   Rows rows;
   for (const UnitUse& use : timing.units) rows.push_back({use.unit, PercentText(use.busy)});
-  return rows.empty() ? "" : "busy, averaged over all units of a kind and the whole time\n" + TextTable(rows);
+  return rows.empty() ? "" : "busy, of the kernel's cycles, averaged over all units of a kind\n" + TextTable(rows);
 }
 
 std::string TrafficText(const Timing& timing) {
@@ -101,6 +101,8 @@ std::string TrafficText(const Timing& timing) {
 std::string PlacementText(const Placement& placement) {
   std::string text = Cat("blocks: ", placement.blocks, " on ", placement.units, " cores, at most ", placement.at_once,
                          " at once on one; the limit is ", placement.limit, "\n");
+  if (placement.timed.value_or(placement.blocks) < placement.blocks)
+    Append(&text, "timed: ", *placement.timed, " of these blocks, for the others are like them\n");
   if (!placement.waves.has_value()) return text;
   const Waves& waves = *placement.waves;
   Append(&text, "waves of blocks: ", waves.count, waves.count == 1 ? ", " : ", the last one ", PercentText(waves.last),
@@ -126,7 +128,8 @@ std::string StallsText(const Timing& timing) {
   Rows rows;
   for (const StallTime& stall : timing.stalls)
     rows.push_back({stall.reason, CyclesText(stall.waited), PercentText(stall.waited / all)});
-  return rows.empty() ? "" : "what threads waited for, all of them together\n" + TextTable(rows);
+  return rows.empty() ? ""
+                      : "what threads waited for, all of them together; shares are of these waits\n" + TextTable(rows);
 }
 
 // A line of the user's Python, or where the kernel has no such places, of its text.
@@ -220,26 +223,50 @@ std::string PathText(const Timing& timing, const Module& module, const TimingTex
         {place.line == 0 ? "" : PlaceOf(place), CyclesText(of.time), PercentText(of.time / timing.cycles), what});
   }
   if (rows.empty()) return "";
-  std::string text = "critical path: what the last to end waited for, back to the start; all of it is the time\n" +
-                     TextTable(rows, LastColumn::kWords);
+  std::string text =
+      "critical path: what the last to end waited for, back to the start; all of it is the kernel's cycles\n" +
+      TextTable(rows, LastColumn::kWords);
   if (sorted.size() > rows.size()) Append(&text, "  parts not shown: ", sorted.size() - rows.size(), " (--lines N)\n");
   return text;
+}
+
+// Of what the shares are: the rows add up to it.
+std::string WholeText(const Timing& timing) {
+  if (!timing.whole.has_value()) return "";
+  return Cat("; shares are of ", timing.whole->of, " for all of the ", TimeText(timing.time));
 }
 
 std::string LinesText(const Timing& timing, const Module& module, const TimingTextOptions& options) {
   const auto lines = BySourceLine(timing, module, options.kernel_path);
   Rows rows = {{"line", "busy", "waited", ""}};
-  for (std::size_t i = 0; i < std::min(options.lines, lines.size()); ++i) {
+  if (timing.whole.has_value()) rows[0].insert(rows[0].end() - 1, "share");
+  const auto add = [&](std::vector<std::string> row, machines::Cycles all, std::string what) {
+    if (timing.whole.has_value()) row.push_back(PercentText(all / timing.whole->time));
+    row.push_back(std::move(what));
+    rows.push_back(std::move(row));
+  };
+  machines::Cycles hidden;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [place, of] = lines[i];
+    if (i >= options.lines) {
+      hidden += of.busy + of.waited;
+      continue;
+    }
     std::string what = WhatIsAt(place, of.op, options);
     if (!of.waited_for.empty()) Append(&what, "  (waits for ", of.Why(), ")");
-    rows.push_back({PlaceOf(place), CyclesText(of.busy), CyclesText(of.waited), what});
+    add({PlaceOf(place), CyclesText(of.busy), CyclesText(of.waited)}, of.busy + of.waited, what);
+  }
+  if (timing.whole.has_value()) {
+    for (const Whole::Part& part : timing.whole->rest)
+      add({"", "", CyclesText(part.time)}, part.time, Cat("(", part.name, ")"));
   }
   if (rows.size() == 1) return "";
-  std::string text = "where the time of threads went, all of them together\n" + TextTable(rows, LastColumn::kWords);
-  if (lines.size() > options.lines)
-    Append(&text, "  lines not shown: ", lines.size() - options.lines, " (--lines N)\n");
-  return text;
+  std::string text = Cat("where the time of threads went, all of them together", WholeText(timing), "\n",
+                         TextTable(rows, LastColumn::kWords));
+  if (lines.size() <= options.lines) return text;
+  Append(&text, "  lines not shown: ", lines.size() - options.lines);
+  if (timing.whole.has_value()) Append(&text, ", ", PercentText(hidden / timing.whole->time));
+  return text + " (--lines N)\n";
 }
 
 }  // namespace

@@ -86,6 +86,38 @@ TEST(TimingFormat, InstructionsOfOneSourceLineAreOneWithTheLongestWaitsReason) {
       << Text();
 }
 
+TEST(TimingFormat, RowsWithoutALineAreNamedAndShareTheWhole) {
+  Timing timing = Example();
+  EXPECT_EQ(std::string::npos, Text().find("; shares are of ")) << "a chip that does not say so";
+  timing.whole = Whole{.of = "2 places for blocks",
+                       .time = Cycles(10000),
+                       .rest = {{"launch of the kernel", Cycles(4000)}, {"tail", Cycles(2979)}}};
+  const auto text = [&](std::size_t lines) {
+    return TimingText(timing, Module(), {.kernel_path = "kernels/k.pkir", .lines = lines, .source_line = {}});
+  };
+  EXPECT_NE(std::string::npos,
+            text(12).find("where the time of threads went, all of them together; shares are of 2 places for blocks for "
+                          "all of the 49.4 us\n"))
+      << text(12);
+  EXPECT_NE(std::string::npos, text(12).find("  k.pkir:9  2000 cycles     0 cycles  20.0 %  store\n")) << text(12);
+  EXPECT_NE(std::string::npos, text(12).find("4000 cycles  40.0 %  (launch of the kernel)\n")) << text(12);
+  EXPECT_NE(std::string::npos, text(12).find("2979 cycles  29.8 %  (tail)\n")) << text(12);
+  EXPECT_NE(std::string::npos, text(1).find("  lines not shown: 1, 10.2 % (--lines N)\n")) << text(1);
+  EXPECT_NE(std::string::npos,
+            TimingJson(timing, Module())
+                .find(R"("whole": {"of": "2 places for blocks", "cycles": 10000, "rest": [{"name": "launch of the )"));
+}
+
+TEST(TimingFormat, BlocksThatAreNotTimedAreCounted) {
+  Timing timing = Example();
+  timing.placement.timed = 256;
+  EXPECT_EQ(std::string::npos, TimingText(timing, Module(), {.kernel_path = "k.pkir"}).find("timed:"));
+  timing.placement.timed = 64;
+  EXPECT_NE(std::string::npos, TimingText(timing, Module(), {.kernel_path = "k.pkir"})
+                                   .find("timed: 64 of these blocks, for the others are like them\n"));
+  EXPECT_NE(std::string::npos, TimingJson(timing, Module()).find(R"("timed": 64, )"));
+}
+
 TEST(TimingFormat, WhatThreadsWaitedForIsShared) {
   Timing timing = Example();
   EXPECT_EQ(std::string::npos, Text().find("what threads waited for")) << "a chip that does not say so";

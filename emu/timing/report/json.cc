@@ -51,8 +51,18 @@ void AddLines(const Timing& timing, const Module& module, JsonWriter& json) {
   json.Close(']');
 }
 
+void AddWhole(const std::optional<Whole>& whole, JsonWriter& json) {
+  if (!whole.has_value()) return;
+  json.Key("whole").Open('{').Key("of").String(whole->of).Key("cycles").Real(whole->time.value());
+  json.Key("rest").Open('[');
+  for (const Whole::Part& part : whole->rest)
+    json.Open('{').Key("name").String(part.name).Key("cycles").Real(part.time.value()).Close('}');
+  json.Close(']').Close('}');
+}
+
 void AddPlacement(const Placement& placement, JsonWriter& json) {
   json.Key("placement").Open('{').Key("blocks").Number(placement.blocks).Key("units").Number(placement.units);
+  if (placement.timed.has_value()) json.Key("timed").Number(*placement.timed);
   json.Key("at_once").Number(placement.at_once).Key("limit").String(placement.limit);
   const std::optional<Waves>& waves = placement.waves;
   json.Key("waves").OptionalReal(waves.has_value() ? std::optional(static_cast<double>(waves->count)) : std::nullopt);
@@ -99,6 +109,7 @@ std::string TimingJson(const Timing& timing, const Module& module) {
   AddPath(timing, module, json);
   AddStalls(timing.stalls, json);
   AddLines(timing, module, json);
+  AddWhole(timing.whole, json);
   json.Key("left_out").Open('[');
   for (const std::string& left_out : timing.left_out) json.String(left_out);
   return json.Close(']').Close('}').Take();

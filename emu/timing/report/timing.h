@@ -70,6 +70,17 @@ struct Waves {
   double last = 1;  // share of the chip's places for which the last wave has a block
 };
 
+// What the rows of the table by line add up to: all the places of a chip that had a block, each for all of `time`.
+struct Whole {
+  struct Part {
+    std::string name;  // "launch of the kernel"
+    machines::Cycles time;
+  };
+  std::string of;          // "264 places for blocks"
+  machines::Cycles time;   // of all of them together
+  std::vector<Part> rest;  // what is of no instruction: with busy and waiting time of all lines it adds up to `time`
+};
+
 // A part of the critical path: of what began last and ended last, what that waited for, and so on to the start.
 struct PathPart {
   LocId loc;
@@ -82,6 +93,7 @@ struct PathPart {
 // How blocks were placed. Of a TPU: programs of the grid, cores.
 struct Placement {
   std::int64_t blocks = 0, units = 0;  // units: SMs or cores that had any
+  std::optional<std::int64_t> timed;   // of a Triton kernel: blocks that were run; others are taken to be like them
   std::int64_t at_once = 0;            // blocks that one unit held at most
   std::optional<Waves> waves;          // of a GPU
   std::string limit;                   // the limiting resource: "shared memory", "the grid", "one program at a time"
@@ -116,6 +128,7 @@ struct Timing {
   std::vector<Bound> roofline;          // each limit that the kernel touches, the largest time first
   std::vector<UnitUse> units;           // in the machine's order
   std::vector<LineTime> lines;          // in the text's order, those that took or waited any time
+  std::optional<Whole> whole;           // of a GPU, where all blocks have ended
   std::vector<PathPart> critical_path;  // the longest part first; they add up to `cycles`
   std::vector<StallTime> stalls;        // of all lines, and of no line: blocks that begin where others have ended
   std::vector<OperandTraffic> traffic;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -90,6 +91,17 @@ class Data {
     }
     json_.Close(']');
     AddStalls(shown_.timing.stalls);
+    AddWhole();
+  }
+
+  void AddWhole() {
+    const std::optional<report::Whole>& whole = shown_.timing.whole;
+    if (!whole.has_value()) return;
+    json_.Key("whole").Open('{').Key("of").String(whole->of).Key("cycles").Real(Rounded(whole->time));
+    json_.Key("rest").Open('[');
+    for (const report::Whole::Part& part : whole->rest)
+      json_.Open('{').Key("name").String(part.name).Key("cycles").Real(Rounded(part.time)).Close('}');
+    json_.Close(']').Close('}');
   }
 
   void AddStalls(const std::vector<StallTime>& stalls) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_split.h"
@@ -233,6 +234,12 @@ class ToyMatmul {
       if (line.waited.value() > 0) line.stalls = {{number == 14 ? "a matrix product" : "a barrier", line.waited}};
       timing_.lines.push_back(line);
     }
+    report::Whole whole{.of = "3 threads of places for blocks",
+                        .time = machines::Cycles(400),
+                        .rest = {{"launch of the kernel", machines::Cycles(300)},
+                                 {"tail: places without a block at the end", machines::Cycles(100)}}};
+    for (const report::LineTime& line : timing_.lines) whole.time += line.busy + line.waited;
+    timing_.whole = std::move(whole);
     timing_.stalls = {{"a barrier", machines::Cycles(900)}, {"a matrix product", machines::Cycles(300)}};
     timing_.critical_path = {
         {LocOf(13), 13, "wgmma_ref", "under way", 0.75 * timing_.cycles},

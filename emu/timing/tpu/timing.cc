@@ -38,8 +38,8 @@ absl::Status CheckKernel(const TimedCall& call) {
   const Program& program = call.kernel.state().program();
   if (program.target.backend != TargetBackend::kMosaicTpu || program.target.chip != call.machine.name()) {
     return absl::InvalidArgumentError(Cat("kernel @", program.kernel_name, " is prepared for ",
-                                          ToString(program.target), ", and its time is asked on ", call.machine.name(),
-                                          "; prepare it for mosaic_tpu/", call.machine.name()));
+                                          ToString(program.target), ", but its time is requested for ",
+                                          call.machine.name(), "; prepare it for mosaic_tpu/", call.machine.name()));
   }
   const std::string kernel = Cat("kernel @", program.kernel_name, ": ");
   if (program.several_devices())

@@ -1,6 +1,7 @@
 #include "emu/timing/triton/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -37,16 +38,15 @@ std::string WaitedFor(const TritonReportInputs& what, const Spent& spent, const 
   return Cat("'", watch::OpName(maker), "' of ", LineOf(what, maker.text_line));
 }
 
-std::vector<Bound> RooflineOf(const TritonReportInputs& what) {
+std::vector<Bound> RooflineOf(const TritonReportInputs& what, const TritonTotals& totals) {
   double flops16 = 0;
   for (std::size_t i = 0; i < what.timer.plans().size(); ++i)
-    flops16 += static_cast<double>(what.timer.spent()[i].runs) * what.timer.plans()[i].tensor.flops16;
-  const gpu::GpuChip& chip = what.timer.chip();
+    flops16 += static_cast<double>(totals.spent[i].runs) * what.timer.plans()[i].tensor.flops16;
   std::vector<Bound> bounds = gpu::BoundsOf({.machine = what.machine,
                                              .costs = what.costs.common,
-                                             .use = chip.use(),
+                                             .use = totals.use,
                                              .flops16 = flops16,
-                                             .least_dram = Bytes(static_cast<double>(chip.least_dram_bytes()))});
+                                             .least_dram = Bytes(static_cast<double>(totals.least_dram_bytes))});
   if (what.timer.atomics().value > 0)
     bounds.push_back({"atomics on one address", CyclesOf(what.timer.atomics()) / what.costs.common.clock});
   gpu::SortBounds(&bounds);
@@ -59,20 +59,31 @@ report::Placement PlacementOf(const TritonReportInputs& what) {
   const gpu::BlockPlaces& places = what.timer.places();
   return {.blocks = blocks,
           .units = places.used(),
+          .timed = blocks - what.timer.equal().count,
           .at_once = places.at_once(),
           .waves = gpu::WavesOf(blocks, places.room()),
           .limit = places.waited() ? what.limit : "the grid"};
+}
+
+// What blocks that are left out would have had of it is as in the rest.
+std::vector<report::PathPart> PathOf(const TritonReportInputs& what, const TritonTotals& totals,
+                                     const gpu::InstrOfPlan& instr_of) {
+  std::vector<report::PathPart> path = gpu::PathOf(what.timer.path(), instr_of);
+  const double longer = CyclesOf(totals.at) / CyclesOf(what.timer.clock().end());
+  if (what.timer.equal().count == 0) return path;
+  for (report::PathPart& part : path) part.time = longer * part.time;
+  return path;
 }
 
 struct Ran {
   bool products = false, exact = false, moves = false, prints = false, prefetches = false, loads = false;
 };
 
-Ran RanOf(const TritonTimer& timer) {
+Ran RanOf(const TritonTimer& timer, const TritonTotals& totals) {
   Ran ran;
   for (std::size_t i = 0; i < timer.plans().size(); ++i) {
     const TritonPlan& plan = timer.plans()[i];
-    if (timer.spent()[i].runs == 0) continue;
+    if (totals.spent[i].runs == 0) continue;
     ran.products |= plan.work == TritonWork::kProduct;
     ran.exact |= plan.work == TritonWork::kProduct && plan.product == TritonProduct::kFma;
     ran.moves |= plan.moves;
@@ -85,8 +96,14 @@ Ran RanOf(const TritonTimer& timer) {
 
 std::vector<std::string> LeftOut(const TritonReportInputs& what, const Ran& ran) {
   constexpr std::int64_t kBytes = 4;
-  std::vector<std::string> left = {
-      "how LLVM and ptxas order, join and hoist instructions: loads are issued in the text's order"};
+  std::vector<std::string> left;
+  if (const EqualBlocks& equal = what.timer.equal(); equal.count > 0) {
+    left.push_back(Cat("what differs between blocks: those from ", equal.like, " to ", equal.first - 1,
+                       " stand for the ", equal.count, " after them, which take the same steps and ask the memories ",
+                       "for as much (assumed error: ", std::lround(100 * kEqualBlocksMiss),
+                       " %; `palladion time --every-wave` times each block)"));
+  }
+  left.emplace_back("how LLVM and ptxas order, join and hoist instructions: loads are issued in the text's order");
   if (ran.products) left.emplace_back("how the clock falls while the tensor cores are busy");
   if (ran.products) left.emplace_back("bank conflicts of operands of products in shared memory");
   if (ran.exact) left.emplace_back("reads of shared memory by products in f32, which the FP32 pipes compute");
@@ -126,31 +143,38 @@ void SayHowFarOff(const TritonReportInputs& what, Timing* timing) {
 
 Timing TritonReport(const TritonReportInputs& what) {
   Timing timing;
+  const TritonTotals totals = what.timer.Totals();
   const gpu::GpuCosts& costs = what.costs.common;
   timing.machine = what.machine.name();
   timing.clock = costs.clock;
-  timing.cycles = CyclesOf(what.timer.clock().end());
+  timing.cycles = CyclesOf(totals.at);
   timing.launch = costs.launch / costs.clock;
   timing.time = timing.launch + timing.cycles / costs.clock;
-  timing.flops = what.timer.flops();
-  timing.memory = Bytes(static_cast<double>(what.timer.chip().use().dram_bytes));
+  timing.flops = totals.flops;
+  timing.memory = Bytes(static_cast<double>(totals.use.dram_bytes));
   if (const auto peak = what.machine.Find(machines::Key<machines::BytesPerSecond>("dram.peak")))
     timing.memory_peak = *peak;
-  timing.roofline = RooflineOf(what);
+  timing.roofline = RooflineOf(what, totals);
   SayHowFarOff(what, &timing);
-  timing.units = gpu::UnitsOf(what.timer.chip().use(), costs, timing.cycles, 1);
+  timing.units = gpu::UnitsOf(totals.use, costs, timing.cycles, 1);
   const gpu::InstrOfPlan instr_of = [&](std::int32_t plan) {
     return what.timer.plans()[static_cast<std::size_t>(plan)].instr;
   };
-  timing.lines = gpu::LinesOf(
-      what.timer.spent(), instr_of,
-      [&](const Spent& spent, const std::vector<StallTime>& stalls) { return WaitedFor(what, spent, stalls); });
-  timing.stalls = gpu::AllStalls(what.timer.spent(), what.timer.launches());
-  timing.critical_path = gpu::PathOf(what.timer.path(), instr_of);
-  timing.traffic =
-      gpu::TrafficOf(what.kernel.program(), [&](std::int64_t operand) { return what.timer.chip().traffic(operand); });
+  timing.lines = gpu::LinesOf(totals.spent, instr_of, [&](const Spent& spent, const std::vector<StallTime>& stalls) {
+    return WaitedFor(what, spent, stalls);
+  });
+  timing.stalls = gpu::AllStalls(totals.spent, totals.launches);
+  timing.critical_path = PathOf(what, totals, instr_of);
+  timing.traffic = gpu::TrafficOf(
+      what.kernel.program(), [&](std::int64_t operand) { return totals.traffic[static_cast<std::size_t>(operand)]; });
   timing.placement = PlacementOf(what);
-  timing.left_out = LeftOut(what, RanOf(what.timer));
+  timing.whole = gpu::WholeOf({.devices = {&what.timer.places()},
+                               .are = "places for blocks",
+                               .end = totals.at,
+                               .idle_until = what.timer.clock().end(),
+                               .launch = costs.launch,
+                               .launches = totals.launches});
+  timing.left_out = LeftOut(what, RanOf(what.timer, totals));
   return timing;
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "emu/testing/triton_lanes_sum.h"
 #include "emu/timing/mosaic_gpu/kernels_test_util.h"
-#include "emu/timing/triton_lanes.h"
 #include "semantics/base/cat.h"
 
 namespace palladion::timing::triton {

@@ -1,6 +1,7 @@
 #include "emu/timing/triton/timer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
@@ -70,15 +71,14 @@ TritonTimer::TritonTimer(const kernel::PreparedKernelState& kernel, const Triton
       plans_(std::move(planned.plans)),
       of_step_(std::move(planned.of_step)),
       warps_(planned.warps),
-      spent_(plans_.size()) {
+      spent_(plans_.size()),
+      equal_(on.equal) {
   clock_.ReportTo(path_);
 }
 
 void TritonTimer::Bound(memory_model::Memory& memory, absl::Span<const BufferId> arrays) {
   memory_ = &memory;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    if (arrays[i].valid()) operand_of_.emplace(arrays[i].value, static_cast<std::int64_t>(i));
-  }
+  arrays_.Bound(memory, arrays);
 }
 
 // ---- blocks
@@ -88,6 +88,7 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
   Block& block = found->second;
   if (!added) return block;
   const gpu::BlockPlaces::Place place = places_.Begin();
+  if (equal_.count > 0) NoteBegin(place.begins);
   block.sm = place.group;
   block.first_quadrant = frame.program_number() * warps_;
   block.ready.resize(kernel_.text().values.size());
@@ -106,6 +107,27 @@ TritonTimer::Block& TritonTimer::BlockOf(const Frame& frame) {
   clock_.MoveTo(place.begins);
   ShowBlock(frame, block, place.begins - launch);
   return block;
+}
+
+// Blocks of a wave may begin together or one by one, so the pace is that of the mean beginning of a wave.
+void TritonTimer::NoteBegin(Ticks at) {
+  if (begun_ == equal_.like || begun_ == equal_.first) marks_.push_back(TotalsAt(at));
+  for (std::size_t w = 0; w < beginnings_.size(); ++w) {
+    const std::int64_t wave = equal_.like + static_cast<std::int64_t>(w) * (equal_.first - equal_.like) / 2;
+    if (begun_ >= wave && begun_ < wave + places_.room()) beginnings_[w] = beginnings_[w] + at;
+  }
+  ++begun_;
+}
+
+double TritonTimer::PaceOf(std::size_t sooner, std::size_t later) const {
+  const auto blocks = static_cast<double>(equal_.first - equal_.like) * static_cast<double>(later - sooner) / 2;
+  return static_cast<double>((beginnings_[later] - beginnings_[sooner]).value) / static_cast<double>(places_.room()) /
+         blocks;
+}
+
+bool TritonTimer::Steady() const {
+  constexpr double kMost = 0.1;  // of the pace of all
+  return equal_.count == 0 || std::abs(PaceOf(0, 1) - PaceOf(1, 2)) <= kMost * PaceOf(0, 2);
 }
 
 // The SM has its room back when all that the block has requested is done.
@@ -364,6 +386,31 @@ void TritonTimer::DoneBy(Ticks when) {
   if (when <= block_->done) return;
   block_->done = when;
   block_->done_by = now_;
+}
+
+TritonTotals TritonTimer::TotalsAt(Ticks at) const {
+  TritonTotals totals{.at = at,
+                      .spent = spent_,
+                      .launches = launches_,
+                      .flops = flops_,
+                      .use = chip_.use(),
+                      .traffic = {},
+                      .least_dram_bytes = chip_.least_dram_bytes()};
+  for (std::size_t i = 0; i < kernel_.program().operand_infos.size(); ++i)
+    totals.traffic.push_back(chip_.traffic(static_cast<std::int64_t>(i)));
+  return totals;
+}
+
+TritonTotals TritonTimer::Totals() const {
+  const TritonTotals end = TotalsAt(clock_.end());
+  if (marks_.size() < 2) return end;
+  return WithLeftOut(end, {.count = equal_.count,
+                           .timed = begun_,
+                           .places = places_.room(),
+                           .missed_bytes = equal_.missed * costs_.common.l2_sector.value(),
+                           .ticks_of_block = PaceOf(1, 2),
+                           .from = marks_[0],
+                           .to = marks_[1]});
 }
 
 Ticks TritonTimer::atomics() const {

@@ -8,6 +8,8 @@
 #ifndef PALLADION_EMU_TIMING_TRITON_TIMER_H_
 #define PALLADION_EMU_TIMING_TRITON_TIMER_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -22,11 +24,14 @@
 #include "emu/timing/gpu/block_places.h"
 #include "emu/timing/gpu/chip.h"
 #include "emu/timing/gpu/l1_cache.h"
+#include "emu/timing/gpu/operand_arrays.h"
 #include "emu/timing/gpu/sector_lines.h"
 #include "emu/timing/gpu/spent.h"
 #include "emu/timing/gpu/stalls.h"
+#include "emu/timing/triton/equal_blocks.h"
 #include "emu/timing/triton/plan.h"
 #include "emu/timing/triton/timeline.h"
+#include "emu/timing/triton/totals.h"
 #include "semantics/program/mark.h"
 
 namespace palladion::timing::triton {
@@ -36,6 +41,7 @@ class TritonTimer final : public run::Watcher {
   struct On {
     gpu::BlockPlaces::Room room;
     std::int64_t l1_lines = 0;  // of an SM, beside the shared memory of its blocks
+    EqualBlocks equal = {};     // that are not run; count 0: all are
   };
   // All outlive it. Unimplemented: an operation of the kernel has no cost.
   static absl::StatusOr<std::unique_ptr<TritonTimer>> Create(const kernel::PreparedKernelState& kernel,
@@ -51,9 +57,11 @@ class TritonTimer final : public run::Watcher {
   const base::CriticalPath& path() const { return path_; }  // `how`: 0, or 1 + its Stall
   const gpu::BlockPlaces& places() const { return places_; }
   const std::vector<TritonPlan>& plans() const { return plans_; }  // in the text's order
-  const std::vector<gpu::Spent>& spent() const { return spent_; }  // for each of these
-  scheduler::Ticks launches() const { return launches_; }          // that later blocks waited for
-  double flops() const { return flops_; }
+  // When the run is over; of all blocks.
+  TritonTotals Totals() const;
+  const EqualBlocks& equal() const { return equal_; }
+  // Blocks that stand for others began at the same pace, or there are none.
+  bool Steady() const;
   scheduler::Ticks atomics() const;  // of the address with the most of them
 
   memory_model::EventSet wants() const override {
@@ -97,6 +105,10 @@ class TritonTimer final : public run::Watcher {
   };
   TritonTimer(const kernel::PreparedKernelState& kernel, const TritonCosts& costs, const On& on, Planned planned);
   Block& BlockOf(const Frame& frame);
+  void NoteBegin(scheduler::Ticks at);
+  TritonTotals TotalsAt(scheduler::Ticks at) const;
+  // Ticks from one block to the next: from one of `beginnings_` to a later one.
+  double PaceOf(std::size_t sooner, std::size_t later) const;
   void EndBlock(const Frame& frame);
   void Pass(const Mark& mark);
   void Enter(const Mark& mark);
@@ -136,7 +148,6 @@ class TritonTimer final : public run::Watcher {
   void Make(const Ready& ready);  // the results of the instruction
   Ready ReadyOf(const Arg& arg) const;
   Ready& At(ValueId value) { return block_->ready[value.index()]; }
-  gpu::ArrayLayout LayoutOf(BufferId buffer) const;
 
   const kernel::PreparedKernelState& kernel_;
   const TritonCosts& costs_;
@@ -150,8 +161,12 @@ class TritonTimer final : public run::Watcher {
   const std::vector<std::int32_t> of_step_;
   const std::int64_t warps_;
   std::vector<gpu::Spent> spent_;
+  const EqualBlocks equal_;
+  std::int64_t begun_ = 0;                      // blocks
+  std::array<scheduler::Ticks, 3> beginnings_;  // sums, in the waves from `like`, the middle and `first` on
+  std::vector<TritonTotals> marks_;  // when the first of those began that stand for others, and when the next one did
   const memory_model::Memory* memory_ = nullptr;
-  absl::flat_hash_map<std::int32_t, std::int64_t> operand_of_;                               // by buffer
+  gpu::OperandArrays arrays_;
   absl::flat_hash_map<std::int32_t, Block> blocks_;                                          // by agent
   std::multimap<std::pair<std::int64_t, scheduler::Ticks>, base::CriticalPath::Held> left_;  // by SM and when
   absl::flat_hash_map<std::pair<std::int64_t, std::int64_t>, scheduler::Ticks> updated_;  // by address: free from then

@@ -27,17 +27,10 @@ using machines::Count;
 using machines::Cycles;
 using scheduler::Ticks;
 
-ArrayLayout TritonTimer::LayoutOf(BufferId buffer) const {
-  const auto operand = operand_of_.find(buffer.value);
-  const std::int64_t number =
-      operand != operand_of_.end() ? operand->second : static_cast<std::int64_t>(operand_of_.size()) + buffer.value;
-  return {.number = number, .shape = memory_->ShapeOf(buffer), .element_bytes = memory_->ElementSizeOf(buffer).value()};
-}
-
 void TritonTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, const memory_model::BoxReach&,
                       const std::byte*) {
   if (block_ == nullptr || now_ == kNone || who.of_engine()) return;
-  const ArrayLayout array = LayoutOf(access.buffer);
+  const ArrayLayout array = arrays_.LayoutOf(access.buffer);
   const Touched touched = TouchedBy(access, array);
   if (Shown()) timeline_->Reaches(memory_->NameOf(access.buffer), &access, touched.elements);
   Touch(kind, touched, array.element_bytes);
@@ -45,7 +38,7 @@ void TritonTimer::Box(const Who& who, AccessKind kind, const BoxAccess& access, 
 
 void TritonTimer::Points(const Who& who, AccessKind kind, const PointAccess& access, const std::byte*) {
   if (block_ == nullptr || now_ == kNone || who.of_engine()) return;
-  const ArrayLayout array = LayoutOf(access.buffer);
+  const ArrayLayout array = arrays_.LayoutOf(access.buffer);
   const Touched touched = TouchedBy(access, array);
   if (Shown()) timeline_->Reaches(memory_->NameOf(access.buffer), nullptr, touched.elements);
   Touch(kind, touched, array.element_bytes);

@@ -18,11 +18,13 @@
 #include "emu/timing/base/without_values.h"
 #include "emu/timing/gpu/report_parts.h"
 #include "emu/timing/report/line_places.h"
+#include "emu/timing/triton/equal_blocks.h"
 #include "emu/timing/triton/report.h"
 #include "emu/timing/triton/timer.h"
 #include "semantics/base/cat.h"
 #include "semantics/base/status.h"
 #include "semantics/program/mark.h"
+#include "semantics/registry/op_row.h"
 
 namespace palladion::timing::triton {
 namespace {
@@ -48,7 +50,10 @@ absl::Status CheckKernel(const TimedCall& call) {
   }
   if (call.schedule)
     return absl::UnimplementedError(Cat(
-        kernel, " is a Triton kernel, of whose times no schedule is written: without --schedule they are reported"));
+        kernel, " is a Triton kernel, of whose times no schedule is written: its blocks queue for more memory than a ",
+        "check lets them choose at. Without --schedule its times are reported, --page shows the order of its blocks, "
+        "and ",
+        "palladion check names schedules that replay"));
   return absl::OkStatus();
 }
 
@@ -86,9 +91,78 @@ std::int64_t BlocksOf(const Program& program) {
   return blocks;
 }
 
+bool HasAtomics(const Region& region) {
+  return std::any_of(region.body.begin(), region.body.end(), [](const Instr& op) {
+    return op.row->access == RefAccess::kAtomic || op.row->access == RefAccess::kAdd ||
+           std::any_of(op.regions.begin(), op.regions.end(), HasAtomics);
+  });
+}
+
 std::int64_t LinesOfL1(const TritonCosts& costs, const Room& room) {
   const double left = costs.l1_size.value() - static_cast<double>(room.shared * room.blocks);
   return static_cast<std::int64_t>(std::max(0.0, left) / costs.common.l2_line.value());
+}
+
+// A picture shows each block; what is in memory, and the order of atomics, would be another.
+bool MayLeaveBlocksOut(const TimedCall& call, const kernel::PreparedKernelState& kernel,
+                       const agents::LaunchOptions& options) {
+  if (call.every_wave || call.timeline.has_value()) return false;
+  if (std::find(options.moved.begin(), options.moved.end(), true) != options.moved.end()) return false;
+  return !HasAtomics(kernel.text().bodies[0].region);
+}
+
+// What a run needs, with all of its blocks or with some left out. All outlive it.
+struct Prepared {
+  const TimedCall& call;
+  const kernel::PreparedKernelState& kernel;  // the call's, or what is left of it
+  const TritonCosts& costs;
+  const agents::LaunchOptions& options;
+  const std::vector<ConstArray>& inputs;
+  const std::vector<MutableArray>& outputs;
+  RegisterNeed registers;
+  Room room;
+
+  gpu::BlockPlaces::Room places() const {
+    return {.groups = costs.common.sms, .blocks = room.blocks, .replace = base::TicksOf(costs.common.replace)};
+  }
+  std::int64_t at_once() const { return costs.common.sms * room.blocks; }
+};
+
+// Nothing: blocks are left out, and those that stand for them have no steady pace.
+absl::StatusOr<std::optional<Timed>> RunOnce(const Prepared& what, const EqualBlocks& equal) {
+  const TimedCall& call = what.call;
+  PALLADION_ASSIGN_OR_RETURN(
+      const std::unique_ptr<TritonTimer> timer,
+      TritonTimer::Create(what.kernel, what.costs,
+                          {.room = what.places(), .l1_lines = LinesOfL1(what.costs, what.room), .equal = equal}));
+  std::optional<timeline::TimelineRecorder> timeline;
+  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
+  agents::LaunchOptions scheduled = what.options;
+  scheduled.observers = {timer.get()};
+  scheduled.left_out = {.first = equal.first, .count = equal.count};
+  scheduled.loop.record = false;
+  scheduled.loop.clock = &timer->clock();
+  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time
+  scheduled.loop.resident = static_cast<std::size_t>(what.at_once());
+  const std::int64_t together = std::min(BlocksOf(what.kernel.program()), what.at_once());
+  scheduled.loop.budget = std::max<std::int64_t>(1, together) << 20;  // more loads than a block that ends has
+  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
+  PALLADION_ASSIGN_OR_RETURN(const agents::Ran result,
+                             launch::Run({what.kernel, what.inputs, what.outputs}, scheduled, *policy));
+  if (!timer->Steady()) return std::nullopt;
+  Timed timed;
+  timed.timing = TritonReport({.kernel = what.kernel,
+                               .machine = call.machine,
+                               .costs = what.costs,
+                               .timer = *timer,
+                               .registers = what.registers,
+                               .limit = what.room.why});
+  if (timeline.has_value()) {
+    const scheduler::Ticks length = timer->EndRecording();
+    timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), length);
+  }
+  timed.report = gpu::ReportOf(what.kernel, result);
+  return timed;
 }
 
 }  // namespace
@@ -102,39 +176,28 @@ absl::StatusOr<Timed> TimeTriton(const TimedCall& call) {
   const base::LeftOut left_out(call, call.kernel.state());
   const kernel::PreparedKernelState& kernel = left_out.kernel() != nullptr ? *left_out.kernel() : call.kernel.state();
   const RegisterNeed registers = gpu::RegistersOfTriton(kernel.text(), costs.common.registers);
-  const Room room = RoomOf(kernel.text(), costs, registers, kernel.module());
-  const gpu::BlockPlaces::Room places{
-      .groups = costs.common.sms, .blocks = room.blocks, .replace = base::TicksOf(costs.common.replace)};
-  PALLADION_ASSIGN_OR_RETURN(const std::unique_ptr<TritonTimer> timer,
-                             TritonTimer::Create(kernel, costs, {.room = places, .l1_lines = LinesOfL1(costs, room)}));
-  std::optional<timeline::TimelineRecorder> timeline;
-  if (call.timeline.has_value()) timer->RecordTo(timeline.emplace(*call.timeline, base::kTicksOfCycle), *call.timeline);
-  agents::LaunchOptions scheduled{
-      .run = call.run, .mode = agents::ExecutionMode::kPrograms, .observers = {timer.get()}};
-  left_out.ApplyTo(scheduled);
-  scheduled.loop.record = false;
-  scheduled.loop.clock = &timer->clock();
-  scheduled.loop.patience = std::numeric_limits<std::int64_t>::max();  // a block that spins spends time
-  scheduled.loop.resident = static_cast<std::size_t>(costs.common.sms * room.blocks);
-  const std::int64_t together = std::min(BlocksOf(kernel.program()), costs.common.sms * room.blocks);
-  scheduled.loop.budget = std::max<std::int64_t>(1, together) << 20;  // more loads than a block that ends has
   PALLADION_ASSIGN_OR_RETURN(std::vector<Tensor> tensors, kernel::NewOutputs(call.kernel));
   const std::vector<MutableArray> outputs = kernel::MutableArraysOf(tensors);
-  const std::unique_ptr<scheduler::Policy> policy = scheduler::MakeTimed(timer->clock());
-  PALLADION_ASSIGN_OR_RETURN(const agents::Ran result, launch::Run({kernel, inputs, outputs}, scheduled, *policy));
-  Timed timed;
-  timed.timing = TritonReport({.kernel = kernel,
-                               .machine = call.machine,
-                               .costs = costs,
-                               .timer = *timer,
-                               .registers = registers,
-                               .limit = room.why});
-  if (timeline.has_value()) {
-    const scheduler::Ticks length = timer->EndRecording();
-    timed.timeline = timeline->Take(Cat("SM ", call.timeline->unit), length);
+  agents::LaunchOptions options{.run = call.run, .mode = agents::ExecutionMode::kPrograms};
+  left_out.ApplyTo(options);
+  const Prepared what{.call = call,
+                      .kernel = kernel,
+                      .costs = costs,
+                      .options = options,
+                      .inputs = inputs,
+                      .outputs = outputs,
+                      .registers = registers,
+                      .room = RoomOf(kernel.text(), costs, registers, kernel.module())};
+  if (left_out.kernel() != nullptr && MayLeaveBlocksOut(call, kernel, options)) {
+    PALLADION_ASSIGN_OR_RETURN(const std::optional<EqualBlocks> equal,
+                               EqualBlocksOf({kernel, inputs, outputs}, options, costs.common, what.at_once()));
+    if (equal.has_value()) {
+      PALLADION_ASSIGN_OR_RETURN(std::optional<Timed> timed, RunOnce(what, *equal));
+      if (timed.has_value()) return *std::move(timed);
+    }
   }
-  timed.report = gpu::ReportOf(kernel, result);
-  return timed;
+  PALLADION_ASSIGN_OR_RETURN(std::optional<Timed> timed, RunOnce(what, {}));
+  return *std::move(timed);
 }
 
 }  // namespace palladion::timing::triton

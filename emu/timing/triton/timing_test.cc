@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_replace.h"
+#include "emu/testing/rows_of_time.h"
 #include "emu/timing/mosaic_gpu/kernels_test_util.h"
 #include "emu/timing/time_kernel.h"
 #include "emu/timing/triton/costs.h"
@@ -315,6 +316,24 @@ TEST(TritonTiming, CriticalPathAndStallsAddUp) {
           }(),
       1)
       << "one block";
+}
+
+// Of each place all of the time: in 12 waves on one SM, the last with one block.
+TEST(TritonTiming, RowsOfLinesLaunchesAndTheTailAreTheWhole) {
+  const Timing timing = TimeOfTriton(TritonAdd(16 * 12 + 1), TritonChip("h100", {"chip.cores=1"}));
+  EXPECT_EQ(timing.placement.waves->count, 13);
+  ASSERT_TRUE(timing.whole.has_value());
+  EXPECT_EQ(timing.whole->of, "16 places for blocks");
+  const double all = 16 * (timing.time * timing.clock).value();
+  EXPECT_NEAR(timing.whole->time.value(), all, 1e-6 * all);
+  EXPECT_EQ(MissingOfTheRows(timing), "");
+  ASSERT_EQ(timing.whole->rest.size(), 3u);
+  EXPECT_EQ(timing.whole->rest[0].name, "launch of the kernel");
+  EXPECT_NEAR(timing.whole->rest[0].time.value(), 16 * (timing.launch * timing.clock).value(), 1e-3);
+  EXPECT_EQ(timing.whole->rest[1].name, "launches of later blocks");
+  EXPECT_NEAR(timing.whole->rest[1].time.value(), StalledFor(timing, "the launch of its block"), 1e-3);
+  EXPECT_EQ(timing.whole->rest[2].name, "tail: places without a block at the end");
+  EXPECT_GT(timing.whole->rest[2].time.value(), 0);
 }
 
 // A b200 multiplies with tensor memory, whose use by Triton has no cost.

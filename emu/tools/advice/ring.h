@@ -1,5 +1,5 @@
-// Rings of slots in shared memory, recognised from the text: arrays of memory and barriers with one leading dimension,
-// which are indexed by the remainder of a step by it, or by the counter of a loop over all of them. With another number
+// Rings of slots in shared memory, recognised from the text: arrays of memory and barriers with one common leading
+// dimension, indexed by a step modulo that dimension, or by the counter of a loop over all of it. With another number
 // of slots other numbers change too: after how many steps a producer begins to wait, how many steps remain then, how
 // far it is ahead. Based on: how rings are written for JAX's Mosaic GPU, and what jax.experimental.pallas.mosaic_gpu's
 // emit_pipeline and emit_pipeline_warp_specialized trace to. Where a number is ambiguous, or an array is used in

@@ -55,7 +55,7 @@ Memory Registers(const kernel::PreparedKernelState& kernel, const timing::gpu::R
   Memory memory{
       .name = "registers of a lane", .unit = Unit::kRegisters, .limit = {"what a thread may have", room.of_thread}};
   if (need.limit > 0 && need.limit < room.of_thread)
-    memory.limit = {"its part of an SM's, or what set_max_registers asked for", need.limit};
+    memory.limit = {"its part of an SM's, or what set_max_registers requested", need.limit};
   AddRow(&memory,
          need.line == 0
              ? "at least"

@@ -1,5 +1,5 @@
-// Random kernels for the hunt whose threads take credits of several semaphores and give them back, mostly in one order
-// and now and then in another: some of their orders deadlock, and few of them where many threads take part.
+// Random kernels for the hunt, in which threads take credits from several semaphores and return them, mostly in one
+// order and sometimes in another: some schedules deadlock, but few if the kernel has many threads.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_CREDITS_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_CREDITS_H_
 

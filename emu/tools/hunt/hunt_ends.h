@@ -1,5 +1,5 @@
-// Tests that the search of every schedule ends: for kernels whose reference machine has few states it should, in about
-// a second; and the outcomes of its schedules must be those of the reference machine.
+// Tests that the search of every schedule ends. For a kernel whose reference machine has few states, it should end in
+// about a second, and the outcomes of its schedules must be those of the reference machine.
 #ifndef PALLADION_EMU_TOOLS_HUNT_HUNT_ENDS_H_
 #define PALLADION_EMU_TOOLS_HUNT_HUNT_ENDS_H_
 

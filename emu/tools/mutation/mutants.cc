@@ -66,7 +66,7 @@ std::string_view Description(Mutation mutation) {
                                          "take the next slot",
                                          "change the arrivals of a barrier",
                                          "take another barrier or semaphore",
-                                         "change how much a wait leaves under way",
+                                         "change how much a wait leaves in flight",
                                          "name another device"};
   return kTexts[static_cast<std::size_t>(mutation)];
 }

@@ -287,7 +287,7 @@ class SyncFinder {
   void FindWaitCount(Instr& instr) {
     const auto add = [&](std::int64_t count, auto set) {
       for (const std::int64_t to : {count + 1, count - 1}) {
-        if (to >= 0) Add(Mutation::kWaitCount, instr, Cat("leaves ", to, " under way"), [set, to] { set(to); });
+        if (to >= 0) Add(Mutation::kWaitCount, instr, Cat("leaves ", to, " in flight"), [set, to] { set(to); });
       }
     };
     const OpRow& row = RowOf(instr);

@@ -1,8 +1,8 @@
 // The part of a failing run that explains it: at most twelve lanes (the agents of the finding, and those that
-// synchronise with them), what each of these did before the finding, and the synchronisation between them; the rest is
-// counted. Lanes go down the page in the order of the schedule, which is no time. One choice for all forms: SVG
-// (picture_svg.h), page and JSON (picture_json.h). Based on: space-time diagrams of message passing, error traces of
-// model checkers, and the two stacks of a data-race detector.
+// synchronise with them), what each of these did before the finding, and their synchronisation; the rest is only
+// counted. Down the page the order is that of the schedule, not of time. One choice for all forms: SVG (picture_svg.h),
+// page and JSON (picture_json.h). Based on: space-time diagrams of message passing, error traces of model checkers, and
+// the two stacks of a data-race detector.
 #ifndef PALLADION_EMU_TOOLS_SCHEDULE_PICTURE_H_
 #define PALLADION_EMU_TOOLS_SCHEDULE_PICTURE_H_
 

@@ -172,7 +172,7 @@ def layout_table(
 ) -> dict:
     """What `draw_layout` draws: emu/chip/layouts/layout_tables.h."""
     if not isinstance(shape, Sequence) or not isinstance(tile, Sequence | None):
-        raise TypeError(f"shape and tile have a size for each dimension, (64, 8) for one; found {shape!r} and {tile!r}")
+        raise TypeError(f"shape and tile have a size for each dimension, such as (64, 8); found {shape!r} and {tile!r}")
     if layout == "vmem" and target is None:
         raise _library.PalladionError('tiles of vector memory are a TPU\'s: target="v5e", for one, says which chip')
     if tile is not None and len(tile) != len(shape):

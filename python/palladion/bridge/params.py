@@ -75,7 +75,7 @@ class Params:
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
                 raise ValueError(f"{name} must be a whole number of at least 1, or None; found {value!r}")
         if whole("launches", self.launches) != 1 and not self.checks:
-            raise ValueError("launches in a row are checked; give seeds as well")
+            raise ValueError("launches is an option of a check; give seeds as well")
         for name in ("target", "replay"):
             if getattr(self, name) is not None and not isinstance(getattr(self, name), str):
                 raise TypeError(f"{name} must be a text or None; found {getattr(self, name)!r}")
@@ -84,7 +84,9 @@ class Params:
         for name in ("proxy", "links", "bounds", "legality"):
             choice(name, getattr(self, name))
         if self.engines_late and self.checks:
-            raise ValueError("engines_late is of kernels that are run once; with seeds, copies are both late and early")
+            raise ValueError(
+                "engines_late is for kernels that run once; a check, with seeds, tries copies both late and early"
+            )
         object.__setattr__(self, "raise_codes", tuple(self.raise_codes))
         if not self.checks and any(getattr(self, name) != DEFAULTS[name] for name in OF_CHECKS):
             raise ValueError(

@@ -67,8 +67,8 @@ def write_kernel(file: TextFile, primitive_name: str, context, params, target: s
         for number, aval in enumerate(avals):
             if jax_programs.is_extended(aval.dtype) and not is_key(aval.dtype) and not semaphore_name(aval.dtype):
                 raise ExportError(
-                    f"{role} {number} of the kernel is {aval.str_short()}: of what is no number, keys and semaphores "
-                    "are known as operands and results",
+                    f"{role} {number} of the kernel is {aval.str_short()}; expected an array of numbers, of keys or of "
+                    "semaphores",
                     call_place(context),
                 )
     jaxprs = params["jaxprs"] if "jaxprs" in params else (params["jaxpr"],)

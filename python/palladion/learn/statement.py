@@ -71,7 +71,7 @@ class Statement:
         if self.kind not in KINDS:
             raise ValueError(f"{self.title}: the kind of an exercise is one of {', '.join(KINDS)}; found {self.kind!r}")
         if (self.kind == "find") != bool(self.kernel) or (self.kind == "find") == bool(self.reference):
-            raise ValueError(f"{self.title}: an exercise has a reference, or one to find a race a kernel")
+            raise ValueError(f"{self.title}: an exercise has a reference, one to find a race has a kernel")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -48,7 +48,7 @@ _LAST_STORE = (
     "The warpgroup that stores waits with `wait_smem_to_gmem(1, wait_read_only=True)` after each tile of the output, "
     "and at its end for nothing: the last copy may still read shared memory when the block ends and gives it to "
     "another block. JAX's lowering adds no wait. `plgpu.wait_smem_to_gmem(0, wait_read_only=True)` after the loop "
-    "would mend it."
+    "would fix it."
 )
 _ASKED_BY_BOTH = (
     "The kernel's `dynamic_scheduling_loop` has a cluster of two blocks and says no `cluster_axes`, which JAX 0.12's "
@@ -59,7 +59,7 @@ _RETURNED = (
     "The kernel waits for no product: `emit_pipeline` with `delay_release=1` fills the slot of a step again once the "
     "product of the next step has been issued. `plgpu.wgmma` documents that at most the last product is in flight "
     "when it returns; JAX's lowering commits each product and waits for none, so a slot may be filled while an "
-    "earlier product still reads it. `plgpu.wgmma_wait(1)` after the product, as hopper_matmul has it, would mend it."
+    "earlier product still reads it. `plgpu.wgmma_wait(1)` after the product, as hopper_matmul has it, would fix it."
 )
 
 ARGUED = (
@@ -72,7 +72,7 @@ ARGUED = (
         "`ab_index_map` fetches ahead the bias block of the next rows where a block is skipped, and takes `q_seq_len "
         "// block_q - 1` for the last one. With 200 rows in blocks of 128 that is 0 and the last one is 1, so it "
         "asks for block 2, which starts past the array. The body of that program does not run and the results are "
-        "right, but a TPU would copy what lies behind the array. `pl.cdiv` would mend it.",
+        "right, but a TPU would copy what lies behind the array. `pl.cdiv` would fix it.",
     ),
     Argued(
         "megablox gmm f32 [256,128]x[2,128,128] groups 1, 2 of 4",

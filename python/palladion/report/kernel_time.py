@@ -41,7 +41,8 @@ class PathPart:
 @dataclasses.dataclass(frozen=True)
 class Placement:
     """`blocks` on `units` SMs or cores, at most `at_once` on one, because of `limit`;
-    of a GPU, in `waves`, the last with a block in a share of its places.
+    of a GPU, in `waves`, the last with a block in a share of its places. `timed`: of a Triton kernel, blocks that were
+    run; the others are taken to be like them.
     """
 
     blocks: int
@@ -50,6 +51,18 @@ class Placement:
     limit: str
     waves: int | None
     last_wave: float | None
+    timed: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Whole:
+    """What busy and waiting time of all `KernelTime.lines` adds up to together with `rest`, which is of no line: `of`
+    says what it is, such as "264 places for blocks" for all of the time. In cycles, by name.
+    """
+
+    of: str
+    cycles: float
+    rest: dict[str, float]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +76,7 @@ class KernelTime:
     l2_hit_rate: the share of all bytes read that L2 had, and of each operand in `l2_hit_rates`; None where nothing was
         read or the chip has no L2.
     stalls: what all threads waited for, in cycles by reason.
+    whole: of a GPU, what the rows by line add up to; None where a block has not ended.
     critical_path: what the last to end waited for, back to the start, the longest part first; the parts add up to
         `cycles`.
     data: the whole, as `palladion time --format json` has it.
@@ -86,6 +100,7 @@ class KernelTime:
     left_out: list[str]
     text: str
     data: dict
+    whole: Whole | None = None
     page: str | None = None
     trace: str | None = None
 
@@ -95,6 +110,12 @@ class KernelTime:
 
 def _stalls(entry: dict) -> dict[str, float]:
     return {one["reason"]: one["cycles"] for one in entry["stalls"]}
+
+
+def _whole(entry: dict | None) -> Whole | None:
+    if entry is None:
+        return None
+    return Whole(entry["of"], entry["cycles"], {part["name"]: part["cycles"] for part in entry["rest"]})
 
 
 def _frames(entry: dict) -> list[tuple[str, int, str]]:
@@ -140,6 +161,7 @@ def kernel_time(data: dict, text: str, page: str | None = None, trace: str | Non
         left_out=data["left_out"],
         text=text,
         data=data,
+        whole=_whole(data.get("whole")),
         page=page,
         trace=trace,
     )

@@ -36,7 +36,7 @@ class Finding(Fields):
 
     @property
     def symptoms(self) -> "list[Finding]":
-        """The findings that follow from this one, and go when it is mended."""
+        """The findings that follow from this one, and go when it is fixed."""
         return self._named(self._symptoms)
 
     def _more(self) -> dict:

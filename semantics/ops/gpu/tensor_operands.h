@@ -1,5 +1,5 @@
-// Operands of what is issued to a tensor core: views of shared and of tensor memory, of one block or of the two that
-// work together. Based on: tcgen05 of JAX's Mosaic GPU backend. What it does not know: which operation has which.
+// Operands of operations of a tensor core: views of shared and of tensor memory, of one block or of the two that work
+// together. Based on: tcgen05 of JAX's Mosaic GPU backend. Not known here: which operation has which.
 #ifndef PALLADION_SEMANTICS_OPS_GPU_TENSOR_OPERANDS_H_
 #define PALLADION_SEMANTICS_OPS_GPU_TENSOR_OPERANDS_H_
 

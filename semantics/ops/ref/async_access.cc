@@ -60,8 +60,8 @@ SyncElement ElementOf(const ViewPlan& view, const Step& step, Frame& frame) {
     if (box.start[d] < 0 || box.start[d] >= info.buffer_shape[d]) {
       frame.machine().Report(
           {.code = FindingCode::kOutOfBounds,
-           .message = Cat("index ", box.start[d], " of '", info.name, "', which has ", info.buffer_shape[d],
-                          " along dimension ", d, "; what the operation would do there is not done"),
+           .message = Cat("index ", box.start[d], " is out of bounds of '", info.name, "', which has ",
+                          info.buffer_shape[d], " elements along dimension ", d, "; the operation does nothing there"),
            .loc = step.loc,
            .text_line = step.text_line,
            .fix = "correct the index"});

@@ -78,8 +78,8 @@ void MarkUnseeded(const BitsParams& p, const Step& step, Frame& frame) {
   const bool other_task = IsOfAnotherTask(frame.generator());
   if (!other_task && frame.generator().key != CoreGenerator().key) return;
   const std::string_view why = other_task
-                                   ? ", which nothing orders after another one of its grid, draws before prng_seed"
-                                     " has seeded the generator of the core that runs it"
+                                   ? " draws before prng_seed has seeded the generator of its core: the program that"
+                                     " seeded it is not ordered before this one, and may run on another core"
                                    : " draws before prng_seed has seeded this core's generator";
   const Finding finding{.code = FindingCode::kUninitialised,
                         .message = Cat("prng_random_bits", AtAgent(NamingOf(frame.program()), frame.grid_index()), why),

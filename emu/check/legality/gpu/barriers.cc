@@ -108,15 +108,15 @@ constexpr std::string_view kAllocateAnswer = "allocate it as plgpu.TryClusterCan
 constexpr GpuLimit<OpSite> kBarrierUseLimits[] = {
     {{"barrier.cluster-use",
       "a cluster barrier is arrived at by barrier_arrive and waited for by barrier_wait; no copy, product, "
-      "tcgen05_commit_arrive, try_cluster_cancel or barrier_test is at one",
+      "tcgen05_commit_arrive, try_cluster_cancel or barrier_test uses one",
       "Mosaic GPU, CollectiveBarrierRef", "use a plgpu.Barrier for it, and arrive at the cluster's by barrier_arrive"},
      ClusterUse},
-    {{"barrier.one", "one operation is at one barrier of a group", "Mosaic GPU, BarrierRef", "index the group"},
+    {{"barrier.one", "an operation uses one barrier of a group", "Mosaic GPU, BarrierRef", "index the group"},
      OneBarrier},
     {{"cancel.answer", "the answer of a cancelled launch has 128 bits, in SMEM", kCancel, kAllocateAnswer}, Answer},
     {{"cancel.answer-view",
-      "the answer of a cancelled launch is seen as it was allocated, not as another type; with warpgroup semantics "
-      "neither reshaped nor of another block",
+      "the answer of a cancelled launch keeps the type of its allocation; with warpgroup semantics it is neither "
+      "reshaped nor in another block",
       kCancel, kAllocateAnswer},
      AnswerView},
     {{"cancel.answer-bytes", "with warpgroup semantics the answer of a cancelled launch is an array of 16 i8 or u8",

@@ -207,10 +207,12 @@ constexpr GpuLimit<OpSite> kDeviceLimits[] = {
       "8-bit floats of all devices are loaded and reduced on Blackwell (multimem.ld_reduce of sm_100 and later)",
       "PTX, multimem.ld_reduce", "convert to f16 first, or choose another target"},
      EightBits},
-    {{"devices.peer", "what all devices have is no plgpu.remote_ref", kLowering, "give the own device's ref"}, Peer},
+    {{"devices.peer", "the ref of a multimem operation is not a plgpu.remote_ref", kLowering,
+      "give the own device's ref"},
+     Peer},
     {{"devices.layout",
-      "multimem_load_reduce gives an array, in a strided or tiled layout; with lane semantics a layout_cast right "
-      "behind it says which",
+      "multimem_load_reduce gives an array, in a strided or tiled layout; with lane semantics a layout_cast "
+      "directly after it names the layout",
       kLoad, "cast it with plgpu.layout_cast right away"},
      LoadedLayout},
     {{"devices.width", "multimem_load_reduce loads 32, 64 or 128 bits of each lane at once, of whole rows of lanes",

@@ -57,8 +57,8 @@ constexpr GpuLimit<KernelSite> kMeshLimits[] = {
       "CUDA guide, Compute Capabilities", "use fewer Pallas threads"},
      BlockThreads},
     {{"mesh.grid-size",
-      "the last dimension of the grid is below 2^31, the one before and the product of the others at most 65535, each "
-      "times the cluster's",
+      "the last dimension of the grid is below 2^31, and the one before it and the product of the others are at "
+      "most 65535, each multiplied by the cluster's",
       "CUDA guide, Compute Capabilities", "make the last dimension the largest"},
      GridSize},
 };

@@ -192,7 +192,7 @@ constexpr GpuLimit<OpSite> kPeerLimits[] = {
     {{"peer.atomic", "no atomic update reaches another device", kLowering,
       "store what is to be added to the other device, and let it add", true},
      Updated},
-    {{"peer.source", "with warpgroup semantics a copy into SMEM is from the own device",
+    {{"peer.source", "with warpgroup semantics a copy into SMEM reads the own device's memory",
       "Mosaic GPU lowering, copy_gmem_to_smem", "use lane semantics, or let the other device store its part here",
       true},
      Fetched},
@@ -200,8 +200,8 @@ constexpr GpuLimit<OpSite> kPeerLimits[] = {
       "Mosaic GPU lowering, async_prefetch", "use lane semantics, or leave the prefetch out"},
      Prefetched},
     {{"peer.host",
-      "the device of a copy by TMA is named by numbers, places of devices in their mesh, and arithmetic on them, which "
-      "the host repeats (a contiguous store without a reduction is named by anything)",
+      "the device of a copy by TMA is computed from numbers, places of devices in their mesh, and arithmetic on "
+      "them, which the host repeats (a contiguous store without a reduction takes any device)",
       "Mosaic GPU, LaunchContext._recompute_peer_id",
       "copy in each branch of a condition from a device that is named by a number, or load and store through the ref",
       true},

@@ -116,13 +116,14 @@ std::optional<std::string> Banks(const ReadSite& site) {
 }
 
 constexpr GpuLimit<ReadSite> kReadLimits[] = {
-    {{"layout.tiles", "what is read in a tiled layout has its dimensions at the end, and fills its tiles",
+    {{"layout.tiles",
+      "an array that is read in a tiled layout has the dimensions of the layout at its end, and fills the "
+      "layout's tiles",
       "Mosaic GPU, TiledLayout.registers_shape", "read it in another layout, or in another shape"},
      Fills},
     {{"layout.banks",
-      "of SMEM that is read in a tiled layout at most two lanes read from one bank at once; with warpgroup semantics "
-      "this "
-      "holds of TCGEN05_TMEM_NATIVE of less than 8 bytes",
+      "where SMEM is read in a tiled layout, at most two lanes read from one bank at once; with warpgroup "
+      "semantics this holds for TCGEN05_TMEM_NATIVE of less than 8 bytes",
       "Mosaic GPU, plan_tiled_transfer",
       "tile and swizzle the ref, or write plgpu.load(ref, (), layout=..., optimized=False)"},
      Banks},

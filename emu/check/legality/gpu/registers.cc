@@ -133,9 +133,8 @@ std::optional<std::string> Budget(const KernelSite& site) {
 
 constexpr GpuLimit<KernelSite> kRegisterLimits[] = {
     {{"registers.budget",
-      "what the threads of a block have after set_max_registers, 128 lanes each, is at most 65536 registers (24 "
-      "counted "
-      "for a thread that asks for none)",
+      "the threads of a block, with 128 lanes each, have at most 65536 registers together after set_max_registers "
+      "(24 per lane are counted for a thread that requests none)",
       "CUDA guide, Compute Capabilities; PTX, setmaxnreg", "let other threads decrease more, or increase less"},
      Budget},
 };

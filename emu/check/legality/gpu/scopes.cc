@@ -104,7 +104,7 @@ constexpr GpuLimit<AllocatedRefSite> kAllocationLimits[] = {
     {{"scope.gmem", "run_scoped allocates in SMEM, TMEM and registers; in GMEM only regular semaphores",
       "Mosaic GPU lowering, run_scoped's resource estimator", "pass the memory as an operand"},
      GlobalMemory},
-    {{"scope.bytes", "what lies in SMEM fills whole bytes", "plgpu.RefUnion, Mosaic GPU's shared memory",
+    {{"scope.bytes", "an allocation in SMEM fills whole bytes", "plgpu.RefUnion, Mosaic GPU's shared memory",
       "make the shape larger"},
      WholeBytes},
     {{"machine.tmem", "tensor memory is Blackwell's (sm_100 and later)", "PTX, tcgen05",

@@ -203,17 +203,16 @@ constexpr GpuLimit<MmaSite> kMmaLimits[] = {
      Types},
     {{"mma.mixed", "a and b have one type", kMma, "convert one of them", true}, SameTypes},
     {{"mma.columns",
-      "N of a block is a multiple of 8, in a pair of 16, of integers twice that, of a block with M = 64 twice that "
-      "too; "
-      "at most 256 or 512, in a pair 128",
+      "N of a block is a multiple of 8, or of 16 in a pair; of twice that for integers, and of twice that again "
+      "for a block with M = 64; N is at most 256, or 512, and at most 128 in a pair",
       kMma, kShape},
      Columns},
     {{"mma.halves", "with M = 64 of one block the elements of a swizzle are at most N / 2", kMma,
       "use a smaller swizzle"},
      Halves},
     {{"mma.depth",
-      "K is a multiple of the elements that the swizzle's bytes hold, of twice them where a is sparse, with scales of "
-      "four blocks",
+      "K is a multiple of the number of elements in the swizzle's bytes, of twice that number if a is sparse, and "
+      "of four blocks with scales",
       kMma, kShape},
      Depth},
     {{"mma.layout", "with lane semantics operands in SMEM are tiled and swizzled", "Mosaic GPU lowering, tcgen05_mma",
@@ -247,7 +246,7 @@ constexpr GpuLimit<MmaSite> kMmaLimits[] = {
 
 constexpr GpuLimit<MmaSite> kShapeLimits[] = {
     {{"mma.shapes",
-      "acc (M, N) += a (M, K) @ b (K, N); in a pair b has half of the columns, and of a sparse a half of K is there",
+      "acc (M, N) += a (M, K) @ b (K, N); in a pair b has half of the columns, and a sparse a has half of K",
       "plgpu.tcgen05_mma", "transpose or slice the operands"},
      Shapes},
 };

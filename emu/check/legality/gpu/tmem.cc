@@ -66,13 +66,13 @@ constexpr GpuLimit<AllocatedRefSite> kAllocationLimits[] = {
       "as many as fit",
       kLayouts, "use 128 or 64 rows, and packed=True or False"},
      Layout},
-    {{"tmem.columns", "of a kernel's tensor memory at least one array has columns",
+    {{"tmem.columns", "at least one array in a kernel's tensor memory has columns",
       "Mosaic GPU lowering, ModuleContext.alloc_tmem", "give the array a shape without a 0, or leave it out"},
      NoColumns},
     {{"tmem.pair", "collective tensor memory is for clusters with an even number of blocks", kAllocation,
       "give the mesh a cluster of two, or leave out collective=True"},
      PairOfBlocks},
-    {{"tmem.mixed", "of a kernel all tensor memory is collective, or none",
+    {{"tmem.mixed", "all tensor memory of a kernel is collective, or none of it is",
       "Mosaic GPU lowering, lower_jaxpr_to_module", "allocate all of it with collective=True, or none"},
      Mixed},
 };
@@ -158,12 +158,13 @@ constexpr GpuLimit<ViewSite> kViewLimits[] = {
       "Mosaic GPU, TMEMRef.slice", "slice whole tiles, or allocate the parts by themselves"},
      Slice},
     {{"tmem.batches",
-      "of an array of batches in tensor memory one batch is seen, all its rows; a store takes all batches too",
+      "a view of an array of batches in tensor memory shows one batch with all its rows; a store may also take "
+      "all batches",
       "Mosaic GPU, ExpandLeadingBatchDimensionsTransform", "load and store the batches one by one"},
      Batches},
     {{"tmem.union",
-      "with warpgroup semantics a member of a union in tensor memory is loaded where something says its layout: an "
-      "operation of the tensor core on it, a store of a value in a layout, or the layout that it is loaded in",
+      "with warpgroup semantics the layout of a member of a union in tensor memory that is loaded is given by an "
+      "operation of the tensor core on it, by a store of a value in a layout, or by the load itself",
       "Mosaic GPU, layout inference", "give plgpu.async_load_tmem a layout", true},
      Union},
     {{"tmem.member", "with lane semantics members of a union in tensor memory have 128 rows",

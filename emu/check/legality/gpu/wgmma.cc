@@ -154,7 +154,7 @@ constexpr GpuLimit<WgmmaSite> kWgmmaLimits[] = {
     {{"wgmma.shapes", "acc (M, N) += a (M, K) @ b (K, N)", "plgpu.wgmma", "transpose or slice the operands"}, Shapes},
     {{"wgmma.m", "M is a multiple of 64", kWgmma, kShape}, Rows},
     {{"wgmma.n", "N is a multiple of 8, at most 256", kWgmma, kShape}, Columns},
-    {{"wgmma.k", "K is a multiple of the elements that the swizzle's bytes hold", kWgmma, kShape}, Depth},
+    {{"wgmma.k", "K is a multiple of the number of elements in the swizzle's bytes", kWgmma, kShape}, Depth},
     {{"wgmma.layout", "with lane semantics operands in SMEM are tiled and swizzled", "Mosaic GPU lowering, wgmma",
       "give the refs plgpu.TilingTransform and plgpu.SwizzleTransform"},
      Layout},

@@ -228,7 +228,8 @@ constexpr Limit<TpuOperandSite> kOperandLimits[] = {
     {{"tpu.operand.space", "memory is vmem, smem, hbm, any or semaphores",
       "lowering.py, _memory_space_to_mosaic_attribute", "use a memory space of jax.experimental.pallas.tpu"},
      OtherSpace},
-    {{"tpu.operand.cmem", "cmem is memory of chips that have it, as v4", "tpu_info.py, cmem_capacity_bytes", kUseVmem},
+    {{"tpu.operand.cmem", "cmem is used only on chips that have it, such as v4", "tpu_info.py, cmem_capacity_bytes",
+      kUseVmem},
      NoCmem},
 };
 
@@ -247,7 +248,7 @@ constexpr Limit<Kernel> kLaunchLimits[] = {
     {{"tpu.launch.semantics", "dimension_semantics has one entry for each dimension of the grid",
       "lowering.py, MosaicGridMapping", "give as many entries as the grid has dimensions"},
      Semantics},
-    {{"tpu.launch.collective-id", "a kernel has a collective_id if it gets the barrier semaphore, and only then",
+    {{"tpu.launch.collective-id", "a kernel has a collective_id if and only if it gets the barrier semaphore",
       "tpu_custom_call.py, _lower_to_custom_call_config",
       "set collective_id of pltpu.CompilerParams for kernels that call get_barrier_semaphore"},
      CollectiveId},

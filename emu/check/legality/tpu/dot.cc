@@ -89,10 +89,10 @@ std::optional<std::string> ByRow(const TpuOpSite& site) {
 constexpr std::string_view kSource = "lowering.py, _dot_general_lowering_rule";
 
 constexpr Limit<TpuOpSite> kDotLimits[] = {
-    {{"tpu.dot.unsigned", "operands of dot_general are floats or signed", kSource, "convert to a signed type first"},
+    {{"tpu.dot.unsigned", "dot_general takes floats or signed integers", kSource, "convert to a signed type first"},
      Unsigned},
     {{"tpu.dot.scalar", "the result of dot_general is an array", kSource, "multiply and use jnp.sum"}, ToScalar},
-    {{"tpu.dot.precision", "both operands of dot_general have the precision DEFAULT or HIGHEST, and the same", kSource,
+    {{"tpu.dot.precision", "both operands of dot_general have the same precision, DEFAULT or HIGHEST", kSource,
       "use lax.Precision.HIGHEST or leave it out"},
      Precision},
     {{"tpu.dot.contracted", "dot_general contracts one dimension", "tpu.matmul, verifier",
@@ -105,9 +105,8 @@ constexpr Limit<TpuOpSite> kDotLimits[] = {
       "give preferred_element_type=jnp.float32 (or int32), and convert after it"},
      Result},
     {{"tpu.dot.row",
-      "a product with one row along the last dimensions is of floats but f16; operands have the result's type, or of "
-      "one "
-      "row each are narrower with an f32 result",
+      "a product with a single row, along the last dimensions, gives floats other than f16, and its operands have "
+      "the result's type; two single rows may also be narrower floats with an f32 result",
       kSource, "convert both operands to f32 first"},
      ByRow},
 };

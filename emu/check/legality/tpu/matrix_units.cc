@@ -49,16 +49,18 @@ std::optional<std::string> Rows(const TpuOpSite& site) {
 constexpr std::string_view kSource = "primitives.py, documentation";
 
 constexpr Limit<TpuOpSite> kLimits[] = {
-    {{"tpu.mxu.chip", "matrix units are driven by hand on chips that have accumulators, as v7x",
+    {{"tpu.mxu.chip", "operations on matrix units exist only on chips with accumulators, such as v7x",
       "tpu_info.py, num_accumulators", "use jnp.dot"},
      OnChip},
     {{"tpu.mxu.number", "mxu_index and acc_addr are numbers of a unit and of an accumulator that the chip has",
       "tpu_info.py, num_mxus and num_accumulators", "count from 0"},
      Numbers},
-    {{"tpu.mxu.rhs", "what is pushed is a matrix of 256 x 256", kSource, "push blocks of 256 x 256, padded with zeros"},
+    {{"tpu.mxu.rhs", "the matrix that is pushed is 256 x 256", kSource, "push blocks of 256 x 256, padded with zeros"},
      Pushed},
-    {{"tpu.mxu.lhs", "rows that are multiplied have 256 elements, and come in multiples of 8 of 32 bits each", kSource,
-      "take 8 rows of 32-bit numbers, 16 of 16-bit ones, 32 of 8-bit ones, or a multiple"},
+    {{"tpu.mxu.lhs",
+      "the rows that are multiplied have 256 elements, and their number is a multiple of 8 for 32-bit elements, "
+      "of 16 for 16-bit ones and of 32 for 8-bit ones",
+      kSource, "take 8 rows of 32-bit numbers, 16 of 16-bit ones, 32 of 8-bit ones, or a multiple"},
      Rows},
 };
 

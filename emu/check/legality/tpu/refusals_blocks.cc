@@ -38,13 +38,15 @@ constexpr std::string_view kSource =
 
 constexpr Refusal<TpuOperandSite> kBlocks[] = {
     {{{"tpu.compiler.block-rows",
-       "a block of a 16-bit array has multiples of 16 rows on v7x where the array has, or all of them", kSource,
-       "use a multiple of 16 as the last but one dimension, or all of the array's"},
+       "on v7x, a block of a 16-bit array whose rows are a multiple of 16 has a multiple of 16 rows, or all of "
+       "them",
+       kSource, "use a multiple of 16 as the last but one dimension, or all of the array's"},
       "v7x",
       Certainty::kReported},
      HalfWords},
     {{{"tpu.compiler.block-bytes",
-       "a block of an array of 8 or 4 bits has multiples of 32 or 64 rows where the array has, or all of them",
+       "a block of an 8-bit (4-bit) array whose rows are a multiple of 32 (64) has a multiple of 32 (64) rows, or "
+       "all of them",
        "tpu_info.py, get_sublane_tiling, and error E2002", "use a multiple of the tile as the last but one dimension"},
       "all",
       Certainty::kFollows},

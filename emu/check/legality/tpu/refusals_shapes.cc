@@ -102,7 +102,7 @@ std::optional<std::string> Gathered(const TpuOpSite& site) {
 }
 
 constexpr Refusal<TpuOpSite> kShapes[] = {
-    {{{"tpu.compiler.new-last-dim", "mask[:, None], which makes a new last dimension of 1, is not of bools",
+    {{{"tpu.compiler.new-last-dim", "a new last dimension of 1, as in mask[:, None], is not added to an array of bools",
        "jax#37370; infer_vector_layout.cc: \"Insertion of minor dim that is not a no-op only supported for 32-bit "
        "types\"",
        "add the dimension before the comparison, or convert to i32, add it and compare with zero"},
@@ -123,13 +123,13 @@ constexpr Refusal<TpuOpSite> kShapes[] = {
       "all",
       Certainty::kSource},
      Transposed},
-    {{{"tpu.compiler.roll", "pltpu.roll is of arrays of rank 2 or more, of 32-bit elements",
+    {{{"tpu.compiler.roll", "pltpu.roll takes arrays of rank 2 or more with 32-bit elements",
        "apply_vector_layout.cc, tpu.rotate and tpu.dynamic_rotate", "convert to 32 bits and add a dimension in front"},
       "all",
       Certainty::kSource},
      Rotated},
     {{{"tpu.compiler.gather",
-       "a gather is along 128 lanes at most, of 32-bit elements, or along 8 rows at most: one register",
+       "a gather takes 32-bit elements within one register: along at most 128 lanes, or along at most 8 rows",
        "apply_vector_layout.cc, tpu.dynamic_gather",
        "gather within each register and select, multiply by a one-hot matrix, or loop over indices in smem"},
       "all",

@@ -64,22 +64,20 @@ constexpr std::string_view kWholeTiles =
 
 constexpr Refusal<SliceSite> kSlices[] = {
     {{{"tpu.compiler.slice-start",
-       "a slice of the last two dimensions of a ref, as a copy takes it, begins at a multiple of the tile",
-       kSliceSource, kWholeTiles}},
+       "a slice of the last two dimensions of a ref, as in a copy, begins at a multiple of the tile", kSliceSource,
+       kWholeTiles}},
      SliceStart},
     {{{"tpu.compiler.slice-proof",
-       "the start of a slice of the last two dimensions of a ref, as a copy takes it, is provably a multiple of the "
-       "tile: "
-       "a constant, pl.multiple_of, or a sum or product of such",
+       "the start of a slice of the last two dimensions of a ref, as in a copy, is provably a multiple of the "
+       "tile: a constant, pl.multiple_of, or a sum or product of such",
        kSliceSource,
        "multiply the index by the tile, or promise with pl.multiple_of that it is such a multiple; or make it a "
        "dimension "
        "before the last two, which are free"}},
      SliceProof},
     {{{"tpu.compiler.slice-size",
-       "a slice of the last two dimensions of a ref, as a copy takes it, is all of the array's dimension or a multiple "
-       "of "
-       "the tile",
+       "a slice of the last two dimensions of a ref, as in a copy, takes all of the array's dimension or a "
+       "multiple of the tile",
        kSliceSource, kWholeTiles}},
      SliceSize},
 };
@@ -122,9 +120,8 @@ std::optional<std::string> StridedBits(const SliceSite& site) {
 
 constexpr Refusal<SliceSite> kAccesses[] = {
     {{{"tpu.compiler.strided",
-       "a load or a store with a step is of 32-bit elements, of a ref of rank 2 or more whose last dimension is 128, "
-       "all "
-       "of which it takes",
+       "a load or a store with a step has 32-bit elements, of a ref of rank 2 or more, and takes all of a last "
+       "dimension of 128",
        "jax#29520, tpu-inference#3198; apply_vector_layout.cc, tpu.strided_load: \"The last dim size is not 128 in "
        "original base memref\"",
        "give the ref the shape (.., d / 128, 128), or load all of it and select"},
@@ -132,8 +129,8 @@ constexpr Refusal<SliceSite> kAccesses[] = {
       Certainty::kReported},
      StridedBits},
     {{{"tpu.compiler.access-proof",
-       "where a load or a store begins in the last two dimensions is a constant, or provably a multiple of the tile: "
-       "pl.multiple_of, or a sum or product of such; one row of 32-bit elements is free",
+       "the start of a load or a store in the last two dimensions is a constant, or provably a multiple of the "
+       "tile: pl.multiple_of, or a sum or product of such; one row of 32-bit elements may start anywhere",
        "infer_vector_layout.cc, vector.load; error E2003, \"cannot statically prove that index in dimension 1 is a "
        "multiple of 128\"",
        "multiply the index by the tile, or promise with pl.multiple_of that it is such a multiple; else load whole "

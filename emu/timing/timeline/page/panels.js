@@ -40,7 +40,7 @@ function fillHead() {
     barRows(card("Limits, of the time"), data.roofline.slice(0, 4).map(bound =>
       [bound.limit, bound.ns / data.ns, percent(bound.ns / data.ns), bound.limit + ": at least " + timeText(bound.ns)]));
   if (data.units.length)
-    barRows(card("Busy, of the time"), data.units.slice().sort((a, b) => b.busy - a.busy).slice(0, 4).map(use => [use.unit, use.busy, percent(use.busy)]));
+    barRows(card("Busy, of the cycles"), data.units.slice().sort((a, b) => b.busy - a.busy).slice(0, 4).map(use => [use.unit, use.busy, percent(use.busy)]));
   fillStalls();
   fillFindings();
 }
@@ -57,7 +57,7 @@ function fillStalls() {
   }
   const top = [...stalls.values()].filter(s => s.waited > 0).sort((a, b) => b.waited - a.waited);
   if (!top.length) return;
-  const node = card("Longest waits", "wide"), all = top.reduce((sum, s) => sum + s.waited, 0);
+  const node = card("Longest waits, of all at lines", "wide"), all = top.reduce((sum, s) => sum + s.waited, 0);
   for (const stall of top.slice(0, 4)) {
     const name = (stall.source ? sources[stall.source].short + ":" : "line ") + stall.number;
     const row = make("button", "row stall"), label = make("span", "name");

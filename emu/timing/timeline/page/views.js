@@ -70,7 +70,8 @@ function shareCell(share, cell, className, title) {
 const placeOfLine = line => { const frame = framesOf(line.place)[0]; return frame ? [frame[0] + 1, frame[1]] : [0, line.line]; };
 
 // Lines of the user's source over all threads of the chip; instructions of one line are added up. What threads waited
-// for at no line is a row, too: blocks that begin where others have ended.
+// for at no line is a row, too: blocks that begin where others have ended. So is what else of the whole is of no line.
+const LAUNCH = "the launch of its block";
 function lineRows() {
   const rows = new Map(), cell = line => {
     const [source, number] = placeOfLine(line), key = source + ":" + number;
@@ -88,15 +89,20 @@ function lineRows() {
     const rest = [...rows.values()].reduce((left, row) => left - (row.stalls.get(stall.reason) || 0), stall.cycles);
     if (rest < .5) continue;
     const path = (data.path || []).reduce((sum, part) => sum + (!part.line && part.doing.endsWith(stall.reason) ? part.cycles : 0), 0);
-    rows.set(stall.reason, {source: 0, number: 0, name: stall.reason === "the launch of its block" ? "launches of later blocks" : stall.reason, busy: 0, waited: rest, runs: 0, path, why: "", longest: 0, stalls: new Map([[stall.reason, rest]])});
+    const name = stall.reason === LAUNCH ? "launches of later blocks" : stall.reason;
+    rows.set(name, {source: 0, number: 0, name, busy: 0, waited: rest, runs: 0, path, why: "", longest: 0, stalls: new Map([[stall.reason, rest]])});
+  }
+  for (const {name, cycles} of data.whole ? data.whole.rest : []) {
+    if (!rows.has(name)) rows.set(name, {source: 0, number: 0, name, busy: 0, waited: cycles, runs: 0, path: 0, why: "", longest: 0, stalls: new Map()});
   }
   for (const row of rows.values()) row.stall = ([...row.stalls].sort((a, b) => b[1] - a[1])[0] || [""])[0];
   return [...rows.values()];
 }
 const lineOrder = {by: "time", down: true};
 function fillLines(node) {
-  const rows = lineRows(), all = rows.reduce((sum, row) => sum + row.busy + row.waited, 0) || 1;
-  node.append(make("p", "soft", "Time of all threads of the chip, as a share of their time together (" + grouped(all) + " cycles)" + (data.path && data.path.length ? "; \u201cpath\u201d is the share of the kernel\u2019s time on its critical path." : ".")));
+  const rows = lineRows(), sum = rows.reduce((sum, row) => sum + row.busy + row.waited, 0) || 1, all = data.whole ? data.whole.cycles : sum;
+  const of = data.whole ? "Shares of " + data.whole.of + " for all of the " + timeText(data.ns) : "Time of all threads of the chip, as a share of their time together";
+  node.append(make("p", "soft", of + " (" + grouped(all) + " cycles)" + (data.path && data.path.length ? "; \u201cpath\u201d is the share of the kernel\u2019s time on its critical path." : ".")));
   const columns = [
     {name: "line", title: "where it stands in the source", down: false, key: row => row.source * 1e7 + row.number, show: (row, cell) => { if (row.name) { cell.append(row.name); return; } const text = textOfLine(row.source, row.number); cell.append(lineButton(row.source, row.number), make("code", "", text)); cell.title = text; cell.className = "text"; }},
     {name: "time", title: "busy and waiting together", number: true, key: row => row.busy + row.waited, show: (row, cell) => shareCell((row.busy + row.waited) / all, cell, "", grouped(row.busy + row.waited) + " cycles")},
@@ -109,7 +115,7 @@ function fillLines(node) {
   node.append(sortable(columns, rows, lineOrder, again));
   if (data.stalls && data.stalls.length) {
     const waited = data.stalls.reduce((sum, stall) => sum + stall.cycles, 0) || 1, list = make("div", "bars");
-    node.append(make("h2", "", "What all threads waited for"), list);
+    node.append(make("h2", "", "What all threads waited for, of these waits"), list);
     barRows(list, data.stalls.map(stall => [stall.reason, stall.cycles / waited, percent(stall.cycles / waited), stall.reason + ": " + grouped(stall.cycles) + " cycles"]));
   }
 }

@@ -1,9 +1,9 @@
-// What a Triton kernel's timelines of all its SMs add up to, against its report: for the conformance suite, by
-// emu/testing/triton_lanes.h. Nothing may be lost on the way from the timer to the picture: busy and waited time of
-// each line, stalls of each class, launches of blocks, and, of each place for a block, all of the time. Limits: kernels
-// whose spans are fewer than a timeline keeps.
-#ifndef PALLADION_EMU_TIMING_TRITON_LANES_H_
-#define PALLADION_EMU_TIMING_TRITON_LANES_H_
+// What a Triton kernel's timelines of all its SMs add up to, against its report: for the conformance suite, as
+// for_tests.h, and for tests of the timeline. Nothing may be lost on the way from the timer to the picture: busy and
+// waited time of each line, stalls of each class, launches of blocks, and, of each place for a block, all of the time.
+// Limits: kernels whose spans are fewer than a timeline keeps.
+#ifndef PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
+#define PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +27,7 @@
 
 namespace palladion::timing {
 
-class TritonLanes {
+class TritonLanesSum {
  public:
   // Adds a timeline of one SM.
   void Add(const timeline::Timeline& timeline) {
@@ -62,6 +62,11 @@ class TritonLanes {
     for (const auto& [reason, cycles] : stalls_) stalls += cycles;
     Compare("all stalls", stalls, stalls_of_report);
     Compare("in blocks", busy + stalls - stalls_[kLaunch], in_blocks_);
+    if (timing.whole.has_value()) {
+      for (const report::Whole::Part& part : timing.whole->rest) {
+        if (part.name.starts_with("tail")) Compare(part.name, tail_, part.time.value());
+      }
+    }
     return wrong_;
   }
 
@@ -108,13 +113,14 @@ class TritonLanes {
     for (const timeline::Span& span : spans) {
       if (span.kind == timeline::SpanKind::kWork) in_blocks_ += Cycles(span);
       if (span.what.starts_with("launch of ")) stalls_[kLaunch] += Cycles(span);
+      if (span.what.starts_with("tail") || span.what == "free") tail_ += Cycles(span);
     }
   }
 
   using Line = std::pair<int, std::string>;  // and its operation
   std::map<Line, double> busy_, waited_;
   std::map<std::string, double> stalls_;
-  double in_blocks_ = 0;
+  double in_blocks_ = 0, tail_ = 0;
   std::string wrong_;
 };
 
@@ -128,7 +134,7 @@ inline absl::StatusOr<std::string> LostOnTheLanes(std::string_view text, std::st
     return TimeKernel({.kernel = kernel, .inputs = inputs, .machine = machine, .run = {}, .timeline = timeline});
   };
   PALLADION_ASSIGN_OR_RETURN(const base::Timed plain, timed(std::nullopt));
-  TritonLanes lanes;
+  TritonLanesSum lanes;
   for (std::int64_t sm = 0; sm < plain.timing.placement.units; ++sm) {
     PALLADION_ASSIGN_OR_RETURN(const base::Timed drawn, timed(timeline::TimelineOptions{.unit = sm}));
     if (drawn.timeline->dropped > 0) return absl::OutOfRangeError("more spans than a timeline keeps");
@@ -143,4 +149,4 @@ inline absl::StatusOr<std::string> LostOnTheLanes(std::string_view text, std::st
 
 }  // namespace palladion::timing
 
-#endif  // PALLADION_EMU_TIMING_TRITON_LANES_H_
+#endif  // PALLADION_EMU_TESTING_TRITON_LANES_SUM_H_
