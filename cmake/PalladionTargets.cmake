@@ -88,15 +88,25 @@ function(palladion_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# palladion_library(NAME DIRS dir... LINKS target... [FLAGS_OF_ITS_OWN] [NOT_FUZZED]): one static library from every .cc of
-# the folders that is not a test. NOT_FUZZED: no libFuzzer binary links it (palladion_not_fuzzed).
+# palladion_library(NAME DIRS dir... [WITHOUT file...] LINKS target... [FLAGS_OF_ITS_OWN] [NOT_FUZZED]): one static library
+# from every .cc of the folders that is not a test, but the files WITHOUT. X_wasm.cc stands in for X.cc where the preset
+# wasm builds, and nowhere else. NOT_FUZZED: no libFuzzer binary links it (palladion_not_fuzzed).
 function(palladion_library name)
-  cmake_parse_arguments(ARG "FLAGS_OF_ITS_OWN;NOT_FUZZED" "" "DIRS;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "FLAGS_OF_ITS_OWN;NOT_FUZZED" "" "DIRS;LINKS;WITHOUT" ${ARGN})
   set(sources)
   foreach(dir ${ARG_DIRS})
     file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.cc)
     list(FILTER found EXCLUDE REGEX "_(test|fuzz|main)\\.cc$")
     list(APPEND sources ${found})
+  endforeach()
+  set(wasm ${sources})
+  list(FILTER wasm INCLUDE REGEX "_wasm\\.cc$")
+  if(EMSCRIPTEN)
+    list(TRANSFORM wasm REPLACE "_wasm\\.cc$" ".cc")
+  endif()
+  list(REMOVE_ITEM sources ${wasm})
+  foreach(file ${ARG_WITHOUT})
+    list(FILTER sources EXCLUDE REGEX "/${file}$")
   endforeach()
   if(NOT sources)  # a folder that is still empty: nothing to build, yet what it links to is declared
     add_library(${name} INTERFACE)

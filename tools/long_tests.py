@@ -66,6 +66,7 @@ PARTS = (
     Part("threads", "what uses host threads, under ThreadSanitizer", "three test programs", ("test-threads",)),
     Part("debian", "both builds and all tests of the release on Debian 13", "all tests", ("test-debian", "13")),
     Part("notebooks", "the course's notebooks in Jupyter's kernel", "15 chapters", ("site", "--notebooks")),
+    Part("browser", "every case as WebAssembly and natively, byte for byte", "all cases", ("site", "--browser-test")),
     Part("golden", "what JAX's lowerings refuse, asked again", "all kernels", ("golden",)),
     Part("exhaustive", "functions and conversions over every input of a type", "all inputs", ("exhaustive",)),
 )

@@ -15,10 +15,12 @@ setup_site() {
     echo "$key" >"$folder/stamp"
 }
 
-# A warning of Sphinx, such as a link that leads nowhere, is an error.
+# build_site [--browser]: with the page that runs the command, which stands in build-wasm. A warning of Sphinx, such as a link
+# that leads nowhere, is an error.
 build_site() {
   setup_site &&
     "$PYTHON" tools/site_pages.py stage &&
+    { [[ ${1:-} != --browser ]] || "$PYTHON" tools/browser_page.py build-wasm build/site/source; } &&
     rm -rf build/site/html &&
     build/site/venv/bin/python -m sphinx -q -W --keep-going -d build/site/doctrees -b html build/site/source build/site/html &&
     "$PYTHON" tools/site_pages.py check

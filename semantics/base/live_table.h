@@ -39,7 +39,8 @@ class LiveTable {
   template <class... Args>
   T& Add(Args&&... args) {
     const std::size_t page = next_ / kPerPage - first_page_;
-    if (page == pages_.size()) pages_.push_back(std::make_unique_for_overwrite<Page>());
+    // Not std::make_unique, which would write all of it; libc++ 13 has no std::make_unique_for_overwrite.
+    if (page == pages_.size()) pages_.push_back(std::unique_ptr<Page>(new Page));
     ++pages_[page]->live;
     ++live_;
     return pages_[page]->entries[next_++ % kPerPage].emplace(std::forward<Args>(args)...);

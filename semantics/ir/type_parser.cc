@@ -8,6 +8,9 @@
 namespace palladion {
 namespace {
 
+// Of one array, where sizes in bytes have 32 bits (WebAssembly): 2 GiB of its widest elements.
+constexpr std::int64_t kMostOf32Bits = std::int64_t{1} << 28;
+
 std::optional<ElementKind> SyncKindFromName(std::string_view name) {
   for (int i = 1; i <= static_cast<int>(ElementKind::kBarrierSem); ++i) {
     if (Name(static_cast<ElementKind>(i)) == name) return static_cast<ElementKind>(i);
@@ -121,6 +124,10 @@ absl::Status TypeParser::ParseDims(Type* type) {
             start, Cat("an array has more than ", kMaxElements, " elements (2^36); split it into several arrays"));
       }
       if (dim > 0) count *= dim;
+      if (sizeof(std::size_t) < sizeof(std::int64_t) && count > kMostOf32Bits) {
+        return in_.Limit(start, Cat("an array has more than ", kMostOf32Bits,
+                                    " elements (2^28), the most of this 32-bit build; use the native command"));
+      }
     }
     PALLADION_RETURN_IF_ERROR(in_.Accept(",", &more));
   }

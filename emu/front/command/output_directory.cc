@@ -30,8 +30,10 @@ absl::Status WithPlace(std::string_view place, const absl::Status& status) {
 int MoveKeeping(const std::string& from, const std::string& to) {
   std::error_code error;
   if (fs::is_directory(fs::symlink_status(to, error))) return EISDIR;
+#ifdef RENAME_EXCHANGE  // not in WebAssembly's C library, whose files end with the program
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) return 0;
   if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) return errno;
+#endif
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
 }
 

@@ -22,6 +22,22 @@ std::size_t GroupLimit() {
   return limit;
 }
 
+std::uint64_t BytesOf(const Type& type) {
+  return static_cast<std::uint64_t>(NumElements(type.shape)) * BytesPerElement(type);
+}
+
+// Where std::size_t has 32 bits (WebAssembly), the program's own sums may have wrapped: then what its values take one
+// after another is what it needs.
+std::uint64_t ValueBytes(const Program& program) {
+  const std::size_t bytes = program.arena_bytes + program.scratch_bytes;  // at most 2^22 values of 2^40 bytes
+  if constexpr (sizeof(std::size_t) < sizeof(std::uint64_t)) {
+    std::uint64_t apart = 0;
+    for (const SlotInfo& slot : program.slots) apart += slot.bytes;
+    if (apart > std::numeric_limits<std::size_t>::max()) return apart;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::size_t HostMemoryLimit() {
@@ -39,22 +55,20 @@ std::size_t MemoryLimitOf(const RunOptions& options) {
   return options.memory_limit == 0 ? HostMemoryLimit() : options.memory_limit;
 }
 
-std::size_t MemoryNeeded(const kernel::PreparedKernelState& kernel) {
+std::uint64_t MemoryNeeded(const kernel::PreparedKernelState& kernel) {
   const Program& program = kernel.program();
-  std::size_t bytes = program.arena_bytes + program.scratch_bytes;  // at most 2^22 values of 2^40 bytes
+  std::uint64_t bytes = ValueBytes(program);
   for (const OperandInfo& info : program.operand_infos)
-    bytes += ByteSize(info.type) * static_cast<std::size_t>(program.devices);
+    bytes += BytesOf(info.type) * static_cast<std::uint64_t>(program.devices);
   return bytes;
 }
 
 absl::Status CheckMemory(const kernel::PreparedKernelState& kernel, std::size_t limit) {
-  const std::size_t needed = MemoryNeeded(kernel);
+  const std::uint64_t needed = MemoryNeeded(kernel), values = ValueBytes(kernel.program());
   if (needed <= limit) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      Cat("kernel @", kernel.program().kernel_name, " needs ", needed, " bytes for its operands (",
-          needed - kernel.program().arena_bytes - kernel.program().scratch_bytes, ") and its values (",
-          kernel.program().arena_bytes + kernel.program().scratch_bytes, "); the limit is ", limit,
-          "; use smaller shapes or a larger host"));
+  return absl::ResourceExhaustedError(Cat("kernel @", kernel.program().kernel_name, " needs ", needed,
+                                          " bytes for its operands (", needed - values, ") and its values (", values,
+                                          "); the limit is ", limit, "; use smaller shapes or a larger host"));
 }
 
 }  // namespace palladion::agents

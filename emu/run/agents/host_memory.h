@@ -4,6 +4,7 @@
 #define PALLADION_EMU_RUN_AGENTS_HOST_MEMORY_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "emu/kernel/prepared_kernel.h"
@@ -17,7 +18,7 @@ std::size_t HostMemoryLimit();
 std::size_t MemoryLimitOf(const RunOptions& options);
 
 // Bytes of the kernel's operands, its scratch operands and the values of its program; run_scoped comes on top.
-std::size_t MemoryNeeded(const kernel::PreparedKernelState& kernel);
+std::uint64_t MemoryNeeded(const kernel::PreparedKernelState& kernel);
 
 // ResourceExhausted when that is more than `limit`.
 absl::Status CheckMemory(const kernel::PreparedKernelState& kernel, std::size_t limit);

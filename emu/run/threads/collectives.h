@@ -4,12 +4,12 @@
 #ifndef PALLADION_EMU_RUN_THREADS_COLLECTIVES_H_
 #define PALLADION_EMU_RUN_THREADS_COLLECTIVES_H_
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -25,7 +25,9 @@ struct CollectiveGroup {
   std::vector<std::int64_t> blocks;  // their index; -1: any
   std::size_t thread = 0, lane = 0;
   std::string kinds;  // of what: copies and allocations have no order among each other
-  friend auto operator<=>(const CollectiveGroup&, const CollectiveGroup&) = default;
+  friend bool operator<(const CollectiveGroup& a, const CollectiveGroup& b) {
+    return std::tie(a.blocks, a.thread, a.lane, a.kinds) < std::tie(b.blocks, b.thread, b.lane, b.kinds);
+  }
 
   std::vector<std::size_t> GridDims() const;  // along which they differ
 };

@@ -169,7 +169,10 @@ CancelAnswer LaunchControl::Read(AgentId thread, const std::byte* bytes, const S
   } else {
     given.readers.push_back(reader);
     if (on_read_)
-      on_read_({.thread = thread, .serial = answer.serial, .cluster = *given.work, .site = CodeSite::Of(site)});
+      on_read_({.thread = thread,
+                .serial = static_cast<std::size_t>(answer.serial),
+                .cluster = *given.work,
+                .site = CodeSite::Of(site)});
   }
   return {.is_one = true, .success = true, .cluster = *given.work};
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -135,7 +136,7 @@ std::string StallsText(const Timing& timing) {
 struct SourceLine {
   std::string file;
   int line = 0;
-  auto operator<=>(const SourceLine&) const = default;
+  bool operator<(const SourceLine& other) const { return std::tie(file, line) < std::tie(other.file, other.line); }
 };
 struct OfLine {
   machines::Cycles busy, waited;
