@@ -27,7 +27,8 @@ std::set<std::string> ReadKeys(std::optional<bool> of_triton = std::nullopt) {
     const std::string path = entry.path().string();
     const bool source = entry.path().extension() == ".cc" || entry.path().extension() == ".h";
     if (!source || path.find("_test") != std::string::npos) continue;
-    if (of_triton.value_or(false) != (of_triton.has_value() && path.find("/timing/triton/") != std::string::npos)) continue;
+    if (of_triton.value_or(false) != (of_triton.has_value() && path.find("/timing/triton/") != std::string::npos))
+      continue;
     std::ifstream file(path);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     for (std::sregex_iterator at(text.begin(), text.end(), key), end; at != end; ++at) keys.insert((*at)[1]);
