@@ -44,7 +44,7 @@ def errors(page):
     for row in rows_below(page, "| products of M = 128, one SM, B300 |"):
         if row[0].startswith("found"):
             yield from ((False, percent(cell)) for cell in row[1:])
-    for row in rows_below(page, "| bytes under way for each SM |"):
+    for row in rows_below(page, "| bytes in flight for each SM |"):
         if row[0].startswith("found"):  # the bandwidth is from the two last
             yield from ((i >= 4, percent(cell) - 100) for i, cell in enumerate(row[1:]))
 
