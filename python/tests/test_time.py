@@ -175,7 +175,7 @@ def test_a_page_has_another_run_beside_its_own():
     assert page.split('id="other">')[1].split("</script>")[0] == data
     with pytest.raises(_library.PalladionError, match="not a page of `palladion time --page`"):
         palladion.time(double, ones(), target="v5e", timeline=0, compare="<html>")
-    with pytest.raises(_library.PalladionError, match="a timeline of device 1 is asked for"):
+    with pytest.raises(_library.PalladionError, match="a timeline of device 1 is requested"):
         palladion.time(double, ones(), target="v5e", timeline=(1, 0))
     with pytest.raises(ValueError, match="say which SM or core: timeline=0"):
         palladion.time(double, ones(), target="v5e", compare=before)
