@@ -83,7 +83,8 @@ run_python_tests() {
 
 # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
 # recordings are held once, with the release. Of the three hundred random kernels two hundred meet this JAX, and of the two
-# hundred random pipelines one hundred: the same programs in another version's interpreter. Keys and the page that runs kernels need a browser.
+# hundred random pipelines one hundred: the same programs in another version's interpreter. Keys, and the page that runs kernels,
+# need a browser, which that Debian does not have.
 meet_jax() {
   local ignored=() file
   for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden browser_page \

@@ -108,7 +108,8 @@ bool MayLeaveBlocksOut(const TimedCall& call, const kernel::PreparedKernelState&
                        const agents::LaunchOptions& options) {
   if (call.every_wave || call.timeline.has_value()) return false;
   if (std::find(options.moved.begin(), options.moved.end(), true) != options.moved.end()) return false;
-  return !HasAtomics(kernel.text().bodies[0].region);
+  const std::vector<Body>& bodies = kernel.text().bodies;
+  return std::none_of(bodies.begin(), bodies.end(), [](const Body& body) { return HasAtomics(body.region); });
 }
 
 // What a run needs, with all of its blocks or with some left out. All outlive it.
