@@ -13,6 +13,10 @@ endif()
 if(PALLADION_SANITIZE)
   # Every finding ends the process: one that is only printed is one that no test sees.
   add_compile_options(-fsanitize=${PALLADION_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  if(PALLADION_SANITIZE MATCHES "address" AND PALLADION_SANITIZE MATCHES "undefined")
+    # An access beyond the end of an object, which AddressSanitizer sees too: a sixth of the time to compile a library.
+    add_compile_options(-fno-sanitize=object-size)
+  endif()
   add_link_options(-fsanitize=${PALLADION_SANITIZE})
 endif()
 if(PALLADION_FUZZ)
@@ -44,11 +48,13 @@ function(palladion_check_fuzzed target)
   endforeach()
 endfunction()
 
-# palladion_not_optimised(TARGET): tests of a sanitized build. They run for a moment each and call the library, which stays
-# optimised; without -O1 a file of them compiles in less than half the time.
+# palladion_not_optimised(TARGET): tests. They run for a moment each and call the library, which stays optimised. Without -O1 a
+# file of them compiles in less than half the time in a sanitized build, and with -O1 for -O2 in three quarters in another.
 function(palladion_not_optimised target)
   if(PALLADION_SANITIZE)
     target_compile_options(${target} PRIVATE -O0)
+  elseif(CMAKE_BUILD_TYPE STREQUAL "Release")
+    target_compile_options(${target} PRIVATE -O1)
   endif()
 endfunction()
 

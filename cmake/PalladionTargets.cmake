@@ -158,8 +158,8 @@ function(palladion_tests name)
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE palladion_flags ${ARG_LINKS} GTest::gtest GTest::gtest_main)
   palladion_not_fuzzed(${name})
-  if(NOT (ARG_OPTIMISED AND PALLADION_SANITIZE))
-    palladion_precompile(${name} TESTS)  # of a sanitized build the header is not optimised, and these could not read it
+  if(NOT ARG_OPTIMISED)
+    palladion_precompile(${name} TESTS)  # the header is not optimised, and the others could not read it
     palladion_not_optimised(${name})
   endif()
   palladion_add_to_tests(${name})

@@ -85,7 +85,7 @@ all_ended() {
 # binaries_of PRESET [SHARE]: starts each of its GoogleTest binaries (tools/test_binaries.py) as so many processes as there are processors,
 # which share its tests, in turn. ctest's process for each test takes longer to start, in a sanitized build, than most tests do.
 # The last in its list take longest, so they come first: little is left when the others have ended. With SHARE only one test of
-# SHARE runs, from every suite.
+# SHARE runs, from every suite; none of those that cases_on runs is among them.
 binaries_of() {
   local preset=$1 share=${2:-1} binaries binary shard
   if ! binaries=$(python3 tools/test_binaries.py "$(preset_dir "$preset")" | tac); then
@@ -99,11 +99,12 @@ binaries_of() {
 
 # shard_of PRESET BINARY NUMBER SHARE
 shard_of() {
-  local name junit
+  local name junit filter='*'
   name="$1-$(basename "$2")-$3"
   junit="$ROOT/build/logs/junit-$name.xml"
+  if (($4 > 1)); then filter="-$(cases_alone)"; fi
   GTEST_TOTAL_SHARDS=$((JOBS * $4)) GTEST_SHARD_INDEX=$3 tests "$name" "$junit" \
-    timeout 1800 "$2" --gtest_brief=1 --gtest_output="xml:$junit"
+    timeout 1800 "$2" --gtest_brief=1 --gtest_filter="$filter" --gtest_output="xml:$junit"
 }
 
 # cases_on PRESET FILTER TARGET...: starts, in turn, the conformance cases that GoogleTest's filter names under each of these SIMD

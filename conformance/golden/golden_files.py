@@ -81,6 +81,11 @@ def stale():
             same = read(made) == read(path)
             print(f"{path.name}: {'as it is made' if same else f'stale: run conformance/golden/{script} and review'}")
             found += [] if same else [path.name]
+        made = pathlib.Path(temporary, "dtypes.txt")
+        subprocess.run([sys.executable, HERE / "make_dtype_golden.py", "--out", made], check=True)
+        same = made.read_text() == (HERE / "dtypes.txt").read_text()
+        print(f"dtypes.txt: {'as it is made' if same else 'stale: run make_dtype_golden.py and review'}")
+        found += [] if same else ["dtypes.txt"]
     return found
 
 

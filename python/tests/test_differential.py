@@ -13,19 +13,20 @@ sys.path.insert(0, os.path.join(ROOT, "conformance", "differential"))
 import differential  # noqa: E402
 from random_kernel import RandomKernel, random_kernel  # noqa: E402
 
-KERNELS, PART = 300, 100  # a sample: `./dev test-long differential` runs three thousand
+# A sample, another one for another release of JAX: `./dev test-long differential` runs three thousand.
+KERNELS = 100
+FIRST = 0 if jax.__version_info__[:2] == (0, 10) else KERNELS
 
 
-@pytest.mark.parametrize("first", range(0, KERNELS, PART))
-def test_random_kernels_compute_what_jax_computes(first):
-    for seed in range(first, first + PART):
+def test_random_kernels_compute_what_jax_computes():
+    for seed in range(FIRST, FIRST + KERNELS):
         found = differential.judge(seed, "interpret")
         assert found is None, f"kernel {seed}: {found.found}\n{found.text}"
     jax.clear_caches()  # hundreds of compiled programs are gigabytes
 
 
 def test_random_kernels_compute_what_jaxs_tpu_interpreter_computes():
-    for seed in range(60):
+    for seed in range(FIRST, FIRST + 40):
         found = differential.judge(seed, "tpu")
         assert found is None, f"kernel {seed}: {found.found}\n{found.text}"
 

@@ -18,14 +18,14 @@ def run(script, out, *options):
     subprocess.run([sys.executable, GOLDEN / script, "--out", out, *options], check=True)
 
 
-def test_conversion_hashes_are_fresh(tmp_path):
-    run("make_dtype_golden.py", tmp_path / "dtypes.txt")
+def test_a_sample_of_the_conversion_hashes_is_fresh(tmp_path):
+    """Every third type converted to all others; all of them are a part of `./dev golden`."""
+    run("make_dtype_golden.py", tmp_path / "dtypes.txt", "--every", "3")
     made = (tmp_path / "dtypes.txt").read_text().splitlines()
-    kept = (GOLDEN / "dtypes.txt").read_text().splitlines()
-    stale = [f"{new} (file: {old})" for new, old in zip(made, kept) if new != old]
-    assert not stale and len(made) == len(kept), "run conformance/golden/make_dtype_golden.py and review: " + "; ".join(
-        stale[:5]
-    )
+    kept = set((GOLDEN / "dtypes.txt").read_text().splitlines())
+    stale = [line for line in made if line not in kept]
+    assert len(made) > 250
+    assert not stale, "run conformance/golden/make_dtype_golden.py and review: " + "; ".join(stale[:5])
 
 
 def test_npy_files_are_fresh(tmp_path):
@@ -48,7 +48,7 @@ if jax.__version_info__[:2] == (0, 10):
 
     # All kernels of these take JAX minutes, and are `./dev golden`, a part of test-long.
     @pytest.mark.parametrize(
-        ("name", "every", "least"), [("gpu_legality", 8, 60), ("layout_legality", 8, 60), ("sweep_legality", 16, 120)]
+        ("name", "every", "least"), [("gpu_legality", 16, 30), ("layout_legality", 16, 30), ("sweep_legality", 32, 60)]
     )
     def test_a_sample_of_what_is_refused_is_fresh(name, every, least, tmp_path):
         run(f"make_{name}_golden.py", tmp_path / "made.txt", "--every", str(every))
