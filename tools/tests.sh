@@ -86,9 +86,8 @@ run_python_tests() {
 }
 
 # Left out is what asks nothing of JAX, what needs more than was built, and what is held against records of the older JAX; a GPU's
-# recordings are held once, with the release. Random kernels and
-# pipelines are others than the older JAX meets. Keys, and the page that runs kernels, need a browser, which that Debian does
-# not have.
+# recordings are held once, with the release. Random kernels and pipelines are others than the older JAX meets. Keys, and the page
+# that runs kernels, need a browser, which that Debian does not have.
 meet_jax() {
   local ignored=() file
   for file in trace_page timeline_page compare_page page_pictures pictures draw_schedule packaging mutation_score hardware hardware_times bench_scripts calibrate dtypes_golden browser_page \
