@@ -15,6 +15,8 @@ import jsonschema
 import pytest
 import yaml
 
+from palladion.base.shards import parse_shard, part_of
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs/guides/ci.md").read_text()
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -63,6 +65,7 @@ JOB = record(
     ("runs-on", "steps"),
     steps={"type": "array", "items": record(**STEP) | EITHER, "minItems": 1},
     container=TEXT,
+    strategy=record(("matrix",), matrix=named({"type": "array"}), **{"fail-fast": {"type": "boolean"}}),
     permissions=named({"enum": ["read", "write", "none"]}),
     **{"runs-on": TEXT},
 )
@@ -107,12 +110,13 @@ def recipe(name):
 RECIPES = [
     (ACTION, ACTION_SCHEMA),
     (recipe("kernels.yml"), WORKFLOW_SCHEMA),
+    (recipe("sharded.yml"), WORKFLOW_SCHEMA),
     (recipe("gitlab-ci.yml"), GITLAB_SCHEMA),
     (recipe("pre-commit-config.yaml"), PRE_COMMIT_SCHEMA),
 ]
 
 
-@pytest.mark.parametrize("text, schema", RECIPES, ids=["action", "github", "gitlab", "pre-commit"])
+@pytest.mark.parametrize("text, schema", RECIPES, ids=["action", "github", "sharded", "gitlab", "pre-commit"])
 def test_recipes_are_what_is_read(text, schema):
     jsonschema.Draft202012Validator(schema).validate(text)
 
@@ -145,9 +149,14 @@ def test_inputs_are_declared_used_described_and_never_part_of_a_script():
         values = re.findall("`(.*?)`", defaults) or [""]
         described |= zip(re.findall("`(.*?)`", names), values, strict=True)
     assert described == {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
+    for name in ("kernels.yml", "sharded.yml"):
+        check_given(name)
+
+
+def check_given(name):
     given = [
         step["with"]
-        for step in recipe("kernels.yml")["jobs"]["check"]["steps"]
+        for step in recipe(name)["jobs"]["check"]["steps"]
         if step.get("uses", "").startswith("OWNER/palladion@")
     ]
     assert len(given) == 1 and set(given[0]) <= set(ACTION["inputs"])
@@ -266,3 +275,52 @@ def test_the_commands_of_the_others(project, name):
     if name == "gitlab":
         artifacts = recipe("gitlab-ci.yml")["kernels"]["artifacts"]
         assert all((project / path).exists() for path in [*artifacts["paths"], artifacts["reports"]["junit"]])
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+def test_the_shards_have_each_test_once(project, parts):
+    (project / "test_many.py").write_text("def test_a(): pass\ndef test_b(): pass\ndef test_c(): pass\n")
+    ran = []
+    for part in range(1, parts + 1):
+        done = run(f"env/bin/pytest -v test_many.py --palladion-shard={part}/{parts}", project)
+        assert done.returncode == 0 and f"shard {part}/{parts}: " in done.stdout, done
+        ran += re.findall(r"^test_many.py::(\w+) PASSED", done.stdout, re.M)
+    assert sorted(ran) == ["test_a", "test_b", "test_c"]
+
+
+def test_a_shard_without_tests_passes_only_where_others_have_some(project):
+    (project / "test_one.py").write_text("def test_one(): pass\n")
+    (project / "test_none.py").write_text("")
+    codes = [run(f"env/bin/pytest test_one.py --palladion-shard={i}/2", project).returncode for i in (1, 2)]
+    assert codes == [0, 0]
+    assert run("env/bin/pytest test_none.py --palladion-shard=1/2", project).returncode == 5
+    (project / "test_one.py").write_text("def test_one(): assert False\n")
+    codes = [run(f"env/bin/pytest test_one.py --palladion-shard={i}/2", project).returncode for i in (1, 2)]
+    assert sorted(codes) == [0, 1]
+
+
+def test_shards_stay_what_they_were():
+    """Another division would have a run of old and new machines leave tests out."""
+    assert [part_of(f"test_a.py::test_{i}", 4) for i in range(8)] == [3, 4, 4, 2, 1, 4, 3, 3]
+
+
+@pytest.mark.parametrize("wrong", ["", "1", "0/2", "3/2", "1/0", "a/b", "1/2/3", "-1/2", "1 /2", "٣/٤"])
+def test_wrong_shards(wrong):
+    with pytest.raises(ValueError, match="a shard is I/N, such as 1/4, with I from 1 to N; found"):
+        parse_shard(wrong)
+
+
+def test_a_wrong_shard_is_a_usage_error(project):
+    done = run("env/bin/pytest right --palladion-shard=3/2", project)
+    assert done.returncode == 4 and "--palladion-shard: a shard is I/N" in done.stderr, done
+
+
+def test_shards_and_parallel_workers(project):
+    names = "abcdefgh"
+    (project / "test_many.py").write_text("".join(f"def test_{name}(): pass\n" for name in names))
+    ran = []
+    for part in (1, 2):
+        done = run(f"env/bin/pytest -v -n 2 test_many.py --palladion-shard={part}/2", project)
+        assert done.returncode == 0, done
+        ran.append(re.findall(r"PASSED test_many.py::test_(\w)", done.stdout))
+    assert sorted(ran[0] + ran[1]) == list(names) and all(ran)
