@@ -79,7 +79,8 @@ struct ReportedFinding {
   std::string replay;      // the schedule that shows it, for --replay; "" for a plain run
   std::string suppressed;  // the reason that a suppression gives; "" when it counts
   std::vector<SourceFrame> frames;
-  std::vector<TextEdit> edits = {};  // the fix, where it is a change of the kernel text
+  std::vector<TextEdit> edits = {};   // the fix, where it is a change of the kernel text
+  bool suppressed_in_source = false;  // by a comment on the line, not from outside
 };
 
 enum class Verdict : std::uint8_t {

@@ -18,6 +18,7 @@ import pytest
 
 from palladion import _library
 from palladion.base.errors import PalladionWarning
+from palladion.base.shards import parse_shard, part_of
 from palladion.base.whole_file import check_writable, write_whole
 from palladion.bridge import targets
 from palladion.bridge.params import ON_DEFECT, ON_UNSUPPORTED, Params
@@ -59,6 +60,8 @@ _SESSION = pytest.StashKey()
 _ENTRY = pytest.StashKey[dict]()  # what a test found, as it travels
 _TEXT = pytest.StashKey[str]()
 _ERROR = pytest.StashKey[Exception]()
+_SHARD = pytest.StashKey[tuple]()
+_OTHERS = pytest.StashKey[int]()  # tests that other shards run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -87,6 +90,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="a kernel that Palladion cannot run: raise (the default): an "
         "error of its test; jax: JAX's own interpreter runs it; skip: the test is skipped",
     )
+    group.addoption(
+        "--palladion-shard",
+        metavar="I/N",
+        help="run only the I-th of N parts of all tests, which their names divide: each machine runs another",
+    )
     group.addoption("--palladion-sarif", metavar="FILE", help="write the findings of all tests to FILE, as SARIF")
 
 
@@ -95,6 +103,12 @@ def pytest_configure(config: pytest.Config) -> None:
     options = _command_line(config)
     if options:
         _plan_of(options, "the command line")
+    shard = config.getoption("palladion_shard")
+    if shard is not None:
+        try:
+            config.stash[_SHARD] = parse_shard(shard)
+        except ValueError as error:
+            raise pytest.UsageError(f"--palladion-shard: {error}") from error
     if _is_worker(config):
         return
     config.pluginmanager.register(_AllTests(config), "palladion-all-tests")
@@ -195,6 +209,26 @@ def pytest_make_collect_report(collector: pytest.Collector):
                 report.outcome, report.longrepr, report.result = "failed", error, []
                 break
     return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list) -> None:
+    """After all others: a test that -k leaves out is in no shard."""
+    if _SHARD not in config.stash:
+        return
+    part, parts = config.stash[_SHARD]
+    others = [item for item in items if part_of(item.nodeid, parts) != part]
+    if others:
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if part_of(item.nodeid, parts) == part]
+    config.stash[_OTHERS] = len(others)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A shard without a test passes where others have some; a run without any test does not."""
+    if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash.get(_OTHERS, 0):
+        session.exitstatus = pytest.ExitCode.OK
 
 
 def _error_of(item: pytest.Item) -> str:
@@ -365,9 +399,12 @@ class _AllTests:
                 raise pytest.UsageError(f"--palladion-sarif: cannot write {self.sarif!r}: {error.strerror}") from error
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if not self.tests and self.config.getoption("palladion") is None and not self.sarif:
+        shard = self.config.getoption("palladion_shard")
+        if not self.tests and self.config.getoption("palladion") is None and not self.sarif and not shard:
             return
         terminalreporter.write_sep("-", "Palladion")
+        if shard:
+            terminalreporter.write_line(f"shard {shard}: the other tests are in other shards")
         terminalreporter.write_line(summary_of(self.tests) + elsewhere_of(self.tests))
         for line in remarks_of(self.tests):
             terminalreporter.write_line(line)

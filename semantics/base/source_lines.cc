@@ -59,10 +59,12 @@ std::optional<std::string> LineOfText(std::string_view text, int line) {
   return std::string(found);
 }
 
-std::optional<std::string> SourceFiles::Line(const std::string& file, int line) {
+std::optional<std::string> SourceFiles::Line(const std::string& file, int line) { return LineOfText(Text(file), line); }
+
+const std::string& SourceFiles::Text(const std::string& file) {
   const auto [place, is_new] = texts_.try_emplace(file);
   if (is_new) place->second = ReadSmallFile(file);
-  return LineOfText(place->second, line);
+  return place->second;
 }
 
 Excerpt MakeExcerpt(std::string_view line, int column, std::size_t width) {

@@ -18,6 +18,8 @@ class SourceFiles {
  public:
   // Nothing where the file is no regular file, cannot be read, is larger than 8 MiB, or has no such line.
   std::optional<std::string> Line(const std::string& file, int line);
+  // All of it; empty where `Line` has nothing.
+  const std::string& Text(const std::string& file);
 
  private:
   std::map<std::string, std::string> texts_;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/into_arrays.h"
 #include "emu/check/plain_run.h"
 #include "emu/front/bridge/interrupt.h"
@@ -235,7 +236,10 @@ std::shared_ptr<palladion::Session> Bridge::Between(std::int64_t session) {
 }
 
 void Bridge::EndSemaphores(std::int64_t session) {
-  for (const Report& report : Between(session)->End()) Leave(session, DepositText({}, report), report);
+  for (Report& report : Between(session)->End()) {
+    check::ApplyInlineSuppressions(nullptr, report);
+    Leave(session, DepositText({}, report), report);
+  }
   const std::lock_guard<std::mutex> lock(sessions_mutex_);
   if (const auto found = sessions_.find(session); found != sessions_.end()) {
     found->second.last = {};  // its number may be given again
@@ -244,6 +248,12 @@ void Bridge::EndSemaphores(std::int64_t session) {
 }
 
 namespace {
+
+// The report, in which findings that a comment on their line accepts do not count.
+absl::StatusOr<Report> WithoutAccepted(const PreparedKernel& kernel, absl::StatusOr<Report> report) {
+  if (report.ok()) check::ApplyInlineSuppressions(&kernel.state().module(), *report);
+  return report;
+}
 
 absl::StatusOr<PreparedKernel> InARow(const BridgeRequest& request, std::int64_t launches) {
   return PrepareLaunches(request.text, launches,
@@ -307,6 +317,7 @@ std::optional<Report> Bridge::RefusedBefore(const Kernel& kernel) {
   if (kernel.how.check || kernel.how.options.run.legality == LegalityMode::kOff) return std::nullopt;
   Report report = check::ReportBeforeRun(kernel.prepared.state(), kernel.how.options.run.legality);
   report.strict = kernel.how.options.strict;
+  check::ApplyInlineSuppressions(&kernel.prepared.state().module(), report);
   if (Raised(kernel.how, report).ok()) return std::nullopt;
   return report;
 }
@@ -322,9 +333,9 @@ absl::StatusOr<Report> Bridge::Run(const Kernel& kernel, absl::Span<const ConstA
   if (!kernel.how.check || ReplaysRow(kernel)) {
     absl::StatusOr<Report> report = RunInto(kernel.prepared, inputs, outputs, options.run);
     if (report.ok()) report->strict = kernel.how.options.strict;
-    return report;
+    return WithoutAccepted(kernel.prepared, std::move(report));
   }
-  return check::CheckInto({kernel.prepared, inputs, outputs, options, before});
+  return WithoutAccepted(kernel.prepared, check::CheckInto({kernel.prepared, inputs, outputs, options, before}));
 }
 
 // The kernel as so many launches, where they are wanted or where this call takes what the call before it made: f(f(x)).
@@ -400,7 +411,7 @@ absl::Status Bridge::Call(const BridgeRequest& request, absl::Span<const ConstAr
   if (row.has_value()) {
     CheckOptions options = how.options;
     options.run.control = &control;
-    in_a_row = check::CheckInto({row->kernel, inputs, {}, options, &before_row});
+    in_a_row = WithoutAccepted(row->kernel, check::CheckInto({row->kernel, inputs, {}, options, &before_row}));
     if (!how.never_raise) PALLADION_RETURN_IF_ERROR(in_a_row.status());
   }
   absl::StatusOr<Report> report =

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_join.h"
 #include "emu/check.h"
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/into_arrays.h"
 #include "emu/check/replayed_run.h"
 #include "emu/chip/machines/chip.h"
@@ -22,6 +23,7 @@
 #include "emu/front/reports/explain.h"
 #include "emu/front/reports/machines_format.h"
 #include "emu/front/reports/part_json.h"
+#include "emu/kernel/prepared_kernel.h"
 #include "emu/operations.h"
 #include "emu/session.h"
 #include "emu/tools/mutation/mutants.h"
@@ -89,6 +91,7 @@ palladion_code Reported(const palladion_program* program, const ArraysOfCaller& 
   const absl::Status status =
       WithArrays(program, arrays, [&](const auto& in, const auto& out, auto& control) -> absl::Status {
         PALLADION_ASSIGN_OR_RETURN(palladion::Report found, work(in, out, control));
+        palladion::check::ApplyInlineSuppressions(&program->kernel.state().module(), found);
         code = static_cast<palladion_code>(palladion::ExitCodeOf(found));
         if (into.report != nullptr) *into.report = palladion::bridge::HandleOf(std::move(found));
         return absl::OkStatus();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "emu/check.h"
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/replayed_run.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/c_lines.h"
@@ -31,6 +32,7 @@ absl::StatusOr<std::optional<Report>> CheckedOnce(const palladion_draw_request& 
   PALLADION_ASSIGN_OR_RETURN(const std::vector<Tensor> inputs, kernel::TensorsOf(given));
   options.seeds = 1;
   PALLADION_ASSIGN_OR_RETURN(Report report, Check(kernel, inputs, options));
+  check::ApplyInlineSuppressions(&kernel.state().module(), report);
   if (report.verdict == Verdict::kClean) report.verdict = Verdict::kRan;
   return report;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/refusal.h"
 #include "emu/front/bridge/c_arrays.h"
 #include "emu/front/bridge/c_report.h"
@@ -17,6 +18,7 @@ std::optional<Report> RefusalOf(std::string_view text, const PrepareOptions& opt
   if (refused.ok()) return std::nullopt;
   Report report = check::RefusalReport(refused, text, options);
   std::erase_if(report.findings, [](const ReportedFinding& finding) { return finding.severity == Severity::kNote; });
+  check::ApplyInlineSuppressions(nullptr, report);
   return report.findings.empty() ? std::nullopt : std::optional(std::move(report));
 }
 

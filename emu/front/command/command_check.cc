@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "emu/check.h"
 #include "emu/check/checkers.h"
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/refusal.h"
 #include "emu/check/suppressions.h"
 #include "emu/front/command/attended.h"
@@ -200,6 +201,7 @@ class CheckCommand {
     options.run.control = attended.control();
     PALLADION_ASSIGN_OR_RETURN(Report report, Check(file.kernel, inputs, options));
     suppressions.Apply(report);
+    check::ApplyInlineSuppressions(&file.kernel.state().module(), report);
     return report;
   }
 
@@ -214,6 +216,7 @@ class CheckCommand {
         status, kernel_text_, {.kernel = line_.Flag("kernel"), .target = line_.Flag("target"), .path = line_.words[0]});
     if (const absl::StatusOr<check::Suppressions> suppressions = ReadSuppressions(line_); suppressions.ok())
       suppressions->Apply(report);
+    check::ApplyInlineSuppressions(nullptr, report);
     return report;
   }
 

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 
+#include "emu/check/inline_suppressions.h"
 #include "emu/check/refusal.h"
 #include "emu/check/replayed_run.h"
 #include "emu/front/command/attended.h"
@@ -117,9 +118,10 @@ absl::StatusOr<ExitCode> Refused(const CommandLine& line, const absl::Status& st
   const std::string& path = line.words[0];
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (!text.ok()) return status;
-  const Report report =
+  Report report =
       check::RefusalReport(status, *text, {.kernel = line.Flag("kernel"), .target = line.Flag("target"), .path = path});
   if (report.findings.empty()) return status;
+  check::ApplyInlineSuppressions(nullptr, report);
   console.out << (line.Flag("format") == "json" ? ToJson(report) + "\n" : TextOf(report, *text, path, console));
   console.err << "palladion: " << PrintableLines(report.error->message) << "\n";
   return ExitCodeOf(report);
@@ -174,6 +176,7 @@ absl::StatusOr<ExitCode> CommandRun(const CommandLine& line, const Console& cons
   observed.Attach(options, output ? &*output : nullptr);
   PALLADION_ASSIGN_OR_RETURN(RunResult result, Attend(kernel, inputs, options, console, replayed));
   PALLADION_RETURN_IF_ERROR(observed.status());
+  check::ApplyInlineSuppressions(&kernel.state().module(), result.report);
   const absl::Status end = launch::EndOf(result.report);  // findings before it are reported all the same
   if (end.ok() && output.has_value()) PALLADION_RETURN_IF_ERROR(WriteOutputs(*output, kernel, result.outputs));
   if (format == "json") {

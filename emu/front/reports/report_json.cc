@@ -93,6 +93,7 @@ void Write(const ReportedFinding& finding, const std::string& fingerprint, const
   json.Key("confidence").String(Name(finding.confidence));
   json.Key("replay").String(finding.replay);
   json.Key("suppressed").String(finding.suppressed);
+  json.Key("suppressed_in_source").Bool(finding.suppressed_in_source);
   json.Key("fingerprint").String(fingerprint);
   json.Key("cause");
   if (relations.cause == nullptr) {

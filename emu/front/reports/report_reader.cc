@@ -91,7 +91,8 @@ ReportedFinding OneFinding(const Json& finding) {
           .replay = Text(finding, "replay"),
           .suppressed = Text(finding, "suppressed"),
           .frames = Frames(finding),
-          .edits = Edits(finding)};
+          .edits = Edits(finding),
+          .suppressed_in_source = finding.value("suppressed_in_source", false)};
 }
 
 ReportedFact OneFact(const Json& fact) {

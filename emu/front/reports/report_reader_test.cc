@@ -55,7 +55,8 @@ std::vector<ReportedFinding> OfEveryCode() {
                         .replay = "s1",
                         .suppressed = number % 7 == 0 ? "accepted" : "",
                         .frames = kFrames,
-                        .edits = Edits()});
+                        .edits = Edits(),
+                        .suppressed_in_source = number % 14 == 0});
   }
   return findings;
 }

@@ -188,7 +188,8 @@ class SarifWriter {
     if (result.finding->suppressed.empty() && !allowed) return;
     json_.Key("suppressions").Open('[').Open('{').Key("kind");
     if (!result.finding->suppressed.empty()) {
-      json_.String("external").Key("justification").String(result.finding->suppressed);
+      json_.String(result.finding->suppressed_in_source ? "inSource" : "external");
+      json_.Key("justification").String(result.finding->suppressed);
     } else {
       json_.String("inSource").Key("justification");
       json_.String(Cat("the marker palladion of ", result.test->name, " allows it"));

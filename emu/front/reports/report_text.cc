@@ -168,7 +168,9 @@ class TextReport {
            PrintableLines(report.error->message));
       if (!report.kernel.empty())
         Line("kernel @", Printable(report.kernel), ": ",
-             report.findings.empty() ? "nothing can be said" : "nothing more can be said: it did not run");
+             report.findings.empty() ? "nothing can be said"
+             : report.programs > 0   ? "nothing more can be said"
+                                     : "nothing more can be said: it did not run");
     } else if (report.checked) {
       Summary(call);
     } else {
