@@ -26,8 +26,15 @@ def test_every_name_that_this_jax_deprecates_is_in_the_list():
     assert found and found <= listed
 
 
+def test_the_page_has_the_list():
+    page = (HERE.parents[1] / "docs" / "reference" / "jax-versions.md").read_text(encoding="utf-8")
+    assert jax_deprecated.table() in page, "stale: tools/gen_docs.py --write"
+
+
 def uses(path: pathlib.Path) -> set:
-    """The deprecated names and modules that a file names in code; what it writes as text counts as well."""
+    """The deprecated names that a file has in its code. In text that it writes they are not found here, but where
+    jax_without_names.py runs what was written.
+    """
     names, tree = set(), ast.parse(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

@@ -23,7 +23,7 @@ MODULES = {
 @dataclasses.dataclass(frozen=True)
 class Deprecated:
     name: str  # as kernels write it
-    state: str  # since which release JAX warns, and from which it is gone
+    state: str  # in which of the releases that were read JAX warns, and in which it is gone
     instead: str  # what JAX says to write
     here: str  # what Palladion does
     others: tuple = ()  # other spellings of the same thing, the best first: in source that Palladion writes
@@ -53,16 +53,16 @@ NAMES = (
         "written source has JAX's own function under it, which stays",
         ("pallas_core.core_map",),
     ),
-    Deprecated("pl.dot", "warns in 0.11, gone in 0.12", "`jnp.dot`, `@`", NOT_USED),
-    Deprecated("pl.debug_checks_enabled", "warns in 0.11, gone in 0.12", "`pl.enable_debug_checks`", NOT_USED),
+    Deprecated("pl.dot", "warns in 0.10.2, gone in 0.12", "`jnp.dot`, `@`", NOT_USED),
+    Deprecated("pl.debug_checks_enabled", "warns in 0.10.2, gone in 0.12", "`pl.enable_debug_checks`", NOT_USED),
     Deprecated("pltpu.BufferedRefBase", "warns in 0.12", "nothing: JAX calls it internal", NOT_USED),
     Deprecated("pltpu.create_tensorcore_mesh", "warns in 0.12", "`pltpu.TensorCoreMesh`", NOT_USED),
-    Deprecated("pltpu.HOST", "warns in 0.10, gone in 0.12", "`pl.HOST`", NOT_USED),
-    Deprecated("pltpu.DeviceIdType", "warns in 0.10, gone in 0.12", "as for `pl.DeviceIdType`", NOT_USED),
-    Deprecated("pltpu.semaphore", "warns in 0.10", "`pl.semaphore`", NOT_USED),
-    Deprecated("pltpu.semaphore_read", "warns in 0.10", "`pl.semaphore_read`", NOT_USED),
-    Deprecated("pltpu.semaphore_signal", "warns in 0.10", "`pl.semaphore_signal`", NOT_USED),
-    Deprecated("pltpu.semaphore_wait", "warns in 0.10", "`pl.semaphore_wait`", NOT_USED),
+    Deprecated("pltpu.HOST", "warns in 0.10.2, gone in 0.12", "`pl.HOST`", NOT_USED),
+    Deprecated("pltpu.DeviceIdType", "warns in 0.10.2, gone in 0.12", "as for `pl.DeviceIdType`", NOT_USED),
+    Deprecated("pltpu.semaphore", "warns in 0.10.2, gone in 0.12", "`pl.semaphore`", NOT_USED),
+    Deprecated("pltpu.semaphore_read", "warns in 0.10.2, gone in 0.12", "`pl.semaphore_read`", NOT_USED),
+    Deprecated("pltpu.semaphore_signal", "warns in 0.10.2, gone in 0.12", "`pl.semaphore_signal`", NOT_USED),
+    Deprecated("pltpu.semaphore_wait", "warns in 0.10.2, gone in 0.12", "`pl.semaphore_wait`", NOT_USED),
     Deprecated("plgpu.transpose_ref", "warns in 0.12", "`ref.transpose(...)`", NOT_USED),
     Deprecated("plsc.bitcast", "warns in 0.12", "`pltpu.bitcast`", NOT_USED),
 )
@@ -90,7 +90,7 @@ USES = (
         "never written for MESH, the default of all releases",
     ),
     ("`pl.program_id` on Mosaic GPU", "warns in 0.12", "runs; `jax.lax.axis_index` runs as well"),
-    ("`pl.pallas_call` for Mosaic GPU", "warns in 0.10, only JAX's interpreter in 0.11", "runs, as JAX 0.10 made it"),
+    ("`pl.pallas_call` for Mosaic GPU", "warns in 0.10.2, only JAX's interpreter in 0.11", "runs, as JAX 0.10 made it"),
     ("`BufferType.MANUAL` of a pipeline", "warns in 0.12", "not used by Palladion"),
 )
 
