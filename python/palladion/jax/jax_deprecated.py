@@ -29,7 +29,7 @@ class Deprecated:
     others: tuple = ()  # other spellings of the same thing, the best first: in source that Palladion writes
 
 
-NOT_USED = "not used by Palladion; kernels that use it run where JAX has it"
+NOT_USED = "not used by Palladion"
 
 NAMES = (
     Deprecated(
@@ -50,7 +50,7 @@ NAMES = (
         "pl.core_map",
         "warns in 0.12",
         "`pl.kernel`",
-        "written source has JAX's own function under it, which stays",
+        "written source has JAX's internal function of the same name",
         ("pallas_core.core_map",),
     ),
     Deprecated("pl.dot", "warns in 0.10.2, gone in 0.12", "`jnp.dot`, `@`", NOT_USED),
@@ -87,7 +87,7 @@ USES = (
     (
         "`device_id_type=` of signals, copies and `plgpu.remote_ref`",
         "warns in 0.12",
-        "never written for MESH, the default of all releases",
+        "never written for MESH, the default in 0.10.2 and 0.12",
     ),
     ("`pl.program_id` on Mosaic GPU", "warns in 0.12", "runs; `jax.lax.axis_index` runs as well"),
     ("`pl.pallas_call` for Mosaic GPU", "warns in 0.10.2, only JAX's interpreter in 0.11", "runs, as JAX 0.10 made it"),
