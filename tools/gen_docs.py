@@ -226,6 +226,16 @@ def python_versions() -> str:
     return ", ".join(version_of(pin) for pin in pins.pins()) + "\n"
 
 
+def jax_deprecated() -> str:
+    """From python/palladion/jax/jax_deprecated.py, which needs no JAX."""
+    path = os.path.join(ROOT, "python/palladion/jax/jax_deprecated.py")
+    spec = importlib.util.spec_from_file_location("jax_deprecated", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module.table()
+
+
 def argued_findings() -> str:
     """From python/palladion/real_kernels/findings.py, which needs no JAX."""
     path = os.path.join(ROOT, "python/palladion/real_kernels/findings.py")
@@ -341,6 +351,7 @@ BLOCKS = {
     "presets": presets,
     "dev-commands": dev_commands,
     "python-versions": python_versions,
+    "jax-deprecated": jax_deprecated,
     "argued-findings": argued_findings,
     "mutation-score": mutation_score,
     "reduced-kernels": reduced_kernels,

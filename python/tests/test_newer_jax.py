@@ -154,16 +154,28 @@ def annotate():
 
 
 def refused_by_name():
-    """A primitive that no table of the exporter writes is refused with the reason that the registry has for it."""
+    """A primitive that no table of the exporter writes is refused with the line and the registry's reason for it."""
 
-    def body(x, o):
-        values, _ = jax.lax.top_k(x[...], 128)
-        o[...] = values
+    def greatest(x, o):
+        o[...], _ = jax.lax.top_k(x[...], 128)
 
-    with pytest.raises(
-        palladion.ExportError, match=r"test_newer_jax.py:\d+.*top_k is not supported: convolutions and the greatest k"
-    ):
-        palladion.export(pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), F32)), jnp.ones((8, 128)))
+    def windows(x, o):
+        o[...] = jax.lax.conv_general_dilated(x[...][None], x[:, :8][:, :, None], (1,), "SAME")[0]
+
+    def calls_back(x, o):
+        jax.debug.callback(lambda value: None, x[0, 0])
+        o[...] = x[...]
+
+    reasons = {
+        greatest: "top_k is not supported: convolutions and the greatest k",
+        windows: "conv_general_dilated is not supported: convolutions and the greatest k",
+        calls_back: "debug_callback is not supported: opaque code",
+    }
+    for body, reason in reasons.items():
+        with pytest.raises(palladion.ExportError) as refusal:
+            palladion.export(pl.pallas_call(body, out_shape=jax.ShapeDtypeStruct((8, 128), F32)), jnp.ones((8, 128)))
+        line = body.__code__.co_firstlineno + 1
+        assert reason in str(refusal.value) and f"test_newer_jax.py:{line}" in str(refusal.value), refusal.value
 
 
 def copy_without_a_barrier():

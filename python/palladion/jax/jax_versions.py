@@ -1,8 +1,8 @@
 """Everything that differs between JAX versions, and every private JAX name that Palladion uses, in one place.
 
-Its other parts: jax_gpu_calls.py (Mosaic GPU's pallas_call), jax_inline.py (plgpu.inline_mgpu), jax_devices.py (what
-devices answer), jax_semaphores.py, jax_tensor_memory.py (layouts of TMEM),
-jax_interpreters.py (what JAX's own interpreters answer).
+Its other parts: jax_deprecated.py (names that JAX deprecates), jax_gpu_calls.py (Mosaic GPU's pallas_call),
+jax_inline.py (plgpu.inline_mgpu), jax_devices.py (what devices answer), jax_semaphores.py, jax_tensor_memory.py
+(layouts of TMEM), jax_interpreters.py (what JAX's own interpreters answer).
 Supported: JAX 0.8 to 0.12. No other file of this package imports from `jax._src` or asks for a version.
 What it does not catch: a version that keeps a name and changes its meaning;
 `exporter/` refuses parameters it does not know.

@@ -7,6 +7,7 @@ import re
 import jax
 
 from palladion.base.errors import ToJaxError
+from palladion.jax.jax_deprecated import spelled
 from palladion.jax.jax_source import reading
 from palladion.jax.jax_source.memory import scratch_type
 from palladion.jax.jax_source.spelling import attribute_text, tuple_text
@@ -114,7 +115,7 @@ def _core_map(block, instr):
     if attrs["mesh"].text != "warp" or instr["regions"][0]["params"]:
         raise ToJaxError(f"inside a kernel a mesh is of warps and allocates nothing; this is {attrs['mesh'].text}")
     name = block.function("warps", instr["regions"][0])
-    return f"pl.core_map(plgpu.WarpMesh(axis_name={attrs['axes'][0]!r}))({name})"
+    return f"{spelled('pl.core_map')}(plgpu.WarpMesh(axis_name={attrs['axes'][0]!r}))({name})"
 
 
 def _load(block, instr):

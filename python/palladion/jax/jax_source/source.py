@@ -35,6 +35,7 @@ _IMPORTS = {
     if _HAS_RANDOM
     else "from jax._src import prng as threefry2x32",
     "lax_internal": "from jax._src.lax import lax as lax_internal",
+    "pallas_core": "from jax._src.pallas import core as pallas_core",
     "pl_primitives": "from jax._src.pallas import primitives as pl_primitives",
     "tpu_primitives": "from jax._src.pallas.mosaic import primitives as tpu_primitives",
     "gpu_core": "from jax._src.pallas.mosaic_gpu import core as gpu_core",

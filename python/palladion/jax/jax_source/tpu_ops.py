@@ -3,6 +3,7 @@
 import inspect
 
 from palladion.base.errors import ToJaxError
+from palladion.jax.jax_deprecated import spelled
 from palladion.jax.jax_source import reading, spelling
 from palladion.jax.jax_source.gpu_ops import named
 from palladion.jax.jax_source.spelling import attribute_text, tuple_text
@@ -20,7 +21,13 @@ def _device(block, instr, attrs):
 
 def _device_type(attrs) -> str:
     kind = attrs.get("device_id_type")
-    return f"pl.DeviceIdType.{kind.text.upper()}" if kind is not None else "pl.DeviceIdType.MESH"
+    return f"{spelled('pl.DeviceIdType')}.{kind.text.upper() if kind is not None else 'MESH'}"
+
+
+def _other_device_type(attrs) -> str:
+    """The argument `device_id_type`, where it is not MESH: JAX 0.12 warns of it, and MESH is its default everywhere."""
+    text = _device_type(attrs)
+    return "" if text.endswith(".MESH") else f", device_id_type={text}"
 
 
 def _signal(block, instr):
@@ -35,7 +42,7 @@ def _signal(block, instr):
     where = (
         ""
         if device == "None" and core == "None"
-        else f", device_id={device}, device_id_type={_device_type(attrs)}, core_index={core}"
+        else f", device_id={device}{_other_device_type(attrs)}, core_index={core}"
     )
     return f"pl.semaphore_signal({texts['ref']}, {texts['inc']}{where})"
 

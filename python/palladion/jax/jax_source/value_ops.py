@@ -15,6 +15,7 @@ from palladion.base.errors import ToJaxError
 from palladion.jax.exporter import value_ops as exported
 from palladion.jax.exporter.attributes import Word
 from palladion.jax.exporter.elementwise_names import ELEMENTWISE
+from palladion.jax.jax_deprecated import spelled
 from palladion.jax.jax_source import reading, spelling
 from palladion.jax.jax_source.spelling import attribute_text, tuple_text
 from palladion.jax.jax_source.writer import Many
@@ -74,7 +75,7 @@ _ROWS = {
     "random_bits": "prng.random_bits({0}, {bits}, {shape})",
     "random_fold_in": "prng.random_fold_in({0}, {1})",
     "random_split": "prng.random_split({0}, {shape})",
-    "tpu.reciprocal": "pl.reciprocal({0}, approx={approx}, full_range={full_range})",
+    "tpu.reciprocal": spelled("pl.reciprocal") + "({0}, approx={approx}, full_range={full_range})",
     "tpu.roll": "tpu_primitives.roll_p.bind({0}, {1}, axis={axis}, stride={stride}, stride_axis={stride_axis})",
     "tpu.bitcast": "pltpu.bitcast({0}, {to})",
     "tpu.stochastic_round": "pltpu.stochastic_round({0}, {1}, target_dtype={to})",
@@ -138,9 +139,9 @@ def _same_type_or_none(block, instr, template) -> bool:
 
 def _primitive(name):
     """How a source spells the primitive, and the primitive; not every release has it."""
-    for spelled, module in (("lax", jax.lax), ("lax_internal", lax_internal)):
+    for written, module in (("lax", jax.lax), ("lax_internal", lax_internal)):
         if hasattr(module, f"{name}_p"):
-            return f"{spelled}.{name}_p", getattr(module, f"{name}_p")
+            return f"{written}.{name}_p", getattr(module, f"{name}_p")
     raise ToJaxError(f"JAX {jax.__version__} has no jax.lax.{name}")
 
 

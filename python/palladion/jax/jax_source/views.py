@@ -1,6 +1,7 @@
 """Views of refs: the `.at[...]` chains of kernel text as JAX writes them, the inverse of exporter/views.py."""
 
 from palladion.base.errors import ToJaxError
+from palladion.jax.jax_deprecated import spelled
 from palladion.jax.jax_source import reading, spelling
 from palladion.jax.jax_source.memory import tensor_memory_layout
 from palladion.jax.jax_source.spelling import attribute_text, tuple_text
@@ -32,8 +33,8 @@ def index_text(block, indices) -> str:
 
 
 def _peer(block, t) -> str:
-    kind = reading.attributes(t["attrs"]).get("kind")
-    return f"gpu_core.PeerMemRef({block.arg(t['peer'])}, pl.DeviceIdType.{getattr(kind, 'text', 'mesh').upper()})"
+    kind, name = reading.attributes(t["attrs"]).get("kind"), spelled("pl.DeviceIdType")
+    return f"gpu_core.PeerMemRef({block.arg(t['peer'])}, {name}.{getattr(kind, 'text', 'mesh').upper()})"
 
 
 def _cluster(block, t):

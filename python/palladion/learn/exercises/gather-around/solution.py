@@ -22,7 +22,6 @@ def gather(x):
                     sent,
                     received.at[of],
                     device_id=(right,),
-                    device_id_type=pl.DeviceIdType.MESH,
                 )
 
             copy(part).start()

@@ -14,9 +14,7 @@ def pass_right(x):
     def kernel(x_ref, o_ref, sent, received):
         me = jax.lax.axis_index("ring")
         right = me  # which device is it?
-        copy = pltpu.make_async_remote_copy(
-            x_ref, o_ref, sent, received, device_id=(right,), device_id_type=pl.DeviceIdType.MESH
-        )
+        copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=(right,))
         copy.start()
 
     return pl.pallas_call(

@@ -9,9 +9,7 @@ def pass_right(x):
     def kernel(x_ref, o_ref, sent, received):
         me = jax.lax.axis_index("ring")
         right = jax.lax.rem(me + 1, 4)
-        copy = pltpu.make_async_remote_copy(
-            x_ref, o_ref, sent, received, device_id=(right,), device_id_type=pl.DeviceIdType.MESH
-        )
+        copy = pltpu.make_async_remote_copy(x_ref, o_ref, sent, received, device_id=(right,))
         copy.start()
         copy.wait_send()
         copy.wait_recv()

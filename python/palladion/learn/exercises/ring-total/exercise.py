@@ -23,7 +23,6 @@ def total(x):
                 sent,
                 received,
                 device_id=(right,),
-                device_id_type=pl.DeviceIdType.MESH,
             )
             copy.start()
             copy.wait()

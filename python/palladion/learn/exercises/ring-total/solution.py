@@ -21,13 +21,12 @@ def total(x):
                 sent,
                 received,
                 device_id=(right,),
-                device_id_type=pl.DeviceIdType.MESH,
             )
             copy.start()
             copy.wait()
             o_ref[...] += slots[following]
             if step < devices - 2:
-                pl.semaphore_signal(free, 1, device_id=(left,), device_id_type=pl.DeviceIdType.MESH)
+                pl.semaphore_signal(free, 1, device_id=(left,))
 
     return pl.pallas_call(
         kernel,
