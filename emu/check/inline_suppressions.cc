@@ -115,7 +115,7 @@ void Apply(const Entry& entry, Report& report) {
     finding.suppressed = entry.reason;
     finding.suppressed_in_source = true;
   }
-  if (!used)
+  if (!used && report.checked)
     report.unused_suppressions.push_back(
         Cat(entry.place.first, ":", entry.place.second, ": palladion: ignore[", Code(entry.code), "]"));
 }
@@ -147,7 +147,7 @@ absl::StatusOr<std::optional<InlineSuppression>> ParseInlineSuppression(std::str
 
 void ApplyInlineSuppressions(const Module* module, Report& report) {
   SourceFiles sources;
-  for (const Place& place : PlacesOf(module, report, sources)) {
+  for (const Place& place : PlacesOf(report.checked ? module : nullptr, report, sources)) {
     const std::optional<std::string> line = sources.Line(place.first, place.second);
     if (!line.has_value()) continue;
     const absl::StatusOr<std::optional<InlineSuppression>> parsed = ParseInlineSuppression(*line);

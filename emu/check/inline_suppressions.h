@@ -4,6 +4,8 @@
 //
 // What is suppressed stays in the report with the reason and does not count, and a code that matched nothing is
 // reported, as with a file of suppressions (suppressions.h). A comment that cannot be read is an error of the report.
+// A plain run, which does not look for most mistakes, reads the lines of its findings alone and calls no code unused:
+// so a call without findings reads no file.
 //
 // Limits: only lines are read that the kernel's operations, or its findings, name as theirs; of a statement over
 // several lines that is the line that reports show. A file that was changed since the kernel was traced is read as it
