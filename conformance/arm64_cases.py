@@ -1,5 +1,5 @@
-"""Every conformance case by the command for arm64 under QEMU and by the native command: exit code, both streams and every
-file must be the same bytes. `./dev test-arm64`, a part of `./dev test-long`.
+"""Every conformance case by the command for arm64 under QEMU and by the native command: exit code, both streams and
+every file must be the same bytes. `./dev test-arm64`.
 
     python3 conformance/arm64_cases.py [--command FILE] [--arm64 FILE] [--root FOLDER] [--simd TARGET] [PATTERN...]
 

@@ -5,8 +5,8 @@
 namespace palladion::kernel {
 namespace {
 
-// FPCR, in which zero is what x86 has as 0x1f80: nearest (RMode), subnormals kept (FZ, FZ16, and FIZ where there is one),
-// no traps, and a NaN keeps its bits (DN). All that is defined of it lies in its low half.
+// FPCR, in which zero is what x86 has as 0x1f80: nearest (RMode), subnormals kept (FZ, FZ16, and FIZ where there is
+// one), no traps, and a NaN keeps its bits (DN). All that is defined of it lies in its low half.
 std::uint64_t Control() {
   std::uint64_t value = 0;
   asm volatile("mrs %0, fpcr" : "=r"(value));
