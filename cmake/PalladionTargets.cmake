@@ -88,9 +88,26 @@ function(palladion_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
+# palladion_choose_platform(SUFFIX CHOSEN LIST): takes X_SUFFIX.cc out of the list, or where CHOSEN is true X.cc.
+function(palladion_choose_platform suffix chosen list)
+  set(others ${${list}})
+  list(FILTER others INCLUDE REGEX "_${suffix}\\.cc$")
+  if(chosen)
+    list(TRANSFORM others REPLACE "_${suffix}\\.cc$" ".cc")
+  endif()
+  set(kept ${${list}})
+  list(REMOVE_ITEM kept ${others})
+  set(${list} ${kept} PARENT_SCOPE)
+endfunction()
+
+set(PALLADION_ARM64 OFF)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64|ARM64)$" AND NOT EMSCRIPTEN)
+  set(PALLADION_ARM64 ON)
+endif()
+
 # palladion_library(NAME DIRS dir... [WITHOUT file...] LINKS target... [FLAGS_OF_ITS_OWN] [NOT_FUZZED]): one static library
 # from every .cc of the folders that is not a test, but the files WITHOUT. X_wasm.cc stands in for X.cc where the preset
-# wasm builds, and nowhere else. NOT_FUZZED: no libFuzzer binary links it (palladion_not_fuzzed).
+# wasm builds, X_arm64.cc on arm64, and nowhere else. NOT_FUZZED: no libFuzzer binary links it (palladion_not_fuzzed).
 function(palladion_library name)
   cmake_parse_arguments(ARG "FLAGS_OF_ITS_OWN;NOT_FUZZED" "" "DIRS;LINKS;WITHOUT" ${ARGN})
   set(sources)
@@ -99,12 +116,8 @@ function(palladion_library name)
     list(FILTER found EXCLUDE REGEX "_(test|fuzz|main)\\.cc$")
     list(APPEND sources ${found})
   endforeach()
-  set(wasm ${sources})
-  list(FILTER wasm INCLUDE REGEX "_wasm\\.cc$")
-  if(EMSCRIPTEN)
-    list(TRANSFORM wasm REPLACE "_wasm\\.cc$" ".cc")
-  endif()
-  list(REMOVE_ITEM sources ${wasm})
+  palladion_choose_platform(wasm "${EMSCRIPTEN}" sources)
+  palladion_choose_platform(arm64 "${PALLADION_ARM64}" sources)
   foreach(file ${ARG_WITHOUT})
     list(FILTER sources EXCLUDE REGEX "/${file}$")
   endforeach()

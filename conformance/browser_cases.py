@@ -72,11 +72,11 @@ def calls_of(case: str, text: str) -> list[Call]:
     return [Call(case, run, kernel), Call(case, check, kernel)]
 
 
-def natively(command: str, call: Call) -> Result:
+def natively(command: list[str], call: Call) -> Result:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "kernel.pkir").write_text(call.kernel, encoding="utf-8")
-        done = subprocess.run([command, *call.arguments], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
+        done = subprocess.run([*command, *call.arguments], cwd=folder, capture_output=True, stdin=subprocess.DEVNULL)
         written = [path for path in folder.rglob("*") if path.is_file() and path.name != "kernel.pkir"]
         files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in written}
         return Result(done.returncode, done.stdout, done.stderr, files)
@@ -119,7 +119,7 @@ def difference(native: Result, module: Result | str) -> str | None:
 
 
 def compare(command: str, module: str, calls: list[Call]) -> list[str]:
-    natives = [natively(command, call) for call in calls]
+    natives = [natively([command], call) for call in calls]
     found = []
     for call, native, other in zip(calls, natives, in_module(module, calls), strict=True):
         what = difference(native, other)

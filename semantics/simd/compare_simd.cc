@@ -164,6 +164,9 @@ BinaryFn FindCompareSimd(BinaryOp op, DType dtype, Form form, Target target) {
       return N_AVX2::FindCompare(op, dtype, form);
     case Target::kAvx512:
       return N_AVX3::FindCompare(op, dtype, form);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindCompare(op, dtype, form);
 #endif
     default:
       return nullptr;

@@ -160,6 +160,9 @@ ConvertFn FindConvertSimd(DType from, DType to, Target target) {
       return N_AVX2::FindConvert(from, to);
     case Target::kAvx512:
       return N_AVX3::FindConvert(from, to);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindConvert(from, to);
 #endif
     default:
       return nullptr;

@@ -58,7 +58,7 @@ struct LoadF16 {
   HWY_INLINE hn::Vec<Doubles> operator()(const std::uint16_t* from) const {
     const hn::Rebind<float, Doubles> df;
     const auto half = hn::LoadU(hn::Rebind<std::uint16_t, Doubles>(), from);
-#if HWY_TARGET != HWY_SSSE3  // has F16C
+#if HWY_TARGET <= HWY_AVX2  // smaller is better: AVX2 and up have F16C
     const hn::Rebind<hwy::float16_t, Doubles> dh;
     return hn::PromoteTo(Doubles(), hn::PromoteTo(df, hn::BitCast(dh, half)));
 #else

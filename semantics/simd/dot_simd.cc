@@ -132,6 +132,9 @@ const DotKernels<double>& DoubleDotKernels(Target target, DotProduct product) {
       return N_AVX2::kDoubleKernels;
     case Target::kAvx512:
       return N_AVX3::kDoubleKernels;
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::kDoubleKernels;
 #endif
     default:
       break;
@@ -148,6 +151,9 @@ const DotKernels<std::uint32_t>& Int32DotKernels(Target target) {
       return N_AVX2::kInt32Kernels;
     case Target::kAvx512:
       return N_AVX3::kInt32Kernels;
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::kInt32Kernels;
 #endif
     default:
       return ScalarInt32DotKernels();

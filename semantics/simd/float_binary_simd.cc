@@ -101,6 +101,9 @@ BinaryFn FindFloatBinarySimd(BinaryOp op, DType dtype, Form form, Target target)
       return N_AVX2::FindFloatBinary(op, dtype, form);
     case Target::kAvx512:
       return N_AVX3::FindFloatBinary(op, dtype, form);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindFloatBinary(op, dtype, form);
 #endif
     default:
       return nullptr;

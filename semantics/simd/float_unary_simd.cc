@@ -188,6 +188,9 @@ UnaryFn FindFloatUnarySimd(UnaryOp op, DType dtype, Target target) {
       return N_AVX2::FindFloatUnary(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindFloatUnary(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindFloatUnary(op, dtype);
 #endif
     default:
       return nullptr;

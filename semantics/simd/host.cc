@@ -37,6 +37,8 @@ bool HostHas(Target target) {
     case Target::kAvx512:
       return HostHas(Target::kAvx2) && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+    case Target::kNeon:
+      return false;
   }
   return false;
 }

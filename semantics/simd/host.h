@@ -1,4 +1,5 @@
-// What depends on the processor that this runs on: host.cc for x86, host_wasm.cc for WebAssembly.
+// What depends on the processor that this runs on: host.cc for x86, host_arm64.cc for arm64, host_wasm.cc for
+// WebAssembly.
 #ifndef PALLADION_SEMANTICS_SIMD_HOST_H_
 #define PALLADION_SEMANTICS_SIMD_HOST_H_
 

@@ -307,6 +307,9 @@ BinaryFn FindIntBinarySimd(BinaryOp op, DType dtype, Form form, Target target) {
       return N_AVX2::FindIntBinary(op, dtype, form);
     case Target::kAvx512:
       return N_AVX3::FindIntBinary(op, dtype, form);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindIntBinary(op, dtype, form);
 #endif
     default:
       return nullptr;
@@ -322,6 +325,9 @@ UnaryFn FindIntUnarySimd(UnaryOp op, DType dtype, Target target) {
       return N_AVX2::FindIntUnary(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindIntUnary(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindIntUnary(op, dtype);
 #endif
     default:
       return nullptr;

@@ -73,6 +73,9 @@ UnaryFn FindAtanFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindAtanFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindAtanFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindAtanFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindAtanFamily)(op, dtype);

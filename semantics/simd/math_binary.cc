@@ -64,6 +64,8 @@ BinaryFn FindFor(Target target) {
       return &MapNarrow<D, op, Target::kAvx2>;
     case Target::kAvx512:
       return &MapNarrow<D, op, Target::kAvx512>;
+    case Target::kNeon:
+      return &MapNarrow<D, op, Target::kNeon>;
   }
   return nullptr;
 }

@@ -71,6 +71,9 @@ FastBinaryFn FindFastBinary(Math2Op op, Target target) {
       return N_AVX2::FindFastBinary(op);
     case Target::kAvx512:
       return N_AVX3::FindFastBinary(op);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindFastBinary(op);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindFastBinary)(op);

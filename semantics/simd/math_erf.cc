@@ -124,6 +124,9 @@ UnaryFn FindErfFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindErfFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindErfFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindErfFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindErfFamily)(op, dtype);

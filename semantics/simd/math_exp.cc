@@ -143,6 +143,9 @@ UnaryFn FindExpFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindExpFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindExpFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindExpFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindExpFamily)(op, dtype);

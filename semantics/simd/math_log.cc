@@ -130,6 +130,9 @@ UnaryFn FindLogFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindLogFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindLogFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindLogFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindLogFamily)(op, dtype);

@@ -103,6 +103,9 @@ UnaryFn FindRootFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindRootFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindRootFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindRootFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindRootFamily)(op, dtype);

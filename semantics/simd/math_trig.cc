@@ -159,6 +159,9 @@ UnaryFn FindTrigFamily(MathOp op, DType dtype, Target target) {
       return N_AVX2::FindTrigFamily(op, dtype);
     case Target::kAvx512:
       return N_AVX3::FindTrigFamily(op, dtype);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindTrigFamily(op, dtype);
 #endif
     default:
       return HWY_STATIC_DISPATCH(FindTrigFamily)(op, dtype);

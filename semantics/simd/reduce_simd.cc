@@ -350,6 +350,9 @@ void AddReduceSimd(ReduceOp op, DType dtype, Target target, ReduceKernel& kernel
       return N_AVX2::AddReduce(op, dtype, IsFloat(dtype), kernel);
     case Target::kAvx512:
       return N_AVX3::AddReduce(op, dtype, IsFloat(dtype), kernel);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::AddReduce(op, dtype, IsFloat(dtype), kernel);
 #endif
     default:
       return;

@@ -150,6 +150,9 @@ SelectFn FindSelect(std::size_t element_size, SelectForm form, Target target) {
       return N_AVX2::FindSelect(element_size, form);
     case Target::kAvx512:
       return N_AVX3::FindSelect(element_size, form);
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindSelect(element_size, form);
 #endif
     default:
       return FindSelectScalar(element_size, form);

@@ -18,11 +18,12 @@ struct TargetRow {
   std::string_view name;
 };
 
-constexpr std::array<TargetRow, 4> kRows = {{
+constexpr std::array<TargetRow, 5> kRows = {{
     {Target::kScalar, "scalar"},
     {Target::kSsse3, "ssse3"},
     {Target::kAvx2, "avx2"},
     {Target::kAvx512, "avx512"},
+    {Target::kNeon, "neon"},
 }};
 
 std::vector<Target> DetectHostTargets() {

@@ -30,6 +30,8 @@
 //       case Target::kSsse3: found = N_SSSE3::FindFoo(op); break;
 //       case Target::kAvx2: found = N_AVX2::FindFoo(op); break;
 //       case Target::kAvx512: found = N_AVX3::FindFoo(op); break;
+//   #elif HWY_ARCH_ARM_A64
+//       case Target::kNeon: found = N_NEON::FindFoo(op); break;
 //   #endif
 //       default: break;
 //     }
@@ -54,10 +56,11 @@
 
 namespace palladion::simd {
 
-// In rising order of vector width: none, 16, 32, 64 bytes. kAvx2 has FMA and F16C; kAvx512 has F, BW, CD, DQ and VL.
-enum class Target : std::uint8_t { kScalar, kSsse3, kAvx2, kAvx512 };
+// x86's in rising order of vector width: none, 16, 32, 64 bytes. kAvx2 has FMA and F16C; kAvx512 has F, BW, CD, DQ and
+// VL. kNeon is arm64's, 16 bytes with FMA, beside kScalar.
+enum class Target : std::uint8_t { kScalar, kSsse3, kAvx2, kAvx512, kNeon };
 
-// "scalar", "ssse3", "avx2", "avx512".
+// "scalar", "ssse3", "avx2", "avx512", "neon".
 std::string_view Name(Target target);
 std::optional<Target> TargetFromName(std::string_view name);
 

@@ -152,6 +152,9 @@ ThreefryFn FindThreefry(Target target) {
       return N_AVX2::FindThreefryOfTarget();
     case Target::kAvx512:
       return N_AVX3::FindThreefryOfTarget();
+#elif HWY_ARCH_ARM_A64
+    case Target::kNeon:
+      return N_NEON::FindThreefryOfTarget();
 #endif
     default:
       return &ThreefryScalar;
