@@ -134,7 +134,7 @@ def test_the_command_and_sarif(written, tmp_path):
         "RACE_WW": "external", "NONDET": "inSource"}  # fmt: skip
     written.write("  # palladion: ignore[OOB]")
     (tmp_path / "quiet.pkir").write_text((tmp_path / "k.pkir").read_text())
-    assert command("run", "quiet.pkir", "--in", "x=iota", "--out", "o", cwd=tmp_path).returncode == 4
+    assert command("run", "quiet.pkir", "--in", "x=iota", "--out", "o", cwd=tmp_path).returncode == 0  # reads no file
     assert command(*check, cwd=tmp_path).returncode == _library.DEFECT
 
 
