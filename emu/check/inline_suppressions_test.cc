@@ -52,7 +52,7 @@ class InlineSuppressionsOfReport : public ::testing::Test {
     module.files.push_back(path_.string());
     for (const int line : {1, 2, 3}) {
       Loc loc;
-      loc.file = FileId(0);
+      loc.file = FileId{0};
       loc.line = line;
       module.locs.push_back(loc);
     }
