@@ -23,6 +23,7 @@ sanitized() {
 }
 
 test_sanitized() {
+  list_tests clang-asan
   in_turn ctest_preset clang-asan-programs clang-asan -L whole_program
   cases_on clang-asan "$(cases_alone)" scalar
   binaries_of clang-asan "$1"
@@ -122,6 +123,7 @@ test_release_but_site() {
 # time was their start.
 test_release_programs() {
   local between
+  list_tests release
   in_turn ctest_preset release release -L 'release_only|whole_program'
   binaries_of release
   between=$(host_simd_targets | head -n -1 | tail -n +2) # the fastest is what all tests run with
