@@ -52,15 +52,8 @@ std::string_view CommentOf(std::string_view line) {
 absl::StatusOr<std::vector<FindingCode>> CodesOf(std::string_view list) {
   std::vector<FindingCode> codes;
   for (const absl::string_view part : absl::StrSplit(absl::string_view(list.data(), list.size()), ',')) {
-    const std::string_view name = Trimmed({part.data(), part.size()});
-    const std::optional<FindingCode> code = CodeFromName(name);
-    if (!code.has_value()) {
-      const std::string similar = SimilarCode(name);
-      return absl::InvalidArgumentError(
-          Cat("unknown finding code '", name, "'",
-              similar.empty() ? "; `palladion explain` lists them" : Cat("; did you mean ", similar, "?")));
-    }
-    if (std::find(codes.begin(), codes.end(), *code) == codes.end()) codes.push_back(*code);
+    PALLADION_ASSIGN_OR_RETURN(const FindingCode code, KnownCode(Trimmed({part.data(), part.size()})));
+    if (std::find(codes.begin(), codes.end(), code) == codes.end()) codes.push_back(code);
   }
   return codes;
 }

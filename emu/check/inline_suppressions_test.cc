@@ -98,6 +98,20 @@ TEST_F(InlineSuppressionsOfReport, UnusedCodesAreListedAndTheReasonOfAFileStays)
   EXPECT_FALSE(report.error.has_value()) << "line 4 is of another kernel";
 }
 
+TEST_F(InlineSuppressionsOfReport, APlainRunReadsTheLinesOfItsFindingsAndCallsNoCodeUnused) {
+  Write("a()  # palladion: ignore[OOB]\nb()  # palladion: ignore[RACE_WW, OOB] known\nc()\n");
+  Report report{.findings = {FindingAt(FindingCode::kOutOfBounds, 2)}};
+  ApplyInlineSuppressions(&module_, report);
+  EXPECT_EQ("known", report.findings[0].suppressed);
+  EXPECT_TRUE(report.unused_suppressions.empty());
+  EXPECT_FALSE(report.error.has_value()) << "line 1 is read by checks alone";
+  Write("a()\nb()  # palladion: ignore[OOB]\nc()\n");
+  Report wrong{.findings = {FindingAt(FindingCode::kOutOfBounds, 2)}};
+  ApplyInlineSuppressions(&module_, wrong);
+  EXPECT_EQ("", wrong.findings[0].suppressed);
+  EXPECT_TRUE(wrong.error.has_value());
+}
+
 TEST_F(InlineSuppressionsOfReport, AMalformedOneIsAnErrorAndHidesNothing) {
   Write("a()\nb()  # palladion: ignore[OOB]\n");
   Report none{.checked = true, .proved = true};

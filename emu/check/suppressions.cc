@@ -41,8 +41,7 @@ bool ParseNumber(std::string_view text, int* number) {
   return error == std::errc() && end == text.data() + text.size() && *number > 0;
 }
 
-}  // namespace
-
+// The name of a code that is close to `name`, or "".
 std::string SimilarCode(std::string_view name) {
   std::string upper(name.substr(0, 40));
   std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -53,6 +52,16 @@ std::string SimilarCode(std::string_view name) {
     if (distance < least) least = distance, best = std::string(row.name);
   }
   return best;
+}
+
+}  // namespace
+
+absl::StatusOr<FindingCode> KnownCode(std::string_view name) {
+  if (const std::optional<FindingCode> code = CodeFromName(name); code.has_value()) return *code;
+  const std::string similar = SimilarCode(name);
+  return absl::InvalidArgumentError(
+      Cat("unknown finding code '", name, "'",
+          similar.empty() ? "; `palladion explain` lists them" : Cat("; did you mean ", similar, "?")));
 }
 
 bool PathMatches(std::string_view pattern, std::string_view path) {
@@ -85,14 +94,7 @@ absl::Status Suppressions::ParseLine(std::string_view line, Entry& entry) {
   entry.reason = hash == std::string_view::npos ? "" : std::string(Trim(line.substr(hash + 1)));
   const std::size_t space = rule.find_first_of(" \t");
   const std::string_view name = rule.substr(0, space);
-  const std::optional<FindingCode> code = CodeFromName(name);
-  if (!code.has_value()) {
-    const std::string similar = SimilarCode(name);
-    return absl::InvalidArgumentError(
-        Cat("unknown finding code '", name, "'",
-            similar.empty() ? "; `palladion explain` lists them" : Cat("; did you mean ", similar, "?")));
-  }
-  entry.code = *code;
+  PALLADION_ASSIGN_OR_RETURN(entry.code, KnownCode(name));
   const std::string_view place = space == std::string_view::npos ? "" : Trim(rule.substr(space));
   if (place.empty())
     return absl::InvalidArgumentError(Cat("expected a place after ", name, ": FILE:LINE or @KERNEL; found none"));

@@ -46,8 +46,8 @@ class Suppressions {
 // Does `path` end in components that match `pattern`'s?
 bool PathMatches(std::string_view pattern, std::string_view path);
 
-// The name of a code that is close to `name`, or "".
-std::string SimilarCode(std::string_view name);
+// InvalidArgument: there is no such code; the message has one that is close.
+absl::StatusOr<FindingCode> KnownCode(std::string_view name);
 
 }  // namespace palladion::check
 
